@@ -19,7 +19,7 @@ const SHORT = [
   'delete-a-record',
   'be-refused-by-the-database',
   'store-every-column-type',
-].map((name) => `dist/test/feature/${name}.test.js`);
+].map((name) => `dist/test/feature/**/${name}.test.js`);
 
 export async function combinations(names) {
   await step('Compile', compile);

@@ -65,7 +65,7 @@ async function runEdge(name, edge, unpooled, { date, revision }) {
 function filesOf({ express, isPooled, tests }, unpooled) {
   if (tests === 'package') return [PACKAGE];
   const ignored = isPooled
-    ? unpooled.flatMap((name) => ['--ignore', `dist/test/feature/${name}.test.js`])
+    ? unpooled.flatMap((name) => ['--ignore', `dist/test/feature/**/${name}.test.js`])
     : [];
   return [OVER_HTTP, ...ignored, ...(express === 4 || isPooled ? NOT_BELOW_HTTP : [])];
 }

@@ -20,7 +20,7 @@ const OF_OWN_KIND = [
   'write-together',
 ];
 /** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
-export const BELOW_HTTP = OF_OWN_KIND.map((name) => `dist/test/feature/${name}.test.js`);
+export const BELOW_HTTP = OF_OWN_KIND.map((name) => `dist/test/feature/**/${name}.test.js`);
 /** Leaves these out. */
 export const NOT_BELOW_HTTP = OF_OWN_KIND.flatMap(ignore);
 
@@ -115,5 +115,5 @@ export function printFailures(counts) {
 }
 
 function ignore(name) {
-  return ['--ignore', `dist/test/feature/${name}.test.js`];
+  return ['--ignore', `dist/test/feature/**/${name}.test.js`];
 }

@@ -1,5 +1,5 @@
 /** `npm run mutation`: changes the source in thousands of places, one at a time, and asks whether a test fails. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -78,7 +78,7 @@ function unit(...names) {
 }
 
 function feature(...names) {
-  return names.map((name) => `dist/test/feature/${name}.test.js`);
+  return names.map((name) => `dist/test/feature/**/${name}.test.js`);
 }
 
 /**
@@ -103,13 +103,16 @@ export async function mutation(args) {
 function testsOf(folder, args) {
   const by = args.find((arg) => arg.startsWith('--by='));
   if (by) {
-    const files = feature(...by.slice('--by='.length).split(','));
-    const missing = files.find((file) => !existsSync(path.join(root, file)));
+    const names = by.slice('--by='.length).split(',');
+    const all = readdirSync(path.join(root, 'dist/test/feature'), { recursive: true }).map((file) =>
+      path.basename(file, '.test.js'),
+    );
+    const missing = names.find((name) => !all.includes(name));
     if (missing)
       throw new StepFailed(
-        `${by}: there is no ${missing}; tests are named as in test/feature, without .test.ts.`,
+        `${by}: there is no ${missing}; tests are named as in a folder of test/feature, without .test.ts.`,
       );
-    return files;
+    return feature(...names);
   }
   return args.includes('--unit') ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder];
 }

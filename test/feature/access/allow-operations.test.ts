@@ -1,0 +1,326 @@
+/** Who may use an operation: `can` of `@Crud`, and `deny` of `bootstrap`. */
+import { expect } from 'chai';
+import { IsString } from 'class-validator';
+import express, { type Express, type RequestHandler } from 'express';
+import { Body, ForbiddenError, HttpError, QueryParam } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import {
+  type AccessRule,
+  type BootstrapOptions,
+  type ConfigError,
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  crudRouter,
+  InjectId,
+  InjectRecord,
+  type ListQuery,
+  type ModelClass,
+  type ReadQuery,
+  type UpdateValues,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { caughtError } from '../../support/caught-error.js';
+import { onPath } from '../../support/combination.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const PATH = onPath<{ readonly fastPath?: boolean }>({ fast: {}, general: { fastPath: false } });
+
+/** What a rule may do, by the header that asks for it. */
+const RULES: Readonly<Record<string, () => unknown>> = {
+  yes: () => true,
+  'yes later': async () => true,
+  no: () => false,
+  'no later': async () => false,
+  nothing: () => undefined,
+  null: () => null,
+  truthy: () => 'yes',
+  one: () => 1,
+  'truthy later': async () => ({}),
+  throws: () => {
+    throw new Error('secret');
+  },
+  rejects: async () => {
+    throw new Error('secret');
+  },
+  'throws null': () => {
+    throw null;
+  },
+  'rejects with null': () => Promise.reject(null),
+  'throws 403': () => {
+    throw new ForbiddenError('Ask somebody else.');
+  },
+  'rejects with 404': () => Promise.reject(new HttpError(404, 'Nothing here.')),
+};
+
+const known = new WeakSet<object>();
+const login: RequestHandler = (request, _response, next) => {
+  known.add(request);
+  next();
+};
+
+/** Asked behind the dependencies. */
+const ruled: AccessRule = (request) => {
+  if (!known.has(request)) throw new Error('Nobody has logged in.');
+  return RULES[request.get('rule') ?? 'no']?.() as boolean;
+};
+const CAN = { list: ruled, read: ruled, create: ruled, update: ruled, delete: ruled } as const;
+
+abstract class Numbered extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+}
+
+@Crud({ prefix: '/things', can: CAN, dependencies: [login] })
+@Table({ tableName: 'guarded', timestamps: false })
+class Guarded extends Numbered {}
+
+@Crud({ prefix: '/things', dependencies: [login] })
+@Table({ tableName: 'open', timestamps: false })
+class Open extends Numbered {}
+
+const calls: string[] = [];
+
+class Overriding extends crudController(Guarded) {
+  override list(query: ListQuery, context: CrudContext<Guarded>) {
+    calls.push('list');
+    return super.list(query, context);
+  }
+  override read(id: number, query: ReadQuery, context: CrudContext<Guarded>) {
+    calls.push('read');
+    return super.read(id, query, context);
+  }
+  override create(values: CreateValues<Guarded>, context: CrudContext<Guarded>) {
+    calls.push('create');
+    return super.create(values, context);
+  }
+  override update(id: number, values: UpdateValues<Guarded>, context: CrudContext<Guarded>) {
+    calls.push('update');
+    return super.update(id, values, context);
+  }
+  override remove(id: number, context: CrudContext<Guarded>) {
+    calls.push('delete');
+    return super.remove(id, context);
+  }
+}
+
+class Form {
+  @IsString() declare name: string;
+}
+
+class Decorated extends crudController(Guarded) {
+  override list(query: ListQuery, context: CrudContext<Guarded>, @QueryParam('page') _page?: number) {
+    calls.push('list');
+    return super.list(query, context);
+  }
+  override read(id: number, query: ReadQuery, context: CrudContext<Guarded>, @QueryParam('q') _q?: string) {
+    calls.push('read');
+    return super.read(id, query, context);
+  }
+  override create(@Body() values: Form, context: CrudContext<Guarded>) {
+    calls.push('create');
+    return super.create(values, context);
+  }
+  override update(id: number, @Body() values: Form, context: CrudContext<Guarded>) {
+    calls.push('update');
+    return super.update(id, values, context);
+  }
+  override remove(id: number, context: CrudContext<Guarded>, @QueryParam('q') _q?: string) {
+    calls.push('delete');
+    return super.remove(id, context);
+  }
+}
+
+/** What is read of the resource before the method. */
+class Injected extends crudController(Guarded) {
+  override read(
+    id: number,
+    query: ReadQuery,
+    context: CrudContext<Guarded>,
+    @InjectRecord() _thing?: Guarded,
+  ) {
+    calls.push('read');
+    return super.read(id, query, context);
+  }
+  override update(id: number, @Body() values: Form, context: CrudContext<Guarded>, @InjectId() _id?: number) {
+    calls.push('update');
+    return super.update(id, values, context);
+  }
+  override remove(id: number, context: CrudContext<Guarded>, @InjectId() _id?: number) {
+    calls.push('delete');
+    return super.remove(id, context);
+  }
+}
+
+@Crud({ can: { list: true, read: true } })
+@Table({ tableName: 'open', timestamps: false })
+class Half extends Numbered {}
+
+@Crud({ endpoints: ['list', 'delete'] })
+@Table({ tableName: 'open', timestamps: false })
+class Few extends Numbered {}
+
+@Crud({ can: CAN })
+@Table({ tableName: 'open', timestamps: false })
+class Whole extends Numbered {}
+
+class WithOptions extends crudController(Open, { can: CAN }) {}
+
+/** Every operation, with everything wrong with it that can be. */
+const WRONG = [
+  ['get', '/things?q=((&nosuch=1&page=0', undefined],
+  ['head', '/things?q=((&nosuch=1&page=0', undefined],
+  ['get', '/things/no-id?nosuch=1', undefined],
+  ['head', '/things/no-id?nosuch=1', undefined],
+  ['post', '/things?nosuch=1', 'application/json'],
+  ['post', '/things', 'text/plain'],
+  ['patch', '/things/no-id?nosuch=1', 'application/json'],
+  ['patch', '/things/1', 'text/plain'],
+  ['delete', '/things/no-id?nosuch=1', undefined],
+] as const;
+
+const TABLES: readonly ModelClass[] = [Guarded, Open, Half, Few, Whole] as ModelClass[];
+
+type Site = ReturnType<typeof supertest>;
+
+describe('an operation with a rule', () => {
+  const sql = new SqlLog();
+  const sites = new Map<string, Site>();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: TABLES,
+      bootstrap: { models: [Guarded] as ModelClass[] },
+      engine: { logging: sql.record },
+    });
+    const built = async (options: BootstrapOptions) => (await buildApp(options)).agent;
+    const models = [Guarded] as ModelClass[];
+    sites.set('of a generated controller', site.agent);
+    sites.set('that is overridden', await built({ models, controllers: [Overriding] }));
+    sites.set('whose parameters are decorated', await built({ models, controllers: [Decorated] }));
+    sites.set('whose parameters are injected', await built({ models, controllers: [Injected] }));
+    const open = { models: [Open] as ModelClass[], controllers: [WithOptions] };
+    sites.set('of crudController with options', await built(open));
+    sites.set('of crudRouter', await routed(crudRouter(Guarded, PATH)));
+    sites.set('of crudRouter with options', await routed(crudRouter(Open, { ...PATH, can: CAN })));
+  });
+
+  after(async () => site[Symbol.asyncDispose]());
+
+  async function routed(router: ReturnType<typeof crudRouter>): Promise<Site> {
+    const app: Express = express();
+    app.use('/things', router);
+    const agent = supertest(app);
+    // The first request of a router reads the catalogue.
+    await agent.get('/things/1');
+    return agent;
+  }
+
+  async function send(agent: Site, [method, path, type]: (typeof WRONG)[number], rule: string) {
+    const asked = agent[method](path).set('rule', rule);
+    const sent = type === undefined ? asked : asked.set('Content-Type', type).send('{"broken');
+    const { result, statements } = await sql.during(() => sent);
+    return { status: result.status, body: result.body, statements };
+  }
+
+  for (const name of [
+    'of a generated controller',
+    'that is overridden',
+    'whose parameters are decorated',
+    'whose parameters are injected',
+    'of crudController with options',
+    'of crudRouter',
+    'of crudRouter with options',
+  ]) {
+    describe(name, () => {
+      const agent = () => sites.get(name) as Site;
+
+      it('is refused before anything of the request is looked at', async () => {
+        calls.length = 0;
+        for (const wrong of WRONG) {
+          const [method] = wrong;
+          const { status, body, statements } = await send(agent(), wrong, 'no');
+          expect(status, `${method} ${wrong[1]}`).to.equal(403);
+          if (method !== 'head') expect(body.detail).to.match(/^This request may not \w+ (Guarded|Open)\.$/);
+          expect(statements).to.deep.equal([]);
+          expect((await send(agent(), wrong, 'yes')).status, `${method} ${wrong[1]}`).to.be.oneOf([400, 415]);
+        }
+        expect(calls).to.deep.equal([]);
+      });
+
+      it('is done where the rule says so', async () => {
+        for (const rule of ['yes', 'yes later']) {
+          const as = (method: 'get' | 'post' | 'patch' | 'delete', path: string) =>
+            agent()[method](path).set('rule', rule);
+          const created = await as('post', '/things').send({ name: 'a' });
+          expect(created.status).to.equal(201);
+          const path = `/things/${created.body.id}`;
+          expect((await as('patch', path).send({ name: 'b' })).body.name).to.equal('b');
+          expect((await as('get', path)).body.name).to.equal('b');
+          expect((await as('get', '/things?sort=-id&size=1')).body.items[0].name).to.equal('b');
+          expect((await as('delete', path)).status).to.equal(204);
+        }
+      });
+
+      it('does not change what a path answers to other methods', async () => {
+        expect((await agent().options('/things')).status).to.equal(204);
+        expect((await agent().put('/things')).status).to.equal(405);
+        expect((await agent().put('/things/1')).status).to.equal(405);
+      });
+    });
+  }
+
+  it('fails closed, whatever a rule answers or throws', async () => {
+    const refused = ['no', 'no later', 'nothing', 'null', 'truthy', 'one', 'truthy later', 'none such'];
+    const answers: Readonly<Record<string, readonly [number, string]>> = {
+      ...Object.fromEntries(refused.map((rule) => [rule, [403, 'This request may not read Guarded.']])),
+      throws: [500, 'Internal Server Error'],
+      rejects: [500, 'Internal Server Error'],
+      'throws null': [500, 'Internal Server Error'],
+      'rejects with null': [500, 'Internal Server Error'],
+      'throws 403': [403, 'Ask somebody else.'],
+      'rejects with 404': [404, 'Nothing here.'],
+    };
+    for (const name of [
+      'of a generated controller',
+      'that is overridden',
+      'whose parameters are decorated',
+    ]) {
+      for (const [rule, [status, detail]] of Object.entries(answers)) {
+        const answer = await (sites.get(name) as Site).get('/things/1').set('rule', rule);
+        expect([answer.status, answer.body], `${rule}, ${name}`).to.deep.equal([status, { detail }]);
+      }
+    }
+  });
+
+  it('takes true and false', async () => {
+    const app: Express = express();
+    app.use('/things', crudRouter(Open, { ...PATH, can: { list: true, read: false } }));
+    const agent = supertest(app);
+    expect((await agent.get('/things')).status).to.equal(200);
+    expect((await agent.get('/things/1')).status).to.equal(403);
+    expect((await agent.post('/things').send({ name: 'x' })).status).to.equal(201);
+  });
+
+  it('has to be there for each operation of each resource where bootstrap denies', async () => {
+    const failure = await caughtError(() =>
+      buildApp({ models: [Half, Few, Whole] as ModelClass[], deny: true }),
+    );
+    const advice = 'give each a function of the request, or true for everybody.';
+    expect((failure as ConfigError).problems).to.deep.equal([
+      `Half: bootstrap has deny: true, and can has no rule for create, update, delete; ${advice}`,
+      `Few: bootstrap has deny: true, and can has no rule for list, delete; ${advice}`,
+    ]);
+    await buildApp({ models: [Half, Few] as ModelClass[], deny: false });
+    await buildApp({ models: [Whole] as ModelClass[], deny: true });
+  });
+});

@@ -1,0 +1,474 @@
+/** Bodies that are JSON and yet not what the model takes: every problem at once, none of them with its value. */
+
+import { expect } from 'chai';
+import { Transform } from 'class-transformer';
+import { IsEmail, IsOptional, Matches, Max, MinLength, ValidateIf } from 'class-validator';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'items', timestamps: false })
+class Item extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.SMALLINT)
+  declare small: number | null;
+
+  @Column(DataType.INTEGER)
+  declare whole: number | null;
+
+  @Column(DataType.BIGINT)
+  declare big: string | null;
+
+  @Column(DataType.DECIMAL(5, 2))
+  declare price: string | null;
+
+  @Column(DataType.REAL)
+  declare weight: number | null;
+
+  @Column(DataType.BOOLEAN)
+  declare isNew: boolean | null;
+
+  @Column(DataType.DATE)
+  declare moment: Date | null;
+
+  @Column(DataType.DATEONLY)
+  declare day: string | null;
+
+  @Column(DataType.TIME)
+  declare time: string | null;
+
+  @Column(DataType.UUID)
+  declare uuid: string | null;
+
+  @Column(DataType.JSONB)
+  declare extra: unknown;
+
+  @Column(DataType.ENUM('red', 'green'))
+  declare colour: string | null;
+
+  @Column(DataType.BLOB)
+  declare bytes: string | null;
+
+  @Column(DataType.TEXT)
+  declare text: string | null;
+
+  @Column(DataType.STRING(5))
+  declare short: string | null;
+
+  @Column(DataType.ARRAY(DataType.INTEGER))
+  declare numbers: number[] | null;
+
+  @Column(DataType.ARRAY(DataType.STRING(3)))
+  declare codes: string[] | null;
+}
+
+@Table({ tableName: 'groups', timestamps: false })
+class Group extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Table({ tableName: 'accounts', timestamps: false })
+class Account extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @IsEmail()
+  @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value), { toClassOnly: true })
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare email: string;
+
+  @MinLength(3)
+  @Matches(/^[a-z]+$/, { message: '$value is not of small letters' })
+  @Column({ type: DataType.STRING(10), allowNull: false })
+  declare name: string;
+
+  @Max(150)
+  @IsOptional()
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 18 })
+  declare age: number;
+
+  @ValidateIf((account: { age?: number }) => (account.age ?? 18) < 18)
+  @MinLength(1)
+  @Column({ type: DataType.STRING(20) })
+  declare guardian: string | null;
+
+  @Column({ type: DataType.STRING(20), validate: { notIn: { args: [['admin', 'root']], msg: 'is taken' } } })
+  declare login: string | null;
+
+  @ForeignKey(() => Group)
+  @Column(DataType.INTEGER)
+  declare groupId: number | null;
+
+  @BelongsTo(() => Group)
+  declare group?: Group;
+}
+
+const UUID_RULE = 'uuid must be a UUID.';
+const MOMENT_RULE =
+  'moment must be an RFC 3339 date and time with an offset and at most milliseconds, such as "2026-01-31T08:00:00.000Z".';
+const DAY_RULE = 'day must be a date such as "2026-01-31".';
+const TIME_RULE = 'time must be a time of day such as "08:00:00".';
+const BIG_RULE =
+  'big must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded).';
+const PRICE_RULE =
+  'price must be a string holding a decimal number with at most 3 digits before the point and 2 after it, such as "12.5" (JSON numbers would be rounded).';
+const TEXT_RULE = 'text must be well-formed text without NUL characters.';
+const EXTRA_RULE =
+  'extra must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
+
+/** An attribute, the values that its column does not take, and what is said about each. */
+const BROKEN: readonly (readonly [
+  attribute: string,
+  values: readonly unknown[],
+  code: string,
+  detail: string,
+])[] = [
+  ['small', [1.5, '1', true, [], {}, [1]], 'isInt', 'small must be an integer.'],
+  ['small', [32768, 1e308], 'max', 'small must not be greater than 32767.'],
+  ['small', [-32769], 'min', 'small must not be less than -32768.'],
+  ['whole', [2147483648, 2 ** 53], 'max', 'whole must not be greater than 2147483647.'],
+  ['whole', [-2147483649], 'min', 'whole must not be less than -2147483648.'],
+  [
+    'big',
+    [1, '1.0', '', ' 1', '01', '+1', '9223372036854775808', '-9223372036854775809', '9'.repeat(400)],
+    'isBigint',
+    BIG_RULE,
+  ],
+  [
+    'price',
+    [
+      1.5,
+      0,
+      '1000',
+      '1.234',
+      '1e2',
+      '1e-400',
+      '1e400',
+      '',
+      '.5',
+      '5.',
+      'Infinity',
+      '1,5',
+      '0x1',
+      '9'.repeat(400),
+    ],
+    'isDecimal',
+    PRICE_RULE,
+  ],
+  ['weight', ['1', true, []], 'isNumber', 'weight must be a number.'],
+  ['weight', [3.5e38, -1e300], 'max', 'weight is beyond the range of the column.'],
+  ['isNew', ['true', 1, 0, ''], 'isBoolean', 'isNew must be true or false.'],
+  [
+    'moment',
+    [
+      '2024-02-30T00:00:00Z',
+      '2026-01-31T24:00:00Z',
+      '2026-01-31T08:00:60Z',
+      '2026-01-31T08:00:00',
+      '2026-01-31',
+      '2026-01-31 08:00:00Z',
+      '2026-01-31T08:00:00.123456Z',
+      '2026-01-31T08:00:00+25:00',
+      '-000000-01-01T00:00:00Z',
+      '10000-01-01T00:00:00Z',
+      '+275761-01-01T00:00:00Z',
+      '1',
+      '',
+      'Infinity',
+      'now',
+      1769846400000,
+    ],
+    'isDateTime',
+    MOMENT_RULE,
+  ],
+  [
+    'day',
+    ['2023-02-29', '2026-1-1', '-000000-01-01', '10000-01-01', '2026-01-31T00:00:00Z', 'today', '', 20260131],
+    'isDate',
+    DAY_RULE,
+  ],
+  [
+    'time',
+    ['24:00:01', '8:00', '08:60', '08:00:60', '08:00:00Z', '08:00:00.1234567', 'noon', '', 8],
+    'isTime',
+    TIME_RULE,
+  ],
+  [
+    'uuid',
+    [
+      '1',
+      'a0eebc999c0b4ef8bb6d6bb9bd380a11',
+      '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
+      'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+      1,
+    ],
+    'isUuid',
+    UUID_RULE,
+  ],
+  ['colour', ['blue', 'Red', '', 0, ['red']], 'isIn', 'colour must be one of red, green.'],
+  [
+    'bytes',
+    ['a', 'AP+AYQ', 'AP-AYQ==', 'AP+AYQ==\n', 1],
+    'isBase64',
+    'bytes must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8=".',
+  ],
+  ['text', [1, true, {}, []], 'isString', 'text must be a string.'],
+  ['text', ['a\0b', '\ud800', '\udc00x'], 'isStorableText', TEXT_RULE],
+  [
+    'short',
+    ['123456', '🙂🙂🙂🙂🙂🙂', `a${'\ufe0f'.repeat(1000)}`],
+    'maxLength',
+    'short must be at most 5 characters long.',
+  ],
+  ['extra', ['\0', { a: ['\ud800'] }, { 'a\0': 1 }], 'isStorableJson', EXTRA_RULE],
+  ['numbers', [1, '1', {}, '{1,2}'], 'isArray', 'numbers must be an array.'],
+  [
+    'numbers',
+    [['1'], [1.5], [['1']]],
+    'isIntEach',
+    'numbers must hold only values of which each must be an integer.',
+  ],
+  [
+    'codes',
+    [['abcd']],
+    'maxLengthEach',
+    'codes must hold only values of which each must be at most 3 characters long.',
+  ],
+];
+
+describe('breaking the schema', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  const post = (body: object) => site.agent.post('/items').send(body);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Item, Account, Group],
+      engine: { logging: sql.record },
+      bootstrap: { models: [Item, Account] },
+    });
+  });
+
+  beforeEach(() => emptyTables(site, 'items', 'accounts', 'groups'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('of a column', () => {
+    for (const [attribute, values, code, detail] of BROKEN) {
+      for (const value of values) {
+        it(`refuses ${attribute} ${JSON.stringify(value).slice(0, 50)}`, async () => {
+          const { result, statements } = await sql.during(() => post({ [attribute]: value }));
+          expectIssue(result, 422, { pointer: `/${attribute}`, code, detail });
+          expect(statements).to.deep.equal([]);
+        });
+      }
+    }
+
+    it('refuses the same in an update', async () => {
+      await Item.create();
+      for (const [attribute, [value], code, detail] of BROKEN) {
+        const response = await site.agent.patch('/items/1').send({ [attribute]: value });
+        expectIssue(response, 422, { pointer: `/${attribute}`, code, detail });
+      }
+    });
+
+    it('refuses a number that JSON can write and no column can hold', async () => {
+      const response = await site.agent.post('/items').type('json').send('{"weight":1e999}');
+      expectProblem(response, 422, {
+        detail: 'The body has 2 problems.',
+        errors: [
+          { pointer: '/weight', code: 'isNumber', detail: 'weight must be a number.' },
+          { pointer: '/weight', code: 'max', detail: 'weight is beyond the range of the column.' },
+        ],
+      });
+    });
+
+    it('names every problem at once, in the order of unknown and known properties', async () => {
+      expectProblem(await post({ small: 'x', colour: 'blue', nothing: 1, whole: 1, day: 'x' }), 422, {
+        detail: 'The body has 4 problems.',
+        errors: [
+          {
+            pointer: '/nothing',
+            code: 'unknownProperty',
+            detail:
+              'There is no such property. The properties are small, whole, big, price, weight, isNew, moment, day, time, uuid, extra, colour, bytes, text, short, numbers, codes.',
+          },
+          { pointer: '/small', code: 'isInt', detail: 'small must be an integer.' },
+          { pointer: '/day', code: 'isDate', detail: DAY_RULE },
+          { pointer: '/colour', code: 'isIn', detail: 'colour must be one of red, green.' },
+        ],
+      });
+    });
+  });
+
+  describe('by an unknown property', () => {
+    it('suggests the one that was meant', async () => {
+      expectIssue(
+        await site.agent.post('/accounts').send({ email: 'a@b.example', name: 'ann', loign: 'ann' }),
+        422,
+        {
+          pointer: '/loign',
+          code: 'unknownProperty',
+          detail:
+            "There is no such property. Did you mean 'login'? The properties are email, name, age, guardian, login, groupId.",
+        },
+      );
+    });
+
+    for (const name of [
+      'Email',
+      'group',
+      'include',
+      'dataValues',
+      'isAdmin',
+      'toString',
+      'hasOwnProperty',
+      'isPrototypeOf',
+      '__defineGetter__',
+      'constructor',
+      'prototype',
+      'save',
+      '',
+    ]) {
+      it(`refuses ${name || 'an empty name'}`, async () => {
+        const body = { email: 'a@b.example', name: 'ann', [name]: {} };
+        const response = await site.agent.post('/accounts').send(body);
+        expect(response.body.errors).to.have.lengthOf(1);
+        expect(response.body.errors[0]).to.include({ pointer: `/${name}`, code: 'unknownProperty' });
+        expect(response.status).to.equal(422);
+        expect(await Account.count()).to.equal(0);
+      });
+    }
+
+    it('escapes its name in the pointer', async () => {
+      const { body } = await post({ 'a/b~c': 1 });
+      expect(body.errors).to.have.lengthOf(1);
+      expect(body.errors[0].pointer).to.equal('/a~1b~0c');
+    });
+
+    it('does not name ten thousand of them', async () => {
+      const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`p${index}`, 1]));
+      const { body, status } = await post(many);
+      expect(status).to.equal(422);
+      expect(body.errors).to.have.lengthOf(100);
+    });
+  });
+
+  describe('by a key that would change a prototype', () => {
+    const BODIES = [
+      '{"__proto__":{"polluted":true}}',
+      '{"constructor":{"prototype":{"polluted":true}}}',
+      '{"extra":{"__proto__":{"polluted":true}}}',
+      '{"extra":{"constructor":{"prototype":{"polluted":true}}}}',
+      '{"extra":[{"a":{"prototype":{"polluted":true}}}]}',
+      '{"extra":[[{"__proto__":[],"100000000":"x"}]]}',
+    ];
+    for (const body of BODIES) {
+      it(`refuses ${body}, and no prototype has changed`, async () => {
+        const response = await site.agent.post('/items').type('json').send(body);
+        expect(response.status).to.equal(422);
+        expect(response.body.errors).to.have.lengthOf(1);
+        expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
+        expect(Object.keys(Object.prototype)).to.deep.equal([]);
+        expect(await Item.count()).to.equal(0);
+      });
+    }
+  });
+
+  describe('of the decorators of the model', () => {
+    const valid = { email: 'a@b.example', name: 'ann' };
+    const create = (values: object) => site.agent.post('/accounts').send({ ...valid, ...values });
+
+    it('takes what keeps them', async () => {
+      expectJson(await create({ email: ' a@b.example ', age: 17, guardian: 'Bob' }), 201, {
+        id: 1,
+        email: 'a@b.example',
+        name: 'ann',
+        age: 17,
+        guardian: 'Bob',
+        login: null,
+        groupId: null,
+      });
+    });
+
+    it('refuses what breaks a validator', async () => {
+      expectIssue(await create({ email: 'nobody' }), 422, {
+        pointer: '/email',
+        code: 'isEmail',
+        detail: 'email must be an email.',
+      });
+    });
+
+    it('names every broken validator of a property', async () => {
+      const { body, status } = await create({ name: 'A' });
+      expect(status).to.equal(422);
+      expect(body.errors.map(({ code }: { code: string }) => code).toSorted()).to.deep.equal([
+        'matches',
+        'minLength',
+      ]);
+    });
+
+    it('does not repeat the value that the message of a validator repeats', async () => {
+      expectIssue(await create({ name: 'Secret-9' }), 422, {
+        pointer: '/name',
+        code: 'matches',
+        detail: 'name is not valid.',
+      });
+    });
+
+    it('does not take @IsOptional for a permission of null', async () => {
+      expectIssue(await create({ age: null }), 422, {
+        pointer: '/age',
+        code: 'isDefined',
+        detail: 'age must not be null.',
+      });
+      expectIssue(await create({ age: 151 }), 422, {
+        pointer: '/age',
+        code: 'max',
+        detail: 'age must not be greater than 150.',
+      });
+    });
+
+    it('refuses what breaks a rule of Sequelize', async () => {
+      expectIssue(await create({ login: 'root' }), 422, {
+        pointer: '/login',
+        code: 'notIn',
+        detail: 'is taken',
+      });
+    });
+
+    it('checks in an update only what is given', async () => {
+      await create({});
+      expect((await site.agent.patch('/accounts/1').send({ age: 20 })).status).to.equal(200);
+      expectIssue(await site.agent.patch('/accounts/1').send({ email: 'nobody' }), 422, {
+        pointer: '/email',
+        code: 'isEmail',
+        detail: 'email must be an email.',
+      });
+    });
+  });
+});

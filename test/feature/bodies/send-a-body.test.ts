@@ -1,0 +1,393 @@
+/** Bodies that cannot be read, and those that can in unusual ways. */
+import { once } from 'node:events';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import express, { type Express } from 'express';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { exchange, listen, readToEnd, requestHead } from '../../support/listen.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'parcels', timestamps: false })
+class Parcel extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare label: string | null;
+
+  @Column(DataType.JSONB)
+  declare content: unknown;
+}
+
+const MALFORMED = { pointer: '', code: 'malformed', detail: 'The body is not valid JSON.' };
+const NOT_UTF8 = { pointer: '', code: 'encoding', detail: 'The body is not valid UTF-8.' };
+const TOO_DEEP = { pointer: '', code: 'tooDeep', detail: 'The body is nested more than 32 levels deep.' };
+const NO_BODY = { pointer: '', code: 'missing', detail: 'The request has no body; send a JSON object.' };
+const NO_OBJECT = { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' };
+const NOT_JSON = { pointer: '', code: 'mediaType', detail: 'The Content-Type must be application/json.' };
+const NOT_PATCH = {
+  pointer: '',
+  code: 'mediaType',
+  detail: 'The Content-Type must be application/json, because content cannot be merged.',
+};
+
+describe('sending a body', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
+    site.agent
+      .post('/parcels')
+      .set({ 'Content-Type': 'application/json', ...headers })
+      // Superagent would write a Buffer as JSON.
+      .serialize((data: unknown) => data as string)
+      .send(body);
+
+  /** `levels` arrays or objects around nothing, inside the object that a body is. */
+  const nested = (levels: number, open: string, close: string): string =>
+    `{"content":${open.repeat(levels - 1)}1${close.repeat(levels - 1)}}`;
+
+  before(async () => {
+    site = await startTestApp({ models: [Parcel], engine: { logging: sql.record } });
+  });
+
+  beforeEach(() => emptyTables(site, 'parcels'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('that is not JSON', () => {
+    const BODIES = [
+      '{',
+      '{"label":"a"',
+      'label',
+      "{'label':'a'}",
+      '{"label":"a",}',
+      '{"label":NaN}',
+      ' ',
+      '{}{}',
+      '\u0000',
+    ];
+    for (const body of BODIES) {
+      it(`refuses ${JSON.stringify(body)} without repeating it, asking nothing of the database`, async () => {
+        const { result, statements } = await sql.during(() => post(body));
+        expectIssue(result, 400, MALFORMED);
+        expect(statements).to.deep.equal([]);
+      });
+    }
+
+    it('refuses it in an update too', async () => {
+      await Parcel.create({ label: 'a' });
+      const response = await site.agent.patch('/parcels/1').type('json').send('{"label":');
+      expectIssue(response, 400, MALFORMED);
+    });
+  });
+
+  describe('that is not UTF-8', () => {
+    for (const bytes of [
+      [0xff],
+      [0xc3, 0x28],
+      [0xed, 0xa0, 0x80],
+      [0xc0, 0xaf],
+      [0xf8, 0x88, 0x80, 0x80, 0x80],
+    ]) {
+      it(`refuses the bytes ${Buffer.from(bytes).toString('hex')}`, async () => {
+        const body = Buffer.concat([Buffer.from('{"label":"'), Buffer.from(bytes), Buffer.from('"}')]);
+        expectIssue(await post(body), 400, NOT_UTF8);
+      });
+    }
+
+    it('refuses UTF-16', async () => {
+      expectIssue(await post(Buffer.from('\ufeff{"label":"a"}', 'utf16le')), 400, NOT_UTF8);
+    });
+
+    it('takes a byte order mark', async () => {
+      expectJson(await post('\ufeff{"label":"a"}'), 201, { id: 1, label: 'a', content: null });
+    });
+
+    it('refuses nothing but a byte order mark', async () => {
+      expectIssue(await post('\ufeff'), 400, MALFORMED);
+    });
+  });
+
+  describe('that is nested', () => {
+    it('takes 32 levels', async () => {
+      const response = await post(nested(32, '[', ']'));
+      expect(response.status).to.equal(201);
+      expect((await site.agent.get('/parcels/1')).body).to.deep.equal(response.body);
+    });
+
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      it(`refuses 33 levels of ${open}`, async () => {
+        expectIssue(await post(nested(33, open, close)), 400, TOO_DEEP);
+      });
+    }
+
+    it('refuses fifty thousand levels', async () => {
+      expectIssue(await post(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, TOO_DEEP);
+    });
+
+    it('takes as many values on one level as fit', async () => {
+      const content = Array.from({ length: 40_000 }, () => 1);
+      const { body, status } = await post(JSON.stringify({ content }));
+      expect(status).to.equal(201);
+      expect(body.content).to.deep.equal(content);
+    });
+  });
+
+  describe('that arrives', () => {
+    const body = Buffer.from('{"label":"ä"}');
+    const head = requestHead('POST /parcels', {
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+      Connection: 'close',
+    });
+    const created = { id: 1, label: 'ä', content: null };
+
+    it('is taken with the head of its request, and behind it', async () => {
+      await using server = await listen(site.app);
+      const together = await exchange(server, Buffer.concat([Buffer.from(head), body]));
+      expect(together.status).to.equal(201);
+      expect(JSON.parse(together.body)).to.deep.equal(created);
+      const socket = await server.connect();
+      socket.write(head);
+      await once(server.server, 'request');
+      // In the middle of a character.
+      socket.write(body.subarray(0, 11));
+      socket.write(body.subarray(11));
+      const apart = await readToEnd(socket);
+      expect(apart.status).to.equal(201);
+      expect(JSON.parse(apart.body)).to.deep.equal({ ...created, id: 2 });
+    });
+
+    it('ends the request for those who wait for it', async () => {
+      const ended: string[] = [];
+      const { app } = await buildApp({ models: [Parcel] }, (prepared) => {
+        prepared.use((request, _response, next) => {
+          request.on('end', () => ended.push(request.method));
+          next();
+        });
+      });
+      await using server = await listen(app);
+      await exchange(server, Buffer.concat([Buffer.from(head), body]));
+      expect(ended).to.deep.equal(['POST']);
+    });
+  });
+
+  describe('that is no object', () => {
+    for (const body of ['null', '1', '"text"', 'true', '[]', '[{"label":"a"}]']) {
+      it(`refuses ${body}`, async () => {
+        expectIssue(await post(body), 422, NO_OBJECT);
+        await Parcel.create({ label: 'a' });
+        expectIssue(await site.agent.patch('/parcels/1').type('json').send(body), 422, NO_OBJECT);
+      });
+    }
+  });
+
+  describe('that is not there', () => {
+    it('refuses a create and an update', async () => {
+      await Parcel.create({ label: 'a' });
+      expectIssue(await site.agent.post('/parcels'), 400, NO_BODY);
+      expectIssue(await site.agent.post('/parcels').set('Content-Type', 'application/json'), 400, NO_BODY);
+      expectIssue(await site.agent.post('/parcels').set('Content-Length', '0'), 400, NO_BODY);
+      expectIssue(await site.agent.patch('/parcels/1'), 400, NO_BODY);
+    });
+
+    it('refuses chunks that hold nothing', async () => {
+      expectIssue(await post('', { 'Transfer-Encoding': 'chunked' }), 400, MALFORMED);
+    });
+  });
+
+  describe('of another media type', () => {
+    const TYPES = [
+      'text/plain',
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/jsonp',
+      'application/vnd.api+json',
+      'json',
+      '',
+      ';charset=utf-8',
+      'application/json, text/plain',
+    ];
+    for (const type of TYPES) {
+      it(`refuses '${type}' before the body is read`, async () => {
+        expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
+      });
+    }
+
+    it('takes no merge patch for a create', async () => {
+      const type = 'application/merge-patch+json';
+      expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
+    });
+
+    it('takes none for an update either where JSON would have to be merged', async () => {
+      await Parcel.create({ label: 'a' });
+      for (const type of ['application/merge-patch+json', 'text/plain']) {
+        const response = await site.agent.patch('/parcels/1').set('Content-Type', type).send('{"label":"b"}');
+        expectIssue(response, 415, NOT_PATCH);
+      }
+      expect((await Parcel.findByPk(1))?.label).to.equal('a');
+    });
+  });
+
+  describe('of JSON with parameters', () => {
+    for (const type of [
+      'Application/JSON',
+      'application/json;charset=utf-8',
+      'application/json; charset=UTF8',
+      'application/json ; charset="utf-8"',
+      'application/json; profile="x"; charset=utf-8',
+    ]) {
+      it(`takes ${type}`, async () => {
+        const response = await post('{"label":"ä"}', { 'Content-Type': type });
+        expectJson(response, 201, { id: 1, label: 'ä', content: null });
+      });
+    }
+
+    for (const charset of ['latin1', 'utf-16', 'us-ascii', 'nonsense']) {
+      it(`refuses the charset ${charset}`, async () => {
+        const response = await post('{"label":"a"}', {
+          'Content-Type': `application/json; charset=${charset}`,
+        });
+        expectIssue(response, 415, {
+          pointer: '',
+          code: 'charset',
+          detail: 'The body must be in UTF-8 (RFC 8259, section 8.1).',
+        });
+      });
+    }
+  });
+
+  describe('that is compressed', () => {
+    const body = Buffer.from('{"label":"a"}');
+    for (const [encoding, bytes] of [
+      ['gzip', gzipSync(body)],
+      ['GZIP', gzipSync(body)],
+      ['deflate', deflateSync(body)],
+      ['br', brotliCompressSync(body)],
+      ['identity', body],
+    ] as const) {
+      it(`takes ${encoding}`, async () => {
+        const response = await post(bytes, { 'Content-Encoding': encoding });
+        expectJson(response, 201, { id: 1, label: 'a', content: null });
+      });
+    }
+
+    it('refuses what is not encoded as announced', async () => {
+      for (const bytes of [body, gzipSync(body).subarray(0, 20)]) {
+        expectIssue(await post(bytes, { 'Content-Encoding': 'gzip' }), 400, {
+          pointer: '',
+          code: 'unreadable',
+          detail: 'The body could not be read; it is incomplete or not encoded as announced.',
+        });
+      }
+    });
+
+    for (const encoding of ['compress', 'gzip, gzip', 'x']) {
+      it(`refuses ${encoding}`, async () => {
+        expectIssue(await post(body, { 'Content-Encoding': encoding }), 415, {
+          pointer: '',
+          code: 'encoding',
+          detail: 'The Content-Encoding must be gzip, deflate, br or identity.',
+        });
+      });
+    }
+  });
+
+  describe('that a request has which takes none', () => {
+    it('ignores it', async () => {
+      await Parcel.create({ label: 'a' });
+      const record = { id: 1, label: 'a', content: null };
+      expectJson(await site.agent.get('/parcels/1').type('json').send('{"label":'), 200, record);
+      expect((await site.agent.delete('/parcels/1').type('json').send('{"label":')).status).to.equal(204);
+    });
+  });
+
+  describe('to an application that parses bodies itself', () => {
+    const serve = (prepare: (app: Express) => void) => buildApp({ models: [Parcel] }, prepare);
+
+    it('takes the parsed body', async () => {
+      const { agent } = await serve((app) => app.use(express.json()));
+      const response = await agent.post('/parcels').send({ label: 'a', content: { b: 1 } });
+      expectJson(response, 201, { id: 1, label: 'a', content: { b: 1 } });
+      expectJson(await agent.patch('/parcels/1').send({ label: null }), 200, {
+        id: 1,
+        label: null,
+        content: { b: 1 },
+      });
+    });
+
+    it('takes a parsed body without properties', async () => {
+      const { agent } = await serve((app) => app.use(express.json()));
+      expectJson(await agent.post('/parcels').send({}), 201, { id: 1, label: null, content: null });
+    });
+
+    it('checks the parsed body as its own', async () => {
+      const { agent } = await serve((app) => app.use(express.json()));
+      expectIssue(
+        await agent
+          .post('/parcels')
+          .type('json')
+          .send(nested(33, '[', ']')),
+        400,
+        TOO_DEEP,
+      );
+      expectIssue(await agent.post('/parcels').send([]), 422, NO_OBJECT);
+      expectIssue(await agent.post('/parcels'), 400, NO_BODY);
+    });
+
+    it('answers in its own way where that parser refuses the body', async () => {
+      const { agent } = await serve((app) => app.use(express.json({ limit: 100 })));
+      expectProblem(await agent.post('/parcels').type('json').send('{"label":'), 400, {
+        detail: 'The body is not valid JSON.',
+      });
+      expectProblem(await agent.post('/parcels').send({ label: 'a'.repeat(100) }), 413, {
+        detail: 'request entity too large',
+      });
+    });
+
+    it('refuses another media type that this parser skips or reads', async () => {
+      const { agent } = await serve((app) =>
+        app.use(express.json(), express.urlencoded({ extended: false })),
+      );
+      expectIssue(await agent.post('/parcels').type('text').send('{"label":"a"}'), 415, NOT_JSON);
+      expectIssue(await agent.post('/parcels').type('form').send('label=a'), 415, NOT_JSON);
+    });
+
+    it('says in the log that a body was read and not kept', async () => {
+      const logger = new CapturedLog();
+      const { agent } = await buildApp({ models: [Parcel], logger }, (app) => {
+        app.use((request, _response, next) => {
+          request.resume().on('end', () => next());
+        });
+      });
+      expectProblem(await agent.post('/parcels').send({ label: 'a' }), 500, {
+        detail: 'Internal Server Error',
+      });
+      expect(logger.text).to.contain('An earlier middleware has read the body');
+    });
+
+    it('parses what that parser keeps as text or bytes', async () => {
+      for (const parser of [express.text({ type: '*/*' }), express.raw({ type: '*/*' })]) {
+        const { agent } = await serve((app) => app.use(parser));
+        const { status, body } = await agent.post('/parcels').send({ label: 'a' });
+        expect(body).to.include({ label: 'a' });
+        expect(status).to.equal(201);
+      }
+    });
+  });
+});

@@ -1,0 +1,286 @@
+/** Bodies beyond the limit: they are refused before they are read, and never kept. */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { ConfigError, Crud } from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectProblem } from '../../support/expect-answer.js';
+import { exchange, listen, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'uploads', timestamps: false })
+class Upload extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare text: string;
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const POST = 'POST /uploads';
+const DEFAULT_LIMIT = 102_400;
+
+const tooLarge = (limit: number) => {
+  const detail = `The body is larger than ${limit} bytes.`;
+  return { detail, errors: [{ pointer: '', code: 'tooLarge', detail }] };
+};
+
+function expectClosed413(answer: RawAnswer, limit: number): void {
+  expect(JSON.parse(answer.body)).to.deep.equal(tooLarge(limit));
+  expect(answer.status).to.equal(413);
+  expect(answer.headers['connection']).to.equal('close');
+  expect(answer.headers['content-type']).to.equal('application/problem+json');
+}
+
+/** A body of exactly so many bytes. */
+function bodyOf(bytes: number): string {
+  return `{"text":"${'a'.repeat(bytes - '{"text":""}'.length)}"}`;
+}
+
+/** An aborted request has an error before its end, which is no error of the test. */
+function closed(request: IncomingMessage): Promise<unknown> {
+  return new Promise((resolve) => request.once('close', resolve));
+}
+
+describe('sending a large body', () => {
+  const logger = new CapturedLog();
+  let site: TestApp;
+
+  const serve = (bodyLimit: string | number): Promise<BuiltApp> =>
+    buildApp({ models: [Upload], logger, bodyLimit });
+
+  before(async () => {
+    site = await startTestApp({ models: [Upload], bootstrap: { logger } });
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    await emptyTables(site, 'uploads');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('whose length is announced', () => {
+    it('is refused before a byte of it was sent, and the connection is closed', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000000000' });
+      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+    });
+
+    it('is refused while it is being sent', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000000000' });
+      expectClosed413(await exchange(server, head, '{'), DEFAULT_LIMIT);
+    });
+
+    it('is refused where it would be compressed', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, {
+        ...JSON_TYPE,
+        'Content-Encoding': 'gzip',
+        'Content-Length': '1000000000',
+      });
+      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+    });
+
+    it('is refused by an update', async () => {
+      await Upload.create({ text: 'a' });
+      await using server = await listen(site.app);
+      const head = requestHead('PATCH /uploads/1', { ...JSON_TYPE, 'Content-Length': '1000000000' });
+      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+    });
+
+    it('is taken up to the limit of 100 kB and refused one byte beyond', async () => {
+      const fits = await site.agent.post('/uploads').type('json').send(bodyOf(DEFAULT_LIMIT));
+      expect(fits.status).to.equal(201);
+      expectProblem(
+        await site.agent
+          .post('/uploads')
+          .type('json')
+          .send(bodyOf(DEFAULT_LIMIT + 1)),
+        413,
+        tooLarge(DEFAULT_LIMIT),
+      );
+      expect(await Upload.count()).to.equal(1);
+    });
+
+    it('is refused for its media type first', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, { 'Content-Type': 'text/plain', 'Content-Length': '1000000000' });
+      const answer = await exchange(server, head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      expect(answer.status).to.equal(415);
+    });
+  });
+
+  describe('that comes in chunks', () => {
+    const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`;
+
+    it('is refused at the limit, and the rest is not read', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' });
+      // The end of the body is never sent.
+      expectClosed413(await exchange(server, head, chunk, chunk), DEFAULT_LIMIT);
+    });
+
+    it('is taken below the limit', async () => {
+      await using server = await listen(site.app);
+      const body = '{"text":"a"}';
+      const head = requestHead(POST, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked', Connection: 'close' });
+      const answer = await exchange(server, head, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+      expect(answer.status).to.equal(201);
+    });
+  });
+
+  describe('that is compressed', () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+
+    it('is refused by its size after decompression', async () => {
+      expect(bomb.length).to.be.below(DEFAULT_LIMIT);
+      const response = await site.agent
+        .post('/uploads')
+        .set({ ...JSON_TYPE, 'Content-Encoding': 'gzip' })
+        .serialize((data: unknown) => data as string)
+        .send(bomb);
+      expectProblem(response, 413, tooLarge(DEFAULT_LIMIT));
+    });
+
+    it('does not cost what it would decompress to', async () => {
+      await using server = await listen(site.app);
+      const head = requestHead(POST, {
+        ...JSON_TYPE,
+        'Content-Encoding': 'gzip',
+        'Content-Length': String(bomb.length),
+        Connection: 'close',
+      });
+      const before = process.memoryUsage().rss;
+      const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(server, head, bomb)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 10 }, () => 413));
+      expect(process.memoryUsage().rss - before).to.be.below(200 * 1024 * 1024);
+    });
+
+    // Each has a head, and a block without content that may come again without end.
+    const NOTHING = {
+      gzip: ['1f8b0800000000000003', '000000ffff'],
+      deflate: ['789c', '000000ffff'],
+      br: ['0c', '06'],
+    } as const;
+
+    for (const [encoding, [head, block]] of Object.entries(NOTHING)) {
+      it(`is refused by the bytes that were sent, where ${encoding} inflates to nothing`, async () => {
+        await using server = await listen(site.app);
+        const repeated = Math.ceil(65_536 / (block.length / 2));
+        const blocks = Buffer.from(block.repeat(repeated), 'hex');
+        const piece = (bytes: Buffer) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n'];
+        const answer = await exchange(
+          server,
+          requestHead(POST, { ...JSON_TYPE, 'Content-Encoding': encoding, 'Transfer-Encoding': 'chunked' }),
+          // The end of the body is never sent.
+          ...[Buffer.from(head, 'hex'), blocks, blocks].flatMap(piece),
+        );
+        expectClosed413(answer, DEFAULT_LIMIT);
+      });
+    }
+
+    it('leaves the connection in a state in which the next request is answered, or closes it', async () => {
+      await using server = await listen(site.app);
+      const small = gzipSync(Buffer.alloc(DEFAULT_LIMIT + 1));
+      const socket = await server.connect();
+      const head = requestHead(POST, {
+        ...JSON_TYPE,
+        'Content-Encoding': 'gzip',
+        'Content-Length': String(small.length),
+      });
+      socket.write(head);
+      socket.write(small);
+      const [first] = (await once(socket, 'data')) as [Buffer];
+      expect(first.toString()).to.match(/^HTTP\/1.1 413 /);
+      if (/\r\nConnection: close\r\n/i.test(first.toString())) {
+        await readToEnd(socket);
+        return;
+      }
+      socket.write(requestHead('GET /uploads', { Connection: 'close' }));
+      expect((await readToEnd(socket)).status).to.equal(200);
+    });
+  });
+
+  describe('with a limit of its own', () => {
+    for (const [limit, bytes] of [
+      ['1kb', 1024],
+      [50, 50],
+      ['2mb', 2 * 1024 * 1024],
+    ] as const) {
+      it(`is refused beyond ${limit}`, async () => {
+        const { agent } = await serve(limit);
+        expect((await agent.post('/uploads').type('json').send(bodyOf(bytes))).status).to.equal(201);
+        expectIssue(
+          await agent
+            .post('/uploads')
+            .type('json')
+            .send(bodyOf(bytes + 1)),
+          413,
+          {
+            pointer: '',
+            code: 'tooLarge',
+            detail: `The body is larger than ${bytes} bytes.`,
+          },
+        );
+      });
+    }
+
+    for (const limit of ['many', '', -1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      it(`refuses to begin with a limit of ${JSON.stringify(limit)}`, async () => {
+        const failure = await serve(limit).catch((error: unknown) => error);
+        expect(failure).to.be.an.instanceOf(ConfigError);
+        expect(String(failure)).to.contain('bodyLimit');
+      });
+    }
+  });
+
+  describe('that is cut off', () => {
+    it('is given up without a log line, and the application goes on', async () => {
+      await using server = await listen(site.app);
+      const socket = await server.connect();
+      socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000' }));
+      socket.write('{"text":');
+      const [request] = (await once(server.server, 'request')) as [IncomingMessage];
+      await once(request, 'data');
+      socket.destroy();
+      await closed(request);
+      const { status } = await fetch(`${server.url}/uploads`);
+      expect(status).to.equal(200);
+      expect(logger.lines).to.deep.equal([]);
+      expect(await Upload.count()).to.equal(0);
+    });
+
+    it('is given up while it is being decompressed', async () => {
+      await using server = await listen(site.app);
+      const socket = await server.connect();
+      socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Encoding': 'gzip', 'Content-Length': '1000' }));
+      socket.write(gzipSync('{"text":"a"}').subarray(0, 15));
+      const [request] = (await once(server.server, 'request')) as [IncomingMessage];
+      socket.destroy();
+      await closed(request);
+      const { status } = await fetch(`${server.url}/uploads`);
+      expect(status).to.equal(200);
+      expect(logger.lines).to.deep.equal([]);
+    });
+
+    it('is incomplete where the client ends its half of the connection', async () => {
+      await using server = await listen(site.app);
+      const socket = await server.connect();
+      socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000' }));
+      socket.end('{"text":"a"}');
+      await readToEnd(socket);
+      expect(await Upload.count()).to.equal(0);
+      expect(logger.lines).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,371 @@
+/** Changes of many rows with one statement: by their keys, each with its own values, and all rows of a predicate. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { literal, QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import type { UpdateItem, UpdateMany } from '../../../src/operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
+import type { StatementTarget } from '../../../src/persistence/connections/statement-target.js';
+import { ManyRows, type ManyRowsWritten } from '../../../src/persistence/rows/many-rows.js';
+import { MatchingRows } from '../../../src/persistence/rows/matching-rows.js';
+import { type FoundRows, RowExecutor } from '../../../src/persistence/rows/row-executor.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { infoOf } from '../../support/offline-models.js';
+import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'jobs', timestamps: true, paranoid: true, version: true })
+class Job extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare title: string | null;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+
+  @Column(DataType.TEXT)
+  declare owner: string | null;
+
+  @Column({ type: DataType.INTEGER, field: 'after_id' })
+  declare afterId: number | null;
+}
+
+/** One connection, as a session would hold it. */
+function targetOn(client: Client): StatementTarget {
+  const types = { getTypeParser: () => (text: string) => text };
+  const run = async (text: string, values: readonly (string | null)[]) => {
+    const result = await client.query<string[]>({ text, values: [...values], rowMode: 'array', types });
+    return { rows: result.rows, count: result.rowCount ?? 0, parsers: [] };
+  };
+  return { read: run, write: run, sharesWrites: false };
+}
+
+function rowsOf(written: ManyRowsWritten | FoundRows | null): FoundRows['rows'] {
+  if (!written || !('rows' in written)) throw new Error(`Not written: ${JSON.stringify(written)}`);
+  return written.rows;
+}
+
+describe('changing many rows', () => {
+  const sql = new SqlLog();
+  const info = () => infoOf(Job);
+  const owned = () => allOf(equalTo('owner', { slot: 'scope.owner' }), aliveRows(info()));
+  const ours = { 'scope.owner': 'us' };
+  const columns = ['id', 'title', 'size', 'version'];
+  let database: TestDatabase;
+  let site: TestApp;
+  let jobs: ManyRows;
+  let matching: MatchingRows;
+
+  before(async () => {
+    database = await freshDatabase();
+    site = await startTestApp({
+      models: [Job, Parcel],
+      engine: { logging: sql.record },
+      database,
+      minPool: 2,
+    });
+    jobs = new ManyRows(info());
+    matching = new MatchingRows(info());
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'jobs', 'parcels');
+    await Job.bulkCreate(
+      ['a', 'b', 'c', 'd'].map((title, index) => ({ title, size: index, owner: index < 3 ? 'us' : 'them' })),
+    );
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const change = (items: readonly UpdateItem[], more: Partial<UpdateMany> = {}, on?: StatementTarget) =>
+    jobs.update({ where: owned(), items, returning: { columns }, ...more }, ours, on);
+  const shown = (written: ManyRowsWritten | null) =>
+    rowsOf(written).map((row) => row.slice(0, columns.length));
+  const stored = () =>
+    site.engine.sequelize.query('SELECT * FROM jobs ORDER BY id', { type: QueryTypes.SELECT });
+  const nothingWrittenBy = async <T>(write: () => Promise<T>): Promise<T> => {
+    const before = await stored();
+    const result = await write();
+    expect(await stored()).to.deep.equal(before);
+    return result;
+  };
+
+  it('gives each row its own values, in the order asked, with one statement for any number', async () => {
+    const items = [
+      { key: 3, values: { title: 'C' } },
+      { key: 1, values: { title: 'A' } },
+    ];
+    const { result, statements } = await sql.during(() => change(items));
+    expect(shown(result)).to.deep.equal([
+      ['3', 'C', '2', '1'],
+      ['1', 'A', '0', '1'],
+    ]);
+    const { statements: again } = await sql.during(() => change([{ key: 2, values: { title: 'B' } }]));
+    expect(again).to.deep.equal(statements.slice(-1));
+    await Job.bulkCreate(Array.from({ length: 1000 }, () => ({ owner: 'us' })));
+    const all = await Job.findAll({ where: { owner: 'us' }, order: [['id', 'DESC']] });
+    const written = await change(all.map(({ id }) => ({ key: id, values: { title: `t${id}` } })));
+    expect(shown(written).map(([id, title]) => [id, title])).to.deep.equal(
+      all.map(({ id }) => [String(id), `t${id}`]),
+    );
+  });
+
+  it('leaves what an item does not name as it is', async () => {
+    const written = await change([
+      { key: 1, values: { title: 'A' } },
+      { key: 2, values: { size: null } },
+      { key: 3, values: {} },
+    ]);
+    expect(shown(written)).to.deep.equal([
+      ['1', 'A', '0', '1'],
+      ['2', 'b', null, '1'],
+      ['3', 'c', '2', '0'],
+    ]);
+    expect(shown(await change([{ key: 3, values: {} }]))).to.deep.equal([['3', 'c', '2', '0']]);
+  });
+
+  it('counts a version and notes the moment for rows that differ only', async () => {
+    const before = await Job.findAll({ order: ['id'] });
+    const written = await change([
+      { key: 1, values: { title: 'a', size: 0 } },
+      { key: 2, values: { title: 'b', size: 9 } },
+    ]);
+    expect(shown(written).map((row) => row[3])).to.deep.equal(['0', '1']);
+    const [first, second] = await Job.findAll({ order: ['id'] });
+    expect(first?.updatedAt).to.deep.equal(before[0]?.updatedAt);
+    expect(Number(second?.updatedAt)).to.be.greaterThan(Number(before[1]?.createdAt) - 1);
+    const [same] = await site.engine.sequelize.query(
+      'SELECT count(DISTINCT "updatedAt")::int AS n FROM jobs WHERE id < 3',
+      { type: QueryTypes.SELECT },
+    );
+    expect(same).to.deep.equal({ n: 2 });
+  });
+
+  it('changes values of every column type just where single updates do', async () => {
+    const model = infoOf(Parcel);
+    const returning = { columns: ['version', ...PARCEL_COLUMNS] };
+    const one = new RowExecutor(model);
+    const many = new ManyRows(model);
+    await Parcel.bulkCreate(PARCEL_COLUMNS.flatMap(() => [{}, {}]));
+    const shown = (written: ManyRowsWritten | FoundRows | null) =>
+      rowsOf(written).map((row) => row.slice(0, returning.columns.length));
+    // Each row gets values of one column. Some are those that it has, in other words.
+    for (const turn of [1, 2, 3, 3, 2, 0]) {
+      const next = PARCEL_COLUMNS.map((name) => ({ [name]: HARD_ROWS[turn]?.[name] }));
+      const singly: unknown[] = [];
+      for (const [index, set] of next.entries()) {
+        const where = equalTo('id', String(2 * index + 1));
+        singly.push(...shown(await one.run({ kind: 'update', where, set, returning })));
+      }
+      const items = next.map((values, index) => ({ key: 2 * index + 2, values }));
+      expect(shown(await many.update({ where: null, items, returning }))).to.deep.equal(singly);
+    }
+  });
+
+  it('writes nothing, and tells which rows are missing or in another state', async () => {
+    await Job.destroy({ where: { title: 'c' } });
+    const refused = await nothingWrittenBy(() =>
+      change(
+        [
+          { key: 1, values: { title: 'A' }, state: '0' },
+          { key: 2, values: { title: 'B' }, state: '5' },
+          { key: 3, values: { title: 'C' } },
+          { key: 4, values: { title: 'D' }, state: '0' },
+          { key: 999, values: {} },
+          { key: 1, values: { title: 'again' } },
+        ],
+        { state: 'version' },
+      ),
+    );
+    expect(refused?.refused).to.deep.equal([
+      { item: 1, reason: 'changed', state: '0' },
+      { item: 2, reason: 'missing' },
+      { item: 3, reason: 'missing' },
+      { item: 4, reason: 'missing' },
+      { item: 5, reason: 'repeated' },
+    ]);
+  });
+
+  it('asks for the state that the system keeps', async () => {
+    const [row] = shown(await change([{ key: 1, values: {} }], { returning: { columns: ['xmin', 'id'] } }));
+    const named = (state: string) => change([{ key: 1, values: { title: 'A' }, state }], { state: 'xmin' });
+    expect((await named('1'))?.refused).to.deep.equal([{ item: 0, reason: 'changed', state: row?.[0] }]);
+    expect((await named(row?.[0] ?? ''))?.refused).to.equal(null);
+  });
+
+  it('tells which rows would refer to one that the request does not see', async () => {
+    const references = [{ attribute: 'afterId', target: info(), key: 'id', where: owned() }];
+    const follow = (...afterIds: (number | null | undefined)[]) =>
+      change(
+        afterIds.map((afterId, index) => ({
+          key: index + 1,
+          values: afterId === undefined ? {} : { afterId },
+        })),
+        { references },
+      );
+    const refused = await nothingWrittenBy(() => follow(2, 4, 999));
+    expect(refused?.refused).to.deep.equal([
+      { item: 1, reason: 'reference', attribute: 'afterId' },
+      { item: 2, reason: 'reference', attribute: 'afterId' },
+    ]);
+    expect(shown(await follow(2, null, undefined)).map((row) => row[3])).to.deep.equal(['1', '0', '0']);
+  });
+
+  it('leaves to others what it cannot write', async () => {
+    await nothingWrittenBy(async () => {
+      expect(await change([{ key: 1, values: { title: literal("'x'") } }])).to.equal(null);
+      expect(await change([{ key: 1, values: { id: 8 } }])).to.equal(null);
+      const set = { title: literal("'x'") };
+      expect(await matching.update({ where: null, set, maximum: 5 })).to.equal(null);
+      expect(await matching.update({ where: null, set: { id: 8 }, maximum: 5 })).to.equal(null);
+    });
+  });
+
+  /** Resolves when as many statements wait for locks. */
+  const areWaiting = async (client: Client, count: number): Promise<void> => {
+    for (let waiting = 0; waiting < count; ) {
+      const { rows } = await client.query(
+        'SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())',
+      );
+      waiting = rows[0].n;
+    }
+  };
+
+  it('locks rows in the order of their keys, so that opposite batches wait, and do not fail', async () => {
+    const clients = [1, 2, 3].map(() => new Client({ connectionString: database.url }));
+    const [byIndex, byScan, holder] = clients as [Client, Client, Client];
+    await Promise.all(clients.map((client) => client.connect()));
+    try {
+      // In the table the rows are in the opposite order: one connection finds them by the index, the other one by a scan.
+      const keys = Array.from({ length: 300 }, (_, index) => 1000 - index);
+      await Job.bulkCreate(keys.map((id) => ({ id, owner: 'us' })));
+      await byIndex.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
+      await byScan.query('SET enable_indexscan = off; SET enable_bitmapscan = off');
+      // Each batch has half of its rows when it comes to this one.
+      await holder.query('BEGIN; SELECT FROM jobs WHERE id = 850 FOR UPDATE');
+      const batch = (sorted: readonly number[], title: string, on: Client) =>
+        change(
+          sorted.map((key) => ({ key, values: { title } })),
+          {},
+          targetOn(on),
+        );
+      const written = Promise.all([batch(keys, 'one', byIndex), batch([...keys].reverse(), 'other', byScan)]);
+      await Promise.race([written, areWaiting(holder, 2)]);
+      await holder.query('COMMIT');
+      for (const each of await written) expect(rowsOf(each)).to.have.length(keys.length);
+      const jobs = await Job.findAll({ where: { id: keys } });
+      expect(jobs.map((job) => job.get('version'))).to.deep.equal(keys.map(() => 2));
+    } finally {
+      await Promise.all(clients.map((client) => client.end()));
+    }
+  });
+
+  it('sees what another transaction has written to a row that it waited for', async () => {
+    const [client, watcher] = [1, 2].map(() => new Client({ connectionString: database.url })) as [
+      Client,
+      Client,
+    ];
+    await Promise.all([client.connect(), watcher.connect()]);
+    try {
+      await client.query('BEGIN');
+      await client.query(`UPDATE jobs SET title = 'theirs', version = 7 WHERE id = 1;
+        UPDATE jobs SET owner = 'them' WHERE id = 2`);
+      const written = [
+        change([{ key: 1, values: { size: 5 }, state: '0' }], { state: 'version' }),
+        change([{ key: 2, values: { size: 5 } }]),
+      ];
+      await areWaiting(watcher, 2);
+      await client.query('COMMIT');
+      const [changed, gone] = await Promise.all(written);
+      expect(changed?.refused).to.deep.equal([{ item: 0, reason: 'changed', state: '7' }]);
+      expect(gone?.refused).to.deep.equal([{ item: 0, reason: 'missing' }]);
+      expect(shown(await change([{ key: 1, values: { size: 6 } }]))).to.deep.equal([
+        ['1', 'theirs', '6', '8'],
+      ]);
+    } finally {
+      await Promise.all([client.end(), watcher.end()]);
+    }
+  });
+
+  describe('that a predicate finds', () => {
+    const update = (set: object, maximum: number, more: object = {}) =>
+      matching.update({ where: owned(), set: { ...set }, maximum, ...more }, ours);
+
+    it('writes those that differ, up to a maximum', async () => {
+      expect(await update({ size: 1 }, 3)).to.deep.equal({ isExceeded: false, found: 3, written: 2 });
+      const all = await Job.findAll({ order: ['id'] });
+      expect(all.map((job) => [job.size, job.get('version')])).to.deep.equal([
+        [1, 1],
+        [1, 0],
+        [1, 1],
+        [3, 0],
+      ]);
+      expect(await update({}, 3)).to.deep.equal({ isExceeded: false, found: 3, written: 0 });
+    });
+
+    it('writes nothing where there are more', async () => {
+      await nothingWrittenBy(async () => {
+        expect(await update({ size: 1 }, 2)).to.deep.equal({ isExceeded: true });
+        const remove = { where: owned(), mark: 'deletedAt', maximum: 2 };
+        expect(await matching.delete(remove, ours)).to.deep.equal({ isExceeded: true });
+        expect(await matching.delete({ ...remove, mark: null }, ours)).to.deep.equal({ isExceeded: true });
+      });
+    });
+
+    it('refuses a reference to a row that the request does not see', async () => {
+      const references = [{ attribute: 'afterId', target: info(), key: 'id', where: owned() }];
+      await nothingWrittenBy(async () => {
+        const error = await update({ afterId: 4 }, 3, { references }).catch((each: unknown) => each);
+        expect(Reflect.get(Reflect.get(Object(error), 'parent'), 'code')).to.equal('23503');
+      });
+      expect(await update({ afterId: 3 }, 3, { references })).to.have.property('written', 3);
+    });
+
+    it('marks or removes them, with the values of the predicate bound', async () => {
+      const remove = (mark: string | null, title: string, where = owned()) =>
+        matching.delete({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);
+      const { statements } = await sql.during(async () => {
+        expect(await remove('deletedAt', 'a')).to.deep.equal({ isExceeded: false, found: 1, written: 1 });
+        expect(await remove('deletedAt', 'd')).to.deep.equal({ isExceeded: false, found: 0, written: 0 });
+      });
+      expect(new Set(statements.filter((each) => each.includes('jobs'))).size).to.equal(1);
+      expect(await Job.count()).to.equal(3);
+      expect(await remove(null, 'b')).to.have.property('written', 1);
+      expect(await Job.count({ paranoid: false })).to.equal(3);
+    });
+  });
+
+  it('leaves to others a table whose triggers change rows after an UPDATE, and a view', async () => {
+    const query = (text: string) => site.engine.sequelize.query(text);
+    await query('CREATE TABLE watched (id int PRIMARY KEY, name text); CREATE VIEW seen AS TABLE watched');
+    await query(`CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER noting AFTER UPDATE ON watched FOR EACH ROW EXECUTE FUNCTION noted()`);
+    await query("INSERT INTO watched VALUES (1, 'a')");
+    const define = (tableName: string) =>
+      infoOf(
+        site.engine.sequelize.define(
+          tableName,
+          { id: { type: DataType.INTEGER, primaryKey: true }, name: DataType.TEXT },
+          { tableName, timestamps: false },
+        ),
+      );
+    const items = [{ key: 1, values: { name: 'b' } }];
+    const returning = { columns: ['name'] };
+    const all = { where: null, set: { name: 'b' }, maximum: 1 };
+    const [watched, seen] = [define('watched'), define('seen')];
+    expect(await new ManyRows(watched).update({ where: null, items, returning })).to.equal(null);
+    expect(await new ManyRows(seen).update({ where: null, items, returning })).to.equal(null);
+    expect(await new ManyRows(seen).insert({ rows: [{ id: 2 }], returning })).to.equal(null);
+    expect(await new MatchingRows(seen).update(all)).to.equal(null);
+    expect(await new MatchingRows(seen).delete({ ...all, mark: null })).to.equal(null);
+    expect(await new MatchingRows(watched).update(all)).to.have.property('written', 1);
+  });
+});

@@ -1,0 +1,1072 @@
+/** Many records in one request: `POST /` with an array, `PATCH /` and `DELETE /`. All happens, or nothing. */
+import { expect } from 'chai';
+import type { NextFunction, Request, Response } from 'express';
+import { type Action, Authorized, HttpCode, Req, UseBefore, UseInterceptor } from 'routing-controllers';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  ConfigError,
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  type Id,
+  type ListQuery,
+  NotFoundError,
+  type UpdateValues,
+  unitOfWork,
+} from '../../../src/index.js';
+import { callbacksUnderWay } from '../../../src/persistence/session/commit-callbacks.js';
+import { buildApp } from '../../support/build-app.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { onEnd } from '../../support/on-end.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany', 'deleteMany'],
+  bulk: { max: 5 },
+  filterAllow: ['title', 'rank', 'code'],
+  scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) },
+  can: { list: (request) => request.get('x-blind') === undefined },
+  fields: { rank: { write: (request) => request.get('x-guest') === undefined } },
+})
+@Table({ tableName: 'papers', version: true, timestamps: false })
+class Paper extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, autoIncrement: true })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(10), allowNull: false })
+  declare title: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
+  declare rank: number;
+
+  @Column({ type: DataType.STRING(10), unique: true })
+  declare code: string | null;
+
+  @ForeignKey(() => Paper)
+  @Column({ type: DataType.INTEGER, references: { model: 'papers', key: 'id' }, onDelete: 'CASCADE' })
+  declare parentId: number | null;
+}
+
+@Crud({ endpoints: ['createMany'] })
+@Table({ tableName: 'labels', timestamps: false })
+class Label extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(5))
+  declare name: string;
+}
+
+/** Blanks at the end of a key mean nothing. */
+@Crud({ endpoints: ['updateMany'] })
+@Table({ tableName: 'padded_labels', timestamps: false })
+class PaddedLabel extends Model {
+  @PrimaryKey
+  @Column(DataType.CHAR(3))
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+}
+
+@Table({ tableName: 'plain_labels', timestamps: false })
+class PlainLabel extends Model {}
+
+const wire = (id: number, title: string, more: object = {}) => ({
+  id,
+  tenant: 1,
+  title,
+  rank: 0,
+  code: null,
+  parentId: null,
+  version: 0,
+  ...more,
+});
+
+const issue = (pointer: string, code: string, detail: string) => ({
+  detail,
+  errors: [{ pointer, code, detail }],
+});
+
+except(OF_MANY).describe('many records in one request', () => {
+  let site: TestApp;
+
+  const rows = async () =>
+    (await Paper.findAll({ order: ['id'] })).map(({ id, title, version }) => [id, title, version]);
+  const post = (query: string, body: unknown) => site.agent.post(`/papers${query}`).send(body as object);
+  const patch = (query: string, body: unknown) => site.agent.patch(`/papers${query}`).send(body as object);
+  const remove = (query: string) => site.agent.delete(`/papers${query}`);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Paper, Label, PaddedLabel, PlainLabel],
+      bootstrap: { models: [Paper, Label, PaddedLabel] },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'papers', 'labels');
+    await Paper.bulkCreate([
+      { tenant: 1, title: 'one', code: 'a' },
+      { tenant: 1, title: 'two' },
+      { tenant: 2, title: 'foreign' },
+      { tenant: 1, title: 'four' },
+    ]);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const BEFORE = [
+    [1, 'one', 0],
+    [2, 'two', 0],
+    [3, 'foreign', 0],
+    [4, 'four', 0],
+  ];
+
+  describe('that are new', () => {
+    it('are created in the order asked', async () => {
+      expectJson(await post('', [{ title: 'x', rank: 3 }, { title: 'y' }, { title: 'z', code: 'q' }]), 201, {
+        items: [wire(5, 'x', { rank: 3 }), wire(6, 'y'), wire(7, 'z', { code: 'q' })],
+      });
+      expect(await rows()).to.have.length(7);
+    });
+
+    it('are created one at a time as before', async () => {
+      const one = await post('', { title: 'x' });
+      expectJson(one, 201, wire(5, 'x'));
+      expect(one.headers['location']).to.equal('/papers/5');
+      expect(one.headers['etag']).to.match(/^"0[".]/);
+      expectProblem(await post('?dry_run=true', { title: 'x' }), 400, {
+        detail: "This route has no parameter 'dry_run'. It accepts none.",
+        errors: [
+          {
+            parameter: 'dry_run',
+            code: 'unknown',
+            detail: "This route has no parameter 'dry_run'. It accepts none.",
+          },
+        ],
+      });
+    });
+
+    it('are no dry run of one, even where unknown parameters are ignored', async () => {
+      const controllers = [
+        crudController(Paper, { unknownQuery: 'ignore', endpoints: ['create', 'createMany'] }) as never,
+      ];
+      const { agent } = await buildApp({ models: [Paper], controllers });
+      const refused = await agent.post('/papers?dry_run=true').send({ title: 'x' });
+      expect([refused.status, refused.body.errors[0].parameter]).to.deep.equal([400, 'dry_run']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are refused with all that is wrong with any of them', async () => {
+      const refused = await post('', [
+        { title: 'x' },
+        { title: 5 },
+        'text',
+        { titel: 'x', tenant: 2, version: 1 },
+      ]);
+      expect(refused.status).to.equal(422);
+      expect(
+        refused.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      ).to.deep.equal([
+        ['/1/title', 'isString'],
+        ['/2', 'isObject'],
+        ['/3/titel', 'unknownProperty'],
+        ['/3/tenant', 'readOnly'],
+        ['/3/version', 'readOnly'],
+        ['/3/title', 'isDefined'],
+      ]);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are refused together where the database refuses one', async () => {
+      const detail = 'Another Paper has the same code.';
+      expectProblem(
+        await post('', [{ title: 'x' }, { title: 'y', code: 'a' }]),
+        409,
+        issue('/1/code', 'unique', detail),
+      );
+      expectProblem(
+        await post('', [{ title: 'x', code: 'k' }, { title: 'y' }, { title: 'z', code: 'k' }]),
+        409,
+        issue('/2/code', 'unique', detail),
+      );
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('refer to no record of others', async () => {
+      const refused = await post('', [
+        { title: 'x', parentId: 1 },
+        { title: 'y', parentId: 3 },
+      ]);
+      expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/parentId']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('have keys of their own, each once', async () => {
+      const label = (body: unknown) => site.agent.post('/labels').send(body as object);
+      expectProblem(
+        await label([{ name: 'a' }, { name: 'b' }, { name: 'a' }]),
+        422,
+        issue('/2/name', 'repeated', 'name is that of the item 0, too; a record may stand in a body once.'),
+      );
+      expectJson(await label([{ name: 'b' }, { name: 'a' }]), 201, { items: [{ name: 'b' }, { name: 'a' }] });
+      expectProblem(await label({ name: 'c' }), 422, issue('', 'isArray', 'The body must be a JSON array.'));
+      expect(await Label.count()).to.equal(2);
+    });
+
+    it('are as many as the resource allows, and one at least', async () => {
+      const many = Array.from({ length: 6 }, () => ({ title: 'x' }));
+      expectProblem(
+        await post('', many),
+        413,
+        issue('', 'tooMany', 'The body has 6 items; at most 5 are accepted.'),
+      );
+      expectProblem(
+        await post('', []),
+        400,
+        issue('', 'empty', 'The body is an array without items; send one at least.'),
+      );
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are a hundred at most, or as many as the resource says, up to a thousand', async () => {
+      const labels = (count: number) =>
+        Array.from({ length: count }, (_, index) => ({ name: `l${(index * 7) % count}` }));
+      expectProblem(
+        await site.agent.post('/labels').send(labels(101)),
+        413,
+        issue('', 'tooMany', 'The body has 101 items; at most 100 are accepted.'),
+      );
+      class Labels extends crudController(Label, { bulk: { max: 1000 } }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Labels] });
+      expectJson(await agent.post('/labels').send(labels(1000)), 201, { items: labels(1000) });
+      expect(await Label.count()).to.equal(1000);
+    });
+
+    it('have the limit of a body together', async () => {
+      const { agent } = await buildApp({ models: [Paper], bodyLimit: 60 });
+      const send = (count: number) =>
+        agent.post('/papers').send(Array(count).fill({ title: 'x'.repeat(10) }));
+      expectProblem(await send(3), 413, issue('', 'tooLarge', 'The body is larger than 60 bytes.'));
+      expect(await rows()).to.deep.equal(BEFORE);
+      expect((await send(2)).status).to.equal(201);
+    });
+
+    it('are named where the database alone can refuse one', async () => {
+      const query = (text: string) => site.engine.sequelize.query(text);
+      await query(`CREATE TABLE known_labels (name varchar(5) PRIMARY KEY);
+        INSERT INTO known_labels VALUES ('a'), ('large');
+        ALTER TABLE labels ADD CONSTRAINT labels_known FOREIGN KEY (name) REFERENCES known_labels,
+          ADD CONSTRAINT labels_short CHECK (length(name) < 5)`);
+      try {
+        for (const [name, status, pointer] of [
+          ['b', 409, '/1'],
+          ['large', 422, '/1'],
+        ] as const) {
+          const refused = await site.agent.post('/labels').send([{ name: 'a' }, { name }]);
+          expect([refused.status, refused.body.errors?.[0].pointer]).to.deep.equal([status, pointer]);
+          expect(await Label.count()).to.equal(0);
+        }
+      } finally {
+        await query(`ALTER TABLE labels DROP CONSTRAINT labels_known, DROP CONSTRAINT labels_short;
+          DROP TABLE known_labels`);
+      }
+    });
+
+    it('are answered without a tag, which is that of one record', async () => {
+      for (const answer of [
+        await post('', [{ title: 'x' }]),
+        await patch('', [{ id: 1, title: 'x' }]),
+        await patch('?q=rank==0', { rank: 1 }),
+        await remove('?q=rank==1&atomic=false'),
+      ]) {
+        expect(answer.headers).not.to.have.any.keys('etag', 'location');
+      }
+    });
+
+    it('may each stand for itself', async () => {
+      const answer = await post('?atomic=false', [
+        { title: 'x' },
+        { title: 5 },
+        { title: 'y', code: 'a' },
+        { title: 'z', parentId: 3 },
+        { title: 'w' },
+      ]);
+      expect(answer.status).to.equal(207);
+      const { items } = answer.body;
+      expect(items.map(({ status }: { status: number }) => status)).to.deep.equal([201, 422, 409, 409, 201]);
+      expect(items[0]).to.deep.equal({ status: 201, item: wire(items[0].item.id, 'x') });
+      expect(items[2]).to.deep.equal({
+        status: 409,
+        problem: issue('/2/code', 'unique', 'Another Paper has the same code.'),
+      });
+      expect([1, 3].map((at) => items[at].problem.errors[0].pointer)).to.deep.equal([
+        '/1/title',
+        '/3/parentId',
+      ]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal([
+        'one',
+        'two',
+        'foreign',
+        'four',
+        'x',
+        'w',
+      ]);
+    });
+
+    it('are not written where a dry run is asked for', async () => {
+      const answer = await post('?dry_run=true', [{ title: 'x' }, { title: 'y' }]);
+      expect(answer.status).to.equal(201);
+      expect(answer.body.items.map(({ title }: { title: string }) => title)).to.deep.equal(['x', 'y']);
+      expect(answer.headers).not.to.have.any.keys('location', 'etag');
+      const each = await post('?dry_run=true&atomic=false', [{ title: 'x' }, { title: 5 }]);
+      expect([each.status, each.body.items[1].status]).to.deep.equal([207, 422]);
+      expect((await post('?dry_run=true', [{ title: 'x', code: 'a' }])).status).to.equal(409);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('take no attribute that the request may not write', async () => {
+      const refused = await post('', [{ title: 'x' }, { title: 'y', rank: 1 }]).set('x-guest', '1');
+      expectProblem(refused, 422, issue('/1/rank', 'readOnly', 'rank cannot be set.'));
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  describe('that are changed by their keys', () => {
+    it('are answered in the order asked, each with its version', async () => {
+      expectJson(
+        await patch('', [
+          { id: 4, title: 'IV' },
+          { id: 1, rank: 9, version: 0 },
+        ]),
+        200,
+        { items: [wire(4, 'IV', { version: 1 }), wire(1, 'one', { code: 'a', rank: 9, version: 1 })] },
+      );
+    });
+
+    it('are changed all or none', async () => {
+      const change = { id: 1, title: 'I' };
+      const missing = 'There is no Paper with this id.';
+      const changed = 'The Paper has been changed since; read it again, and repeat the change.';
+      for (const [item, status, problem] of [
+        [{ id: 9, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 3, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 99999999999, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 2, version: 7, title: 'x' }, 412, issue('/1', 'changed', changed)],
+        [{ id: 2, code: 'a' }, 409, issue('/1/code', 'unique', 'Another Paper has the same code.')],
+        [{ id: '2', title: 'x' }, 422, issue('/1/id', 'id', 'id must be a number.')],
+        [{ id: 2.5, title: 'x' }, 422, issue('/1/id', 'id', 'id must be an integer.')],
+        [{ title: 'x' }, 422, issue('/1/id', 'isDefined', 'id is required.')],
+        [{ id: 2, version: '0' }, 422, issue('/1/version', 'isInt', 'version must be an integer from 0.')],
+        [{ id: 2, tenant: 2 }, 422, issue('/1/tenant', 'readOnly', 'tenant cannot be set.')],
+        [
+          { id: 1, title: 'x' },
+          422,
+          issue('/1/id', 'repeated', 'id is that of the item 0, too; a record may stand in a body once.'),
+        ],
+      ] as const) {
+        expectProblem(await patch('', [change, item]), status, problem);
+        expect(await rows()).to.deep.equal(BEFORE);
+      }
+    });
+
+    it('may each stand for itself', async () => {
+      const answer = await patch('?atomic=false', [
+        { id: 1, title: 'I' },
+        { id: 9, title: 'x' },
+        { id: 2, version: 3 },
+        { id: 1, title: 'again' },
+        { id: 4, title: 'IV', version: 0 },
+      ]);
+      expect(answer.status).to.equal(207);
+      expect(
+        answer.body.items.map(
+          ({
+            status,
+            item,
+            problem,
+          }: {
+            status: number;
+            item?: { title: string };
+            problem?: { errors: [{ pointer: string }] };
+          }) => [status, item?.title ?? problem?.errors[0].pointer],
+        ),
+      ).to.deep.equal([
+        [200, 'I'],
+        [404, '/1'],
+        [412, '/2'],
+        [422, '/3/id'],
+        [200, 'IV'],
+      ]);
+      expect(await rows()).to.deep.equal([
+        [1, 'I', 1],
+        [2, 'two', 0],
+        [3, 'foreign', 0],
+        [4, 'IV', 1],
+      ]);
+    });
+
+    it('are answered as an override gives them, without keys, too', async () => {
+      class Labels extends crudController(PaddedLabel) {
+        override async update(_name: string, { size }: UpdateValues<PaddedLabel>) {
+          return { size } as PaddedLabel;
+        }
+      }
+      await PaddedLabel.create({ name: 'q' });
+      const { agent } = await buildApp({ models: [], controllers: [Labels] });
+      const changed = await agent.patch('/padded-labels').send([
+        { name: 'q', size: 1 },
+        { name: 'r', size: 2 },
+      ]);
+      expectJson(changed, 200, { items: [{ size: 1 }, { size: 2 }] });
+    });
+
+    it('are each changed once, however their keys are written', async () => {
+      await PaddedLabel.bulkCreate(['0', 'a'].map((name) => ({ name, size: 0 })));
+      const stored = () => PaddedLabel.findOne({ raw: true, where: { name: 'a' } });
+      const detail = 'name is that of the item 0, too; a record may stand in a body once.';
+      const repeated = issue('/1/name', 'repeated', detail);
+      const change = (query: string) =>
+        site.agent.patch(`/padded-labels${query}`).send([
+          { name: 'a', size: 1 },
+          { name: 'a ', size: 2 },
+        ]);
+      expectProblem(await change(''), 422, repeated);
+      expect(await stored()).to.have.property('size', 0);
+      expectJson(await change('?atomic=false'), 207, {
+        items: [
+          { status: 200, item: { name: 'a  ', size: 1 } },
+          { status: 422, problem: repeated },
+        ],
+      });
+      expect(await stored()).to.have.property('size', 1);
+    });
+
+    it('are refused with all that is wrong with any of them', async () => {
+      const refused = await patch('', [
+        { id: 1, title: 5, rank: 'x' },
+        { id: 2, title: 'x' },
+        7,
+        { title: null },
+      ]);
+      expect(refused.status).to.equal(422);
+      expect(
+        refused.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      ).to.deep.equal([
+        ['/0/title', 'isString'],
+        ['/0/rank', 'isInt'],
+        ['/2', 'isObject'],
+        ['/3/id', 'isDefined'],
+        ['/3/title', 'isDefined'],
+      ]);
+      expect((await patch('', [])).status).to.equal(400);
+      const many = Array.from({ length: 6 }, (_, index) => ({ id: index, title: 'x' }));
+      expect((await patch('', many)).status).to.equal(413);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('take no q beside them, and no If-Match', async () => {
+      expect((await patch('?max_affected=3', [{ id: 1, title: 'x' }])).status).to.equal(400);
+      const refused = await patch('', [{ id: 1, title: 'x' }]).set('if-match', '"0"');
+      expect(refused.status).to.equal(412);
+      expectProblem(
+        await patch('', { title: 'x' }),
+        400,
+        (() => {
+          const detail = 'A change of many records needs q, or a body that is an array.';
+          return { detail, errors: [{ parameter: 'q', code: 'required', detail }] };
+        })(),
+      );
+      for (const refused of [
+        await patch('', [{ id: 1, title: 'x' }]).set('if-none-match', '*'),
+        await patch('?q=rank==0', { rank: 1 }).set('if-match', '"0"'),
+        await remove('?q=rank==0').set('if-match', '*'),
+        await post('', [{ title: 'x' }]).set('if-match', '"0"'),
+      ]) {
+        expect(refused.status).to.equal(412);
+      }
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  describe('that q finds', () => {
+    it('are changed within the scope of the request', async () => {
+      expectJson(await patch('?q=rank==0', { rank: 1 }), 200, { affected: 3 });
+      expectJson(await patch('?q=title==nothing', { rank: 1 }), 200, { affected: 0 });
+      expect((await rows()).map(([, , version]) => version)).to.deep.equal([1, 1, 0, 1]);
+    });
+
+    it('are deleted within the scope of the request, with what refers to them', async () => {
+      await Paper.update({ parentId: 1 }, { where: { id: [2] } });
+      expectJson(await remove('?q=title=in=(one,two,foreign)'), 200, { affected: 2 });
+      expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
+    });
+
+    it('are at most as many as the request allows', async () => {
+      for (const [most, records] of [
+        [1, '1 record'],
+        [2, '2 records'],
+      ] as const) {
+        const detail = `q finds more than ${records}, and nothing was written; narrow it, or raise max_affected.`;
+        expectProblem(await remove(`?q=rank==0&max_affected=${most}`), 409, { detail });
+        expectProblem(await patch(`?q=rank==0&max_affected=${most}`, { rank: 1 }), 409, { detail });
+      }
+      for (const value of ['0', '6', 'x', '']) {
+        expect((await remove(`?q=rank==0&max_affected=${value}`)).status).to.equal(400);
+      }
+      expect(await rows()).to.deep.equal(BEFORE);
+      expectJson(await remove('?q=rank==0&max_affected=3'), 200, { affected: 3 });
+    });
+
+    it('are a hundred at most where the request does not say', async () => {
+      await Paper.bulkCreate(Array.from({ length: 101 }, () => ({ tenant: 1, title: 'x' })));
+      class Papers extends crudController(Paper, { bulk: { max: 1000 } }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      const send = (query: string) => agent.patch(`/papers?q=title==x${query}`).send({ rank: 1 });
+      const detail =
+        'q finds more than 100 records, and nothing was written; narrow it, or raise max_affected.';
+      expectProblem(await send(''), 409, { detail });
+      expectProblem(await agent.delete('/papers?q=title==x'), 409, { detail });
+      expect((await send('&max_affected=1001')).status).to.equal(400);
+      expect(await Paper.count({ where: { rank: 1 } })).to.equal(0);
+      expectJson(await send('&max_affected=101'), 200, { affected: 101 });
+    });
+
+    it('are those that it finds, where a function of the user reads the ids of paths', async () => {
+      const idType = (raw: string) => Number.parseInt(raw, 16);
+      class Papers extends crudController(Paper, { idType }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      await Paper.bulkCreate([
+        { id: 16, tenant: 1, title: 'x' },
+        { id: 22, tenant: 1, title: 'y' },
+      ]);
+      expectJson(await agent.patch('/papers?q=title==x').send({ title: 'z' }), 200, { affected: 1 });
+      expect((await agent.delete('/papers?q=title==z')).status).to.equal(200);
+      expect((await rows()).slice(4)).to.deep.equal([[22, 'y', 0]]);
+    });
+
+    it('are given to overrides by keys of the type that paths have', async () => {
+      const seen: unknown[] = [];
+      class Papers extends crudController(Paper, { idType: 'bigint' }) {
+        override remove(id: Id, context: CrudContext<Paper>) {
+          seen.push(id);
+          return super.remove(id, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      expect((await agent.delete('/papers?q=title==one')).body).to.deep.equal({ affected: 1 });
+      expect((await agent.delete('/papers/2')).status).to.equal(204);
+      expect(seen).to.deep.equal(['1', '2']);
+    });
+
+    it('are as many as the resource allows where the request does not say', async () => {
+      await Paper.bulkCreate(Array.from({ length: 6 }, () => ({ tenant: 1, title: 'x' })));
+      const detail =
+        'q finds more than 5 records, and nothing was written; narrow it, or raise max_affected.';
+      expectProblem(await patch('?q=title==x', { rank: 1 }), 409, { detail });
+      expectProblem(await remove('?q=title==x'), 409, { detail });
+      expect(await Paper.count({ where: { title: 'x', rank: 0 } })).to.equal(6);
+    });
+
+    it('are never more than the request allows, whatever others write meanwhile', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          index % 3 > 0 ? post('', [{ title: 'x' }]) : patch('?q=title==x&max_affected=2', { title: 'y' }),
+        ),
+      );
+      const changed = answers.filter(({ body }) => body.affected !== undefined);
+      for (const { body } of changed) expect(body.affected).to.be.at.most(2);
+      const affected = changed.reduce((sum, { body }) => sum + body.affected, 0);
+      expect(await Paper.count({ where: { title: 'y' } })).to.equal(affected);
+      for (const { status } of answers) expect(status).to.be.oneOf([200, 201, 409]);
+    });
+
+    it('need a q that is understood', async () => {
+      for (const query of [
+        '',
+        '?q=',
+        '?q=%20',
+        '?q=titel==x',
+        '?q=title',
+        '?q=rank==0&page=1',
+        '?q=rank==0&q=rank==0',
+      ]) {
+        expect([query, (await remove(query)).status]).to.deep.equal([query, 400]);
+        expect([query, (await patch(query, { rank: 1 })).status]).to.deep.equal([query, 400]);
+      }
+      expect((await patch('?q=rank==0', [{ id: 1 }])).status).to.equal(422);
+      for (const name of ['tenant', 'id', 'version']) {
+        const refused = await patch('?q=rank==0', { [name]: 2 });
+        expectProblem(refused, 422, issue(`/${name}`, 'readOnly', `${name} cannot be set.`));
+      }
+      expect((await remove('?q=rank==0').set('x-blind', '1')).status).to.equal(403);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are written all or none, or each for itself', async () => {
+      const conflict = issue('/code', 'unique', 'Another Paper has the same code.');
+      expectProblem(await patch('?q=title=in=(two,four)', { code: 'n' }), 409, conflict);
+      expect(await rows()).to.deep.equal(BEFORE);
+      expectJson(await patch('?q=title=in=(two,four)&atomic=false', { code: 'n' }), 207, {
+        items: [
+          { status: 200, key: 2, item: wire(2, 'two', { code: 'n', version: 1 }) },
+          { status: 409, key: 4, problem: conflict },
+        ],
+      });
+      expectJson(await remove('?q=title=in=(two,four)&atomic=false'), 207, {
+        items: [
+          { status: 204, key: 2 },
+          { status: 204, key: 4 },
+        ],
+      });
+    });
+
+    it('are not written where a dry run is asked for', async () => {
+      expectJson(await remove('?q=rank==0&dry_run=true'), 200, { affected: 3 });
+      expectJson(await patch('?q=rank==0&dry_run=true', { rank: 1 }), 200, { affected: 3 });
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  it('take no parameter that is not known, also where other routes pass it over', async () => {
+    const controllers = [
+      crudController(Paper, {
+        unknownQuery: 'ignore',
+        endpoints: ['list', 'createMany', 'updateMany', 'deleteMany'],
+      }) as never,
+    ];
+    const { agent } = await buildApp({ models: [], controllers });
+    expect((await agent.get('/papers?dryrun=true')).status).to.equal(200);
+    for (const [parameter, refused] of [
+      ['dryrun', await agent.post('/papers?dryrun=true').send([{ title: 'x' }])],
+      ['dryrun', await agent.patch('/papers?dryrun=true').send([{ id: 1, title: 'x' }])],
+      ['max_afected', await agent.patch('/papers?q=rank==0&max_afected=1').send({ rank: 1 })],
+      ['max_afected', await agent.delete('/papers?q=rank==0&max_afected=1')],
+    ] as const) {
+      const [{ parameter: told, code }] = refused.body.errors;
+      expect([refused.status, told, code]).to.deep.equal([400, parameter, 'unknown']);
+    }
+    expect(await rows()).to.deep.equal(BEFORE);
+    // A server may pass a preference over (RFC 7240), so that nothing depends on one.
+    const preferred = agent.patch('/papers?q=rank==0').set('prefer', 'handling=strict, max-affected=1');
+    expectJson(await preferred.send({ rank: 1 }), 200, { affected: 3 });
+  });
+
+  it('are answered by a dry run as they are when they are written', async () => {
+    for (const send of [
+      (flag: string) => site.agent.post(`/labels?${flag}`).send([{ name: 'b' }, { name: 'a' }]),
+      (flag: string) =>
+        patch(`?${flag}`, [
+          { id: 4, title: 'IV' },
+          { id: 1, rank: 9, version: 0 },
+        ]),
+      (flag: string) =>
+        patch(`?atomic=false&${flag}`, [
+          { id: 4, version: 7 },
+          { id: 2, title: 'II' },
+        ]),
+      (flag: string) => patch(`?q=rank==0&atomic=false&${flag}`, { rank: 1 }),
+      (flag: string) => patch(`?q=rank==1&${flag}`, { rank: 0 }),
+      (flag: string) => remove(`?q=rank==0&${flag}`),
+    ]) {
+      const before = [await rows(), await Label.count()];
+      const dry = await send('dry_run=true');
+      expect([await rows(), await Label.count()]).to.deep.equal(before);
+      const written = await send('dry_run=false');
+      expect([await rows(), await Label.count()]).to.not.deep.equal(before);
+      expect([dry.status, dry.text]).to.deep.equal([written.status, written.text]);
+    }
+  });
+
+  it('are refused by what the commit checks: all of them, or each for itself', async () => {
+    const constrain = (when: string) =>
+      site.engine.sequelize.query(`ALTER TABLE papers DROP CONSTRAINT papers_code_key;
+        ALTER TABLE papers ADD CONSTRAINT papers_code_key UNIQUE (code) ${when}`);
+    const detail = 'Another Paper has the same code.';
+    const statuses = ({ body }: { body: { items: { status: number }[] } }) =>
+      body.items.map(({ status }) => status);
+    await constrain('DEFERRABLE INITIALLY DEFERRED');
+    try {
+      const created = [{ title: 'x' }, { title: 'y', code: 'a' }];
+      for (const query of ['', '?dry_run=true'])
+        expectProblem(await post(query, created), 409, issue('', 'unique', detail));
+      expectProblem(await patch('?q=rank==0', { code: 'n' }), 409, issue('/code', 'unique', detail));
+      expect(await rows()).to.deep.equal(BEFORE);
+      const each = await post('?atomic=false', created);
+      expect(statuses(each)).to.deep.equal([201, 409]);
+      expect(each.body.items[1].problem).to.deep.equal(issue('/1/code', 'unique', detail));
+      const moved = [
+        { id: 2, code: 'a' },
+        { id: 1, code: 'b' },
+        { id: 4, code: 'c' },
+      ];
+      expect(statuses(await patch('?atomic=false&dry_run=true', moved))).to.deep.equal([409, 200, 200]);
+      expect(statuses(await patch('?atomic=false', moved.toReversed()))).to.deep.equal([200, 200, 200]);
+      const back = [
+        { id: 1, code: 'a' },
+        { id: 2, code: 'b' },
+      ];
+      expect((await patch('', back)).status).to.equal(200);
+    } finally {
+      await constrain('');
+    }
+  });
+
+  it('are no routes where the resource does not name them', async () => {
+    class Labels extends crudController(PlainLabel) {}
+    const { agent } = await buildApp({ models: [], controllers: [Labels] });
+    await PlainLabel.create({});
+    expectProblem(
+      await agent.post('/plain-labels').send([{}]),
+      422,
+      issue('', 'isObject', 'The body must be a JSON object.'),
+    );
+    expect((await agent.patch('/plain-labels').send([{ id: 1 }])).status).to.equal(405);
+    expect((await agent.delete('/plain-labels?q=id==1')).status).to.equal(405);
+    expect((await agent.put('/plain-labels/1').send({})).status).to.equal(405);
+    expect((await agent.post('/plain-labels/1/restore')).status).to.equal(404);
+    expect((await agent.delete('/plain-labels/1/purge')).status).to.equal(404);
+    expect(await PlainLabel.count()).to.equal(1);
+  });
+
+  describe('through code of the user', () => {
+    afterEach(() => {
+      Paper.removeHook('beforeSave', 'see');
+      Paper.removeHook('beforeDestroy', 'see');
+    });
+
+    it('are seen by hooks one by one, and undone where one refuses', async () => {
+      const seen: string[] = [];
+      Paper.addHook('beforeSave', 'see', (paper) => {
+        const title = String(paper.get('title'));
+        seen.push(title);
+        if (title === 'no') throw new Error('Not this one.');
+      });
+      Paper.addHook('beforeDestroy', 'see', (paper) => {
+        seen.push(`-${paper.get('id')}`);
+      });
+      expect((await post('', [{ title: 'x' }, { title: 'y' }])).status).to.equal(201);
+      expect((await patch('?q=title=in=(x,y)', { title: 'z' })).body).to.deep.equal({ affected: 2 });
+      expect((await remove('?q=title==z')).body).to.deep.equal({ affected: 2 });
+      expect(
+        (
+          await patch('', [
+            { id: 1, title: 'v' },
+            { id: 2, title: 'no' },
+          ])
+        ).status,
+      ).to.equal(500);
+      // What is no fault of a record undoes those that stand for themselves, too.
+      expect((await post('?atomic=false', [{ title: 'w' }, { title: 'no' }])).status).to.equal(500);
+      expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no', 'w', 'no']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('leave no trace of a dry run: neither what the code writes nor what it calls after the commit', async () => {
+      const told: string[] = [];
+      class Papers extends crudController(Paper) {
+        #note<T>(what: string, write: () => Promise<T>): Promise<T> {
+          return unitOfWork(async (uow) => {
+            uow.afterCommit(() => told.push(what));
+            await uow.repository(Label).create({ name: what });
+            return write();
+          });
+        }
+        override create(values: CreateValues<Paper>, context: CrudContext<Paper>) {
+          return this.#note('new', () => super.create(values, context));
+        }
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return this.#note(`+${id}`, () => super.update(id, values, context));
+        }
+        override remove(id: number, context: CrudContext<Paper>) {
+          return this.#note(`-${id}`, () => super.remove(id, context));
+        }
+      }
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      const send = async (flag: string) => [
+        (await agent.post(`/papers?${flag}`).send([{ title: 'x' }])).status,
+        (await agent.patch(`/papers?${flag}`).send([{ id: 2, title: 'II' }])).status,
+        (await agent.patch(`/papers?q=title==four&${flag}`).send({ rank: 1 })).status,
+        (await agent.delete(`/papers?q=title==one&${flag}`)).status,
+      ];
+      expect(await send('dry_run=true')).to.deep.equal([201, 200, 200, 200]);
+      await callbacksUnderWay(site.engine.sequelize);
+      expect([told, await Label.count(), await rows()]).to.deep.equal([[], 0, BEFORE]);
+      expect(await send('dry_run=false')).to.deep.equal([201, 200, 200, 200]);
+      await callbacksUnderWay(site.engine.sequelize);
+      expect([told, await Label.count()]).to.deep.equal([['new', '+2', '+4', '-1'], 4]);
+    });
+
+    it('may each stand for itself where an override has savepoints', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return unitOfWork((uow) => uow.savepoint(() => super.update(id, values, context)));
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const items = [
+        { id: 1, title: 'I' },
+        { id: 2, code: 'a' },
+        { id: 4, title: 'IV' },
+      ];
+      const changed = await agent.patch('/papers?atomic=false').send(items);
+      expect(changed.status).to.equal(207);
+      expect(changed.body.items.map(({ status }: { status: number }) => status)).to.deep.equal([
+        200, 409, 200,
+      ]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
+    });
+
+    it('wait for each other, in whichever order they are sent, and none of them fails', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return super.update(id, values, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => {
+          const items = [1, 2, 4].map((id) => ({ id, rank: index + 1 }));
+          return agent.patch('/papers').send(index % 2 ? items : items.toReversed());
+        }),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+      const papers = await Paper.findAll({ where: { tenant: 1 } });
+      expect(papers.map((paper) => paper.get('version'))).to.deep.equal([12, 12, 12]);
+      expect(new Set(papers.map(({ rank }) => rank)).size).to.equal(1);
+    });
+
+    it('are not deleted where an override refuses one that is there', async () => {
+      class Papers extends crudController(Paper) {
+        override remove(id: number, context: CrudContext<Paper>) {
+          if (id === 4) throw new NotFoundError('It is kept.');
+          return super.remove(id, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      expect((await agent.delete('/papers?q=rank==0')).status).to.equal(404);
+      expect(await rows()).to.deep.equal(BEFORE);
+      const { body } = await agent.delete('/papers?q=rank==0&atomic=false');
+      const statuses = body.items.map(({ key, status }: Record<string, number>) => [key, status]);
+      expect(statuses).to.deep.equal([
+        [1, 204],
+        [2, 204],
+        [4, 404],
+      ]);
+      expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
+    });
+
+    it('are not changed where an override finds none any more', async () => {
+      class Papers extends crudController(Paper) {
+        override async update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          if (id !== 2) return super.update(id, values, context);
+          await context.repository.delete(id);
+          throw new NotFoundError('It is gone.');
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const refused = await agent.patch('/papers?q=title=in=(one,two)').send({ title: 'x' });
+      expectProblem(refused, 404, { detail: 'It is gone.' });
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('leave alone what a middleware has made of the response', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return super.update(id, values, context);
+        }
+      }
+      let ended = 0;
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] }, (app) => {
+        app.use(
+          onEnd(() => {
+            ended += 1;
+          }),
+        );
+      });
+      const changed = await agent.patch('/papers').send([
+        { id: 1, title: 'a' },
+        { id: 2, title: 'b' },
+      ]);
+      expect([changed.status, ended]).to.deep.equal([200, 1]);
+    });
+
+    it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
+      const seen: unknown[] = [];
+      class Papers extends crudController(Paper) {
+        override async update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          seen.push(id);
+          if (values.rank === 13) return context.response.json({ early: true }) as never;
+          return super.update(id, { ...values, title: `${values.title}!` }, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const changed = await agent.patch('/papers').send([
+        { id: 2, title: 'b' },
+        { id: 1, title: 'a', version: 0 },
+      ]);
+      expect(changed.body.items.map(({ title }: { title: string }) => title)).to.deep.equal(['b!', 'a!']);
+      const stale = await agent.patch('/papers').send([
+        { id: 2, title: 'c' },
+        { id: 1, title: 'c', version: 0 },
+      ]);
+      expect([stale.status, stale.body.errors[0].pointer]).to.deep.equal([412, '/1']);
+      expect((await agent.patch('/papers?q=title==four').send({ title: 'd' })).body).to.deep.equal({
+        affected: 1,
+      });
+      const early = await agent.patch('/papers').send([
+        { id: 4, title: 'e' },
+        { id: 2, rank: 13 },
+      ]);
+      expectProblem(early, 500, { detail: 'Internal Server Error' });
+      expect(seen).to.deep.equal([2, 1, 2, 4, 4, 2]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal(['a!', 'b!', 'foreign', 'd!']);
+    });
+  });
+
+  it('are guarded as the methods of single ones', async () => {
+    class Papers extends crudController(Paper) {
+      @Authorized()
+      override create(values: CreateValues<Paper>, context: CrudContext<Paper>) {
+        return super.create(values, context);
+      }
+      @UseBefore((_request: unknown, response: Response) => response.sendStatus(418))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+      @Authorized('cleaner')
+      override remove(id: number, context: CrudContext<Paper>) {
+        return super.remove(id, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent, crud } = await buildApp({ models: [Paper], controllers: [Papers], routing });
+    expect((await agent.post('/papers').send([{ title: 'x' }])).status).to.equal(401);
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x' }])).status).to.equal(418);
+    expect((await agent.delete('/papers?q=rank==0')).status).to.equal(403);
+    expect(await rows()).to.deep.equal(BEFORE);
+    expect(crud.openapi().paths['/papers']?.delete?.responses).to.have.property('403');
+    const allowed = await agent.options('/papers');
+    expect(allowed.headers['allow']).to.equal('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  });
+
+  it('go through what is around the methods of single ones, the farther class first', async () => {
+    const step = (name: string) => (_request: Request, response: Response, next: NextFunction) => {
+      response.append('X-Steps', name);
+      next();
+    };
+    class Base extends crudController(Paper) {
+      @UseBefore(step('base'))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+    }
+    class Papers extends Base {
+      @HttpCode(202)
+      @UseBefore(step('nearer'))
+      @UseInterceptor((_action: Action, { items }: { items: object[] }) => ({ changed: items.length }))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+    const answer = await agent.patch('/papers').send([{ id: 1, title: 'x' }]);
+    // @HttpCode is about the method for one.
+    expectJson(answer, 200, { changed: 1 });
+    expect(answer.headers['x-steps']).to.equal('base, nearer');
+  });
+
+  it('are not found by q where decorators guard the list', async () => {
+    class Guarded extends crudController(Paper, { endpoints: ['list', 'updateMany'] }) {
+      @Authorized()
+      override list(query: ListQuery, context: CrudContext<Paper>) {
+        return super.list(query, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent } = await buildApp({ models: [Paper], controllers: [Guarded], routing });
+    const refused = await agent.patch('/papers?q=rank==0&dry_run=true').send({ title: 'x' });
+    expectProblem(refused, 403, {
+      detail: 'This request may not find records of Paper by q; send an array of them.',
+    });
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x' }])).status).to.equal(200);
+    class Deleting extends crudController(Paper, { endpoints: ['list', 'deleteMany'] }) {
+      @Authorized()
+      override list(query: ListQuery, context: CrudContext<Paper>) {
+        return super.list(query, context);
+      }
+    }
+    const failure = await buildApp({ models: [Paper], controllers: [Deleting], routing }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(String(failure)).to.include(
+      "Deleting.list has decorators that guard it, and endpoints has 'deleteMany'",
+    );
+  });
+
+  it('name their states where changes need a condition', async () => {
+    const controllers = [crudController(Paper, { ifMatch: 'required', endpoints: ['updateMany'] }) as never];
+    const { agent } = await buildApp({ models: [Paper], controllers });
+    const detail = 'A change of a Paper needs its version, which a read of it has given.';
+    expectProblem(
+      await agent.patch('/papers').send([
+        { id: 1, title: 'x', version: 0 },
+        { id: 2, title: 'y' },
+      ]),
+      428,
+      issue('/1', 'conditionRequired', detail),
+    );
+    expect((await agent.patch('/papers?q=rank==0').send({ title: 'x' })).status).to.equal(428);
+    expect(await rows()).to.deep.equal(BEFORE);
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x', version: 0 }])).status).to.equal(200);
+  });
+
+  it('are no endpoints of methods with decorated parameters', async () => {
+    class Papers extends crudController(Paper) {
+      override remove(id: number, @Req() _request: unknown) {
+        return super.remove(id, {} as never);
+      }
+    }
+    const failure = await buildApp({ models: [Paper], controllers: [Papers as never] }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(String(failure)).to.include(
+      "Papers.remove has decorated parameters, which are read once for a request, and endpoints has 'deleteMany'",
+    );
+  });
+
+  it('are no endpoints where they could not be kept', async () => {
+    const failureOf = (options: object) =>
+      buildApp({ models: [], controllers: [crudController(PlainLabel, options) as never] }).catch(
+        (error: unknown) => error,
+      );
+    for (const [options, message] of [
+      [{ endpoints: ['updateMany'], etag: 'xmin', ifMatch: 'required' }, 'PlainLabel: endpoints has'],
+      [
+        { endpoints: ['deleteMany'], filterAllow: ['id'], etag: 'xmin', ifMatch: 'required' },
+        'PlainLabel: endpoints has',
+      ],
+      [{ bulk: { max: 5 } }, 'PlainLabel: bulk limits no endpoint'],
+      [{ endpoints: ['createMany'], bulk: { max: 1001 } }, 'PlainLabel: bulk.max is 1001'],
+      [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no 'maximum'"],
+      [
+        { endpoints: ['deleteMany'] },
+        "PlainLabel: endpoints has 'deleteMany', and filterAllow names nothing",
+      ],
+      [{ endpoints: ['createAll'] }, 'PlainLabel: endpoints has "createAll"'],
+    ] as const) {
+      const failure = await failureOf(options);
+      expect(failure).to.be.instanceOf(ConfigError);
+      expect(String(failure)).to.include(message);
+    }
+  });
+});

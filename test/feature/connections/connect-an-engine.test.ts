@@ -1,0 +1,442 @@
+/** `engineLifespan` and its relatives: connecting, the timeouts, what goes wrong, and disconnecting. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect } from 'chai';
+import express from 'express';
+import { Client } from 'pg';
+import { DataTypes, QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import { findFreePort } from '../../../sample/support/free-port.js';
+import {
+  bootstrap,
+  ConfigError,
+  Crud,
+  configureEngine,
+  currentEngine,
+  disposeEngine,
+  type Engine,
+  type EngineOptions,
+  engineLifespan,
+} from '../../../src/index.js';
+import { caughtError } from '../../support/caught-error.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+
+@Crud()
+@Table({ tableName: 'lamps', timestamps: false, indexes: [{ name: 'lamps_room', fields: ['room'] }] })
+class Lamp extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare room: string | null;
+}
+
+const ENCODED =
+  ', with its user and password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %)';
+const SECRET = 'hunter2-5f4dcc3b';
+
+describe('connecting an engine', () => {
+  let database: TestDatabase;
+
+  const connect = (options: EngineOptions = {}): Promise<Engine> =>
+    engineLifespan(database.url, { models: [Lamp], ...options })();
+  const ask = (engine: Engine, statement: string) =>
+    engine.sequelize.query<Record<string, unknown>>(statement, { type: QueryTypes.SELECT });
+  const tables = (engine: Engine) =>
+    ask(engine, "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
+
+  before(async () => {
+    database = await freshDatabase();
+  });
+
+  afterEach(async () => {
+    await disposeEngine();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public').finally(() => client.end());
+  });
+
+  after(() => database.drop());
+
+  describe('to a database', () => {
+    it('creates no table of its own accord', async () => {
+      expect(await tables(await connect())).to.deep.equal([]);
+    });
+
+    it('creates tables and indexes before it is there, with createAll', async () => {
+      const engine = await connect({ createAll: true });
+      expect(await tables(engine)).to.deep.equal([{ name: 'lamps' }]);
+      const indexes = await ask(engine, "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'lamps'");
+      expect(indexes.map(({ name }) => name)).to.have.members(['lamps_pkey', 'lamps_room']);
+    });
+
+    it('does not change a table that exists', async () => {
+      const first = await connect();
+      await first.sequelize.query(`
+        CREATE TABLE lamps (id serial PRIMARY KEY, room text, watts integer);
+        INSERT INTO lamps (room, watts) VALUES ('hall', 40);
+      `);
+      await first[Symbol.asyncDispose]();
+      const second = await connect({ createAll: true });
+      expect(await ask(second, 'SELECT * FROM lamps')).to.deep.equal([{ id: 1, room: 'hall', watts: 40 }]);
+    });
+
+    it('serves the models', async () => {
+      const app = express();
+      await using _engine = await engineLifespan(database.url, { models: [Lamp], createAll: true })(app);
+      await bootstrap(app, { models: [Lamp] });
+      expectJson(await supertest(app).post('/lamps').send({ room: 'hall' }), 201, { id: 1, room: 'hall' });
+    });
+
+    it('serves them on a single connection', async () => {
+      const app = express();
+      const pool = { max: 1 };
+      await using _engine = await engineLifespan(database.url, { models: [Lamp], createAll: true, pool })(
+        app,
+      );
+      await bootstrap(app, { models: [Lamp] });
+      const agent = supertest(app);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => agent.post('/lamps').send({})));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 201));
+      expect((await agent.get('/lamps?size=5')).body).to.include({ total: 20 });
+    });
+  });
+
+  describe('with timeouts', () => {
+    const show = async (engine: Engine): Promise<unknown> => {
+      const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout'];
+      const values = names.map((name) => `current_setting('${name}') AS ${name}`);
+      const [row] = await ask(engine, `SELECT ${values.join(', ')}`);
+      return row;
+    };
+
+    it('sets them on every connection', async () => {
+      expect(await show(await connect())).to.deep.equal({
+        lock_timeout: '2s',
+        statement_timeout: '5s',
+        idle_in_transaction_session_timeout: '10s',
+      });
+    });
+
+    it('changes one and keeps the others', async () => {
+      const dialectOptions = { statement_timeout: 1234, application_name: 'lamps' };
+      const engine = await connect({ dialectOptions });
+      expect(await show(engine)).to.deep.equal({
+        lock_timeout: '2s',
+        statement_timeout: '1234ms',
+        idle_in_transaction_session_timeout: '10s',
+      });
+      const [row] = await ask(engine, "SELECT current_setting('application_name') AS name");
+      expect(row).to.deep.equal({ name: 'lamps' });
+    });
+
+    it('has none that is 0, so that migrations run as umzug runs them', async () => {
+      const dialectOptions = {
+        lock_timeout: 0,
+        statement_timeout: 0,
+        query_timeout: 0,
+        idle_in_transaction_session_timeout: 0,
+      };
+      const engine = await connect({ models: [], dialectOptions });
+      expect(await show(engine)).to.deep.equal({
+        lock_timeout: '0',
+        statement_timeout: '0',
+        idle_in_transaction_session_timeout: '0',
+      });
+      const { sequelize } = engine;
+      const connection = await sequelize.connectionManager.getConnection({ type: 'write' });
+      sequelize.connectionManager.releaseConnection(connection);
+      expect(connection).to.have.property('queryTimeout', 0);
+      // Its storage is a model, and its context the interface for changes of tables.
+      const storage = sequelize.define(
+        'SequelizeMeta',
+        {
+          name: {
+            type: DataTypes.STRING,
+            allowNull: false,
+            unique: true,
+            primaryKey: true,
+            autoIncrement: false,
+          },
+        },
+        { tableName: 'SequelizeMeta', timestamps: false },
+      );
+      await storage.sync();
+      const context = sequelize.getQueryInterface();
+      await context.createTable('migrated', { id: { type: DataTypes.INTEGER, primaryKey: true } });
+      await sequelize.transaction(async (transaction) => {
+        await context.addColumn('migrated', 'name', { type: DataTypes.TEXT }, { transaction });
+        await context.addIndex('migrated', ['name'], { transaction });
+      });
+      await storage.create({ name: '001.js' });
+      const executed = await storage.findAll({ order: [['name', 'ASC']] });
+      expect(executed.map((each) => each.get('name'))).to.deep.equal(['001.js']);
+      expect(Object.keys(await context.describeTable('migrated'))).to.deep.equal(['id', 'name']);
+      await context.dropTable('migrated');
+      await storage.destroy({ where: { name: '001.js' } });
+      expect(await storage.findAll()).to.deep.equal([]);
+    });
+
+    it('keeps the time for acquiring a connection where only the size of the pool is given', async () => {
+      const { sequelize } = await connect({ pool: { max: 3 } });
+      const { pool } = (sequelize as unknown as { options: { pool: object } }).options;
+      expect(pool).to.deep.equal({ max: 3, acquire: 5000 });
+    });
+
+    it('answers 504 to a request whose statement takes too long', async () => {
+      const app = express();
+      const dialectOptions = { statement_timeout: 500 };
+      await using engine = await engineLifespan(database.url, {
+        models: [Lamp],
+        createAll: true,
+        dialectOptions,
+      })(app);
+      await engine.sequelize.query(
+        `INSERT INTO lamps DEFAULT VALUES; ALTER TABLE lamps RENAME TO slow;
+         CREATE VIEW lamps AS SELECT slow.* FROM slow, pg_sleep(10)`,
+      );
+      const logger = { debug() {}, info() {}, warn() {}, error() {} };
+      await bootstrap(app, { models: [Lamp], logger });
+      expectProblem(await supertest(app).get('/lamps/1'), 504, {
+        detail: 'The database did not answer in time.',
+      });
+    });
+
+    it('answers 503 to a request that gets no connection', async () => {
+      const app = express();
+      const pool = { max: 1, acquire: 1000 };
+      await using engine = await engineLifespan(database.url, { models: [Lamp], createAll: true, pool })(app);
+      const lines: unknown[] = [];
+      const error = (_message: string, details: object = {}) =>
+        lines.push((details as { readonly reason?: unknown }).reason);
+      await bootstrap(app, { models: [Lamp], logger: { debug() {}, info() {}, warn() {}, error } });
+      const transaction = await engine.sequelize.transaction({ readOnly: true });
+      const agent = supertest(app);
+      const busy = await agent.get('/lamps/1');
+      const refused = await agent.get('/lamps/x');
+      await transaction.rollback();
+      // Not that it is not available: it is there.
+      expectProblem(busy, 503, { detail: 'Too many requests wait for the database; try again.' });
+      expect(lines).to.deep.equal([
+        'No connection was free for 1000 ms: pool.max is 1, and pool.acquire 1000. Raise pool.max of engineLifespan, or look for what holds ' +
+          'connections so long, such as a lock.',
+      ]);
+      expect(busy.headers['retry-after']).to.equal('1');
+      expect(refused.status).to.equal(400);
+      expect((await agent.get('/lamps/1')).status).to.equal(404);
+    });
+  });
+
+  describe('with options of Sequelize', () => {
+    it('hands them on', async () => {
+      const statements: string[] = [];
+      const engine = await connect({
+        createAll: true,
+        logging: (statement) => void statements.push(statement),
+        define: { comment: 'made here' },
+      });
+      await Lamp.count();
+      expect(statements.at(-1)).to.equal(
+        'Executing (default): SELECT count(*) AS "count" FROM "lamps" AS "Lamp";',
+      );
+      const [row] = await ask(engine, "SELECT obj_description('lamps'::regclass) AS comment");
+      expect(row).to.deep.equal({ comment: 'made here' });
+    });
+
+    it('logs nothing unless it is told to', async () => {
+      const { sequelize } = await connect();
+      expect((sequelize as unknown as { options: { logging: unknown } }).options.logging).to.equal(false);
+    });
+  });
+
+  describe('that cannot be', () => {
+    const failureOf = async (dsn: string, options: EngineOptions = {}): Promise<string> => {
+      const failure: unknown = await engineLifespan(dsn, { models: [Lamp], ...options })().then(
+        () => expect.fail('it could'),
+        (error: unknown) => error,
+      );
+      expect(failure).to.be.an.instanceOf(ConfigError);
+      const { message, stack } = failure as ConfigError;
+      expect(`${message} ${stack} ${JSON.stringify(failure)}`).to.not.contain(SECRET);
+      return message;
+    };
+    const changed = (change: (url: URL) => void): string => {
+      const url = new URL(database.url);
+      change(url);
+      return url.href;
+    };
+
+    it('says which flag is none, and which two contradict each other', async () => {
+      const sequelize = new Sequelize(database.url, { dialect: 'postgres', logging: false });
+      const wrong = { groupCommit: 'yes' as never };
+      const problem = 'groupCommit is "yes"; use true or false.';
+      expect(() => configureEngine({ sequelize, ...wrong })).to.throw(ConfigError, problem);
+      expect(await caughtError(() => connect(wrong)))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message', problem);
+      const both = { groupCommit: true, preparedStatements: false };
+      expect(() => configureEngine({ sequelize, ...both })).to.throw(
+        ConfigError,
+        'groupCommit: true needs prepared',
+      );
+      expect(await caughtError(() => connect(both))).to.be.instanceOf(ConfigError);
+    });
+
+    it('says that createAll is no flag, and that replicas is no array, without the DSN', async () => {
+      const wrong = { createAll: 'no', replicas: database.url } as never;
+      expect(await caughtError(() => connect(wrong)))
+        .to.be.instanceOf(ConfigError)
+        .with.property(
+          'message',
+          '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
+        );
+    });
+
+    it('says that the server refuses a user or a password', async () => {
+      const dsn = changed((url) => {
+        url.username = 'nobody';
+        url.password = SECRET;
+      });
+      const { host, pathname } = new URL(dsn);
+      expect(await failureOf(dsn)).to.equal(
+        `PostgreSQL at ${host}, database '${pathname.slice(1)}', user 'nobody': the server refuses the user or the password.`,
+      );
+    });
+
+    // Whoever runs the tests on a server of his own may let everybody in.
+    (process.env.DATABASE_URL ? it.skip : it)('says that the server refuses a wrong password', async () => {
+      const dsn = changed((url) => {
+        url.password = SECRET;
+      });
+      expect(await failureOf(dsn)).to.match(
+        /, user 'postgres': the server refuses the user or the password\.$/,
+      );
+    });
+
+    it('says that there is no such database', async () => {
+      const dsn = changed((url) => {
+        url.pathname = '/no_such_database';
+      });
+      expect(await failureOf(dsn)).to.match(
+        /database 'no_such_database', .*: there is no such database; create it or correct its name\.$/,
+      );
+    });
+
+    it('says that nothing listens there', async () => {
+      const port = await findFreePort();
+      expect(await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/lamps`)).to.equal(
+        `PostgreSQL at 127.0.0.1:${port}, database 'lamps', user 'me': nothing listens there; start the server or correct the port.`,
+      );
+    });
+
+    it('says that the host has no address', async () => {
+      expect(await failureOf(`postgres://me:${SECRET}@nowhere.invalid/lamps`)).to.equal(
+        "PostgreSQL at nowhere.invalid, database 'lamps', user 'me': the host has no address; correct its name.",
+      );
+    });
+
+    it('gives up on a server that does not answer', async () => {
+      const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const dialectOptions = { connectionTimeoutMillis: 50 };
+      const message = await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/lamps`, { dialectOptions });
+      server.close();
+      expect(message).to.equal(
+        `PostgreSQL at 127.0.0.1:${port}, database 'lamps', user 'me': the server does not answer in time.`,
+      );
+    });
+
+    for (const [dsn, found, encoded = ''] of [
+      ['', 'The DSN is empty: the environment variable that it comes from is not set'],
+      [undefined, 'The DSN is undefined: the environment variable that it comes from is not set'],
+      ['undefined', 'The DSN is undefined: the environment variable that it comes from is not set'],
+      ['lamps', 'The DSN is not a URL'],
+      [`postgres://me:${SECRET}@host:port/lamps`, 'The DSN cannot be read for certain', ENCODED],
+      [`mysql://me:${SECRET}@host/lamps`, "The DSN begins with 'mysql:'"],
+      [`postgres://me:%${SECRET}@host/lamps`, 'The DSN cannot be read for certain', ENCODED],
+    ] as const) {
+      it(`says what is wrong with the DSN ${String(dsn).replace(SECRET, '…')}`, async () => {
+        expect(await failureOf(dsn as string)).to.equal(
+          `${found}; use one such as postgres://user:password@host:5432/database${encoded}.`,
+        );
+      });
+    }
+
+    it('leaves no engine behind', async () => {
+      await failureOf('lamps');
+      expect(() => currentEngine()).to.throw(ConfigError, 'No engine is configured');
+      expect(await tables(await connect())).to.deep.equal([]);
+    });
+  });
+
+  describe('and disconnecting it', () => {
+    it('closes every connection', async () => {
+      const engine = await connect({ dialectOptions: { application_name: 'to be closed' } });
+      await Promise.all([1, 2, 3].map(() => ask(engine, 'SELECT 1')));
+      await engine[Symbol.asyncDispose]();
+      const other = await connect();
+      // PostgreSQL takes note of it a moment later; where a connection stays open, this never ends.
+      const open = "SELECT pid FROM pg_stat_activity WHERE application_name = 'to be closed'";
+      while ((await ask(other, open)).length > 0);
+    });
+
+    it('may be done twice', async () => {
+      const engine = await connect();
+      await engine[Symbol.asyncDispose]();
+      await engine[Symbol.asyncDispose]();
+      await disposeEngine();
+      await disposeEngine();
+      expect(() => currentEngine()).to.throw(ConfigError, 'No engine is configured');
+    });
+
+    it('may be done twice at the same time', async () => {
+      const engine = await connect();
+      await Promise.all([engine[Symbol.asyncDispose](), disposeEngine(), engine[Symbol.asyncDispose]()]);
+    });
+
+    it('does not disconnect a later one', async () => {
+      const first = await connect();
+      await first[Symbol.asyncDispose]();
+      const second = await connect();
+      await first[Symbol.asyncDispose]();
+      expect(currentEngine()).to.equal(second);
+      expect(await ask(second, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
+    });
+  });
+
+  describe('when there is one', () => {
+    it('gives the current one', async () => {
+      const engine = await connect();
+      expect(currentEngine()).to.equal(engine);
+    });
+  });
+
+  describe('of your own', () => {
+    it('is used, and not closed', async () => {
+      const sequelize = new Sequelize(database.url, { logging: false, models: [Lamp] });
+      await sequelize.sync();
+      const engine = configureEngine({ sequelize });
+      expect(currentEngine()).to.equal(engine);
+      const app = express();
+      await bootstrap(app, { models: [Lamp] });
+      expectJson(await supertest(app).post('/lamps').send({}), 201, { id: 1, room: null });
+      await disposeEngine();
+      expect((await supertest(app).get('/lamps/1')).status).to.equal(200);
+      await sequelize.close();
+    });
+
+    it('is not needed to serve models that are attached', async () => {
+      const sequelize = new Sequelize(database.url, { logging: false, models: [Lamp] });
+      await sequelize.sync();
+      const app = express();
+      await bootstrap(app, { models: [Lamp] });
+      expect((await supertest(app).get('/lamps')).status).to.equal(200);
+      await sequelize.close();
+    });
+  });
+});

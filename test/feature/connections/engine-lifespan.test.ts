@@ -1,0 +1,436 @@
+/** The life of an engine: what it is opened with, and that it is closed once, whatever fails. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import express from 'express';
+import type { Client } from 'pg';
+import { type QueryOptionsWithType, QueryTypes, type Transaction } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import {
+  bootstrap,
+  ConfigError,
+  Crud,
+  configureEngine,
+  currentEngine,
+  dbSession,
+  disposeEngine,
+  type Engine,
+  type EngineOptions,
+  engineLifespan,
+  Repository,
+  unitOfWork,
+} from '../../../src/index.js';
+import { caughtError } from '../../support/caught-error.js';
+import { poolStates } from '../../support/connections.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+
+@Crud()
+@Table({ tableName: 'lamps', timestamps: false })
+class Lamp extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const SETTINGS = [
+  'lock_timeout',
+  'statement_timeout',
+  'idle_in_transaction_session_timeout',
+  'default_transaction_read_only',
+  'application_name',
+  'work_mem',
+] as const;
+
+/** Milliseconds; only what the server knows of. */
+const SAFE = {
+  lock_timeout: '2s',
+  statement_timeout: '5s',
+  idle_in_transaction_session_timeout: '10s',
+  default_transaction_read_only: 'off',
+  application_name: '',
+  work_mem: '4MB',
+};
+
+describe('an engine', () => {
+  let database: TestDatabase;
+
+  const open = (options: EngineOptions = {}): Promise<Engine> =>
+    engineLifespan(database.url, { models: [Lamp], ...options })();
+
+  before(async () => {
+    database = await freshDatabase('engine');
+  });
+
+  afterEach(() => disposeEngine());
+
+  after(() => database.drop());
+
+  describe('of engineLifespan', () => {
+    /** The settings of a connection of each pool. */
+    const settingsOf = async ({ sequelize }: Engine) => {
+      const columns = SETTINGS.map((name) => `current_setting('${name}') AS ${name}`).join(', ');
+      const ask = (useMaster: boolean) =>
+        sequelize.query<typeof SAFE>(`SELECT ${columns}`, {
+          type: QueryTypes.SELECT,
+          useMaster,
+        } as QueryOptionsWithType<QueryTypes.SELECT>);
+      return { write: (await ask(true))[0], read: (await ask(false))[0] };
+    };
+
+    it('has safe timeouts on both pools, and read connections that the server keeps from writing', async () => {
+      await using engine = await open();
+      expect(await settingsOf(engine)).to.deep.equal({
+        write: SAFE,
+        read: { ...SAFE, default_transaction_read_only: 'on' },
+      });
+    });
+
+    it('has safe limits of its own', async () => {
+      await using engine = await open();
+      const { pool, dialectOptions } = optionsOf(engine);
+      expect(pool).to.include({ max: 10, acquire: 5_000 });
+      expect(dialectOptions).to.include({
+        connectionTimeoutMillis: 3_000,
+        query_timeout: 6_000,
+        keepAlive: true,
+      });
+    });
+
+    it('keeps the other timeouts where one is changed', async () => {
+      await using engine = await open({
+        dialectOptions: { lock_timeout: 700, application_name: 'lamps', options: '-c work_mem=9MB' },
+        pool: { max: 3 },
+      });
+      const changed = { ...SAFE, lock_timeout: '700ms', application_name: 'lamps', work_mem: '9MB' };
+      expect(await settingsOf(engine)).to.deep.equal({
+        write: changed,
+        read: { ...changed, default_transaction_read_only: 'on' },
+      });
+      expect(optionsOf(engine).pool).to.include({ max: 3, acquire: 5_000 });
+    });
+
+    for (const name of [
+      'lock_timeout',
+      'statement_timeout',
+      'idle_in_transaction_session_timeout',
+    ] as const) {
+      it(`lets ${name} be changed`, async () => {
+        await using engine = await open({ dialectOptions: { [name]: 4_000 } });
+        const { read, write } = await settingsOf(engine);
+        expect([read, write].map((settings) => settings?.[name])).to.deep.equal(['4s', '4s']);
+      });
+    }
+
+    describe('with a limit for queries', () => {
+      const SLOW = 'SELECT pg_sleep($1)';
+      /** Seconds: to be waited for, and to be given up. */
+      const SHORT = 0.6;
+      const LONG = 20;
+      /** Milliseconds. What opens a connection has no more than that, either, on however busy a machine. */
+      const LIMIT = 400;
+      /** The forms that pg takes a query in. */
+      const forms: Readonly<Record<string, (client: Client, seconds: number) => Promise<unknown>>> = {
+        'a text': (client, seconds) => client.query(SLOW, [seconds]),
+        'a description': (client, seconds) => client.query({ text: SLOW, values: [seconds] }),
+        'a text and a callback': (client, seconds) =>
+          new Promise((resolve, reject) => {
+            client.query(`SELECT pg_sleep(${seconds})`, (error, result) =>
+              error ? reject(error) : resolve(result),
+            );
+          }),
+        'a text, values and a callback': (client, seconds) =>
+          new Promise((resolve, reject) => {
+            client.query(SLOW, [seconds], (error, result) => (error ? reject(error) : resolve(result)));
+          }),
+      };
+
+      it('gives up what the client has waited for long enough', async () => {
+        await using engine = await open({ dialectOptions: { query_timeout: LIMIT } });
+        const error = await caughtError(() => engine.sequelize.query(`SELECT pg_sleep(${LONG})`));
+        expect(error).to.have.property('message', 'Query read timeout');
+        const [[row]] = await engine.sequelize.query('SELECT 1 AS one');
+        expect(row).to.deep.equal({ one: 1 });
+      });
+
+      for (const [form, ask] of Object.entries(forms)) {
+        it(`gives up ${form}`, async () => {
+          await using engine = await open({ dialectOptions: { query_timeout: LIMIT } });
+          const error = await caughtError(() => withConnection(engine, (client) => ask(client, LONG)));
+          expect(error).to.have.property('message', 'Query read timeout');
+        });
+
+        it(`answers ${form} in time`, async () => {
+          await using engine = await open({ dialectOptions: { query_timeout: 3_000 } });
+          const result = await withConnection(engine, (client) => ask(client, SHORT));
+          expect(result).to.have.property('rowCount', 1);
+        });
+      }
+
+      it('executes nothing behind what it has given up', async () => {
+        await using engine = await open({ createAll: true, dialectOptions: { query_timeout: LIMIT } });
+        const ends = await withConnection(engine, async (client) => {
+          const closed = once(client, 'end');
+          const queries = [client.query(SLOW, [LONG]), client.query('INSERT INTO lamps DEFAULT VALUES')];
+          const settled = await Promise.allSettled(queries);
+          await closed;
+          return settled;
+        });
+        expect(ends.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+        expect(await new Repository(Lamp).list()).to.deep.equal([]);
+      });
+
+      it('keeps the limit that a query has of its own', async () => {
+        await using engine = await open();
+        const impatient = { text: SLOW, values: [LONG], query_timeout: 50 };
+        const error = await caughtError(() => withConnection(engine, (client) => client.query(impatient)));
+        expect(error).to.have.property('message', 'Query read timeout');
+      });
+
+      it('has none where that is asked for', async () => {
+        await using engine = await open({ dialectOptions: { query_timeout: 0 } });
+        const ask = (client: Client) => client.query(SLOW, [SHORT]);
+        expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
+      });
+
+      it('leaves to pg what is no query', async () => {
+        await using engine = await open();
+        const error = await caughtError(() =>
+          withConnection(engine, async (client) => client.query(null as never)),
+        );
+        expect(error).to.have.property('message', 'Client was passed a null or undefined query');
+      });
+
+      it('tells what the server says', async () => {
+        await using engine = await open();
+        const error = await caughtError(() => withConnection(engine, (client) => client.query('SELECT 1/0')));
+        expect(error).to.have.property('code', '22012');
+      });
+    });
+
+    it('waits for a connection as long as the pool says', async () => {
+      await using engine = await open({ pool: { max: 1, acquire: 3_000 } });
+      await engine.sequelize.transaction(async () => {
+        using clock = new FakeClock();
+        let isOver = false;
+        const waiting = caughtError(() => engine.sequelize.query('SELECT 1', { transaction: null }));
+        void waiting.then(() => {
+          isOver = true;
+        });
+        await clock.advance(2_999);
+        expect(isOver).to.equal(false);
+        await clock.advance(1);
+        expect(await waiting).to.have.property('name', 'SequelizeConnectionAcquireTimeoutError');
+      });
+    });
+
+    it('reads the options of the DSN on both pools', async () => {
+      const url = new URL(database.url);
+      url.searchParams.set('application_name', 'from the DSN');
+      await using engine = await engineLifespan(url.href, { models: [Lamp] })();
+      const { read, write } = await settingsOf(engine);
+      expect([read, write].map((settings) => settings?.application_name)).to.deep.equal([
+        'from the DSN',
+        'from the DSN',
+      ]);
+    });
+
+    it('passes everything else on to Sequelize', async () => {
+      const statements: string[] = [];
+      await using engine = await open({
+        logging: (statement) => statements.push(statement),
+        benchmark: true,
+      });
+      await engine.sequelize.query('SELECT 42');
+      expect(statements.at(-1)).to.include('SELECT 42');
+      expect(optionsOf(engine).benchmark).to.equal(true);
+    });
+
+    it('creates what does not exist, again too, and only when asked', async () => {
+      await using without = await open();
+      expect(await caughtError(() => Lamp.count())).to.have.nested.property('parent.code', '42P01');
+      await without[Symbol.asyncDispose]();
+      for (const _ of [1, 2]) {
+        await using engine = await open({ createAll: true });
+        expect(engine).to.equal(currentEngine());
+        await Lamp.create();
+      }
+      await using _engine = await open();
+      expect(await Lamp.count()).to.equal(2);
+      await Lamp.drop();
+    });
+
+    it('is current until it is disposed', async () => {
+      const engine = await open();
+      expect(currentEngine()).to.equal(engine);
+      await engine[Symbol.asyncDispose]();
+      expect(() => currentEngine()).to.throw(ConfigError, 'No engine is configured');
+    });
+
+    it('closes its connections, once, however often it is disposed', async () => {
+      const engine = await open();
+      await engine.sequelize.query('SELECT 1', { type: QueryTypes.SELECT });
+      let closed = 0;
+      engine.sequelize.addHook('afterDisconnect', () => {
+        closed += 1;
+      });
+      await Promise.all([engine[Symbol.asyncDispose](), disposeEngine(), engine[Symbol.asyncDispose]()]);
+      await disposeEngine();
+      expect(closed).to.equal(2);
+      expect(poolStates(engine).map(({ size }) => size)).to.deep.equal([0, 0]);
+    });
+
+    it('lets what is under way finish before it closes', async () => {
+      const engine = await open();
+      const work = engine.sequelize.query<{ done: number }>('SELECT 1 AS done FROM pg_sleep(0.05)', {
+        type: QueryTypes.SELECT,
+      });
+      await new Promise(setImmediate);
+      await engine[Symbol.asyncDispose]();
+      expect(await work).to.deep.equal([{ done: 1 }]);
+    });
+
+    it('leaves nothing behind where createAll fails', async () => {
+      const error = await caughtError(() => open({ createAll: true, models: [Shade] }));
+      expect(error).to.have.nested.property('parent.code', '42P01');
+      expect(() => currentEngine()).to.throw(ConfigError);
+      await untilAlone(database.url);
+    });
+  });
+
+  describe('among several', () => {
+    it('works when it is passed', async () => {
+      const second = await freshDatabase('second');
+      try {
+        await using one = await open({ createAll: true });
+        await using two = await engineLifespan(second.url, { models: [] })();
+        await unitOfWork(() => Lamp.create(), { engine: one });
+        expect(await Lamp.count()).to.equal(1);
+        await Lamp.drop();
+        const databases = await Promise.all(
+          [one, two].map((engine) =>
+            dbSession(({ transaction }) => databaseOf(engine, transaction), { engine }),
+          ),
+        );
+        expect(databases).to.deep.equal([one, two].map(({ sequelize }) => sequelize.getDatabaseName()));
+        const error = await caughtError(() => unitOfWork(async () => {}));
+        expect(error).to.be.instanceOf(ConfigError).and.have.property('message').that.includes('Several');
+      } finally {
+        await second.drop();
+      }
+    });
+
+    it('is current again when the others are gone', async () => {
+      const one = await open();
+      const two = await open({ models: [] });
+      await one[Symbol.asyncDispose]();
+      expect(currentEngine()).to.equal(two);
+    });
+  });
+
+  describe('of configureEngine', () => {
+    const own = () => new Sequelize(database.url, { dialect: 'postgres', logging: false, models: [Lamp] });
+
+    it('tells units of work about an instance of the user, and leaves it to him to close it', async () => {
+      const sequelize = own();
+      try {
+        await using engine = configureEngine({ sequelize });
+        await sequelize.sync();
+        await unitOfWork((uow) => uow.repository(Lamp).create({}));
+        await caughtError(() =>
+          unitOfWork(async (uow) => {
+            await uow.repository(Lamp).create({});
+            throw new Error('no');
+          }),
+        );
+        await engine[Symbol.asyncDispose]();
+        expect(await Lamp.count()).to.equal(1);
+      } finally {
+        await sequelize.drop();
+        await sequelize.close();
+      }
+    });
+
+    it('has a dbSession that cannot write all the same', async () => {
+      const sequelize = own();
+      try {
+        await using _engine = configureEngine({ sequelize });
+        await sequelize.sync();
+        const error = await caughtError(() => dbSession((session) => session.repository(Lamp).create({})));
+        expect(error).to.have.nested.property('parent.code', '25006');
+        expect(await dbSession((session) => session.repository(Lamp).list())).to.deep.equal([]);
+      } finally {
+        await sequelize.drop();
+        await sequelize.close();
+      }
+    });
+
+    it('can have GETs that cannot write, the way the guide says', async () => {
+      const sequelize = new Sequelize(database.url, {
+        logging: false,
+        models: [Lamp],
+        replication: {
+          write: {},
+          read: [{ dialectOptions: { options: '-c default_transaction_read_only=on' } }],
+        } as never,
+      });
+      try {
+        await using _engine = configureEngine({ sequelize });
+        await sequelize.sync({ useMaster: true } as never);
+        const app = express();
+        await bootstrap(app, { models: [Lamp] });
+        const sql = 'INSERT INTO lamps DEFAULT VALUES RETURNING id';
+        const error = await caughtError(() => sequelize.query(sql, { type: QueryTypes.SELECT }));
+        expect(error).to.have.nested.property('parent.code', '25006');
+        expect(await new Repository(Lamp).create({})).to.include({ id: 1 });
+      } finally {
+        await sequelize.drop({ useMaster: true } as never);
+        await sequelize.close();
+      }
+    });
+  });
+});
+
+/** A table that cannot be created, because what it refers to does not exist. */
+@Table({ tableName: 'shades', timestamps: false })
+class Shade extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, references: { model: 'nowhere', key: 'id' } })
+  declare id: number;
+}
+
+/** What Sequelize was made with; not in its types. */
+function optionsOf({ sequelize }: Engine) {
+  const { options } = sequelize as unknown as {
+    options: { pool: object; dialectOptions: object; benchmark?: boolean };
+  };
+  return options;
+}
+
+async function databaseOf({ sequelize }: Engine, transaction: Transaction): Promise<string | undefined> {
+  const [row] = await sequelize.query<{ name: string }>('SELECT current_database() AS name', {
+    type: QueryTypes.SELECT,
+    transaction,
+  });
+  return row?.name;
+}
+
+/** Until no other client is connected; the server takes a moment to notice that one has left. */
+async function untilAlone(url: string): Promise<void> {
+  const sequelize = new Sequelize(url, { logging: false });
+  const others = `
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  while ((await sequelize.query(others, { type: QueryTypes.SELECT })).length > 0);
+  await sequelize.close();
+}
+
+/** Does something on a connection of pg, as Sequelize gives it. */
+async function withConnection<R>({ sequelize }: Engine, work: (client: Client) => Promise<R>): Promise<R> {
+  const { connectionManager } = sequelize;
+  const client = (await connectionManager.getConnection({ type: 'write' } as never)) as Client;
+  try {
+    return await work(client);
+  } finally {
+    connectionManager.releaseConnection(client);
+  }
+}

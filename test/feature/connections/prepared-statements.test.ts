@@ -1,0 +1,272 @@
+/** Prepared statements: kept within limits, made again when they are of no use any more, and none where none are wanted. */
+import type { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, dbSession, type EngineOptions } from '../../../src/index.js';
+import { expectRecovery } from '../../support/calm-answers.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { expectJson } from '../../support/expect-answer.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const COLUMNS = ['a', 'b', 'c', 'd', 'e'];
+
+@Crud({ pageSize: { max: 100 }, sortAllow: COLUMNS as never[], filterAllow: COLUMNS as never[] })
+@Table({ tableName: 'tools', timestamps: false })
+class Tool extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+for (const name of COLUMNS) Column({ type: DataType.INTEGER })(Tool.prototype, name);
+
+const NOTHING = { b: null, c: null, d: null, e: null };
+const ROW = { id: 1, a: 5, ...NOTHING };
+const READS = 24;
+
+describe('prepared statements', () => {
+  let database: TestDatabase;
+  let site: TestApp;
+  let control: Client;
+
+  /** What a statement gives on every connection of the engine; they must be at rest. */
+  async function onEachConnection<R>(text: string): Promise<R[]> {
+    return (await eachConnection(async (client) => (await client.query<R>(text)).rows)).flat();
+  }
+
+  /** Uses every connection of the engine in turn. */
+  async function eachConnection<R>(use: (client: PooledConnection) => Promise<R>): Promise<R[]> {
+    const { connectionManager } = site.engine.sequelize as unknown as { connectionManager: Pools };
+    const found: R[] = [];
+    for (const name of ['write', 'read'] as const) {
+      const clients: PooledConnection[] = [];
+      while (clients.length < connectionManager.pool[name].size) {
+        const type = name === 'write' ? '' : 'SELECT';
+        clients.push(await connectionManager.getConnection({ type, useMaster: name === 'write' }));
+      }
+      for (const client of clients) {
+        found.push(await use(client));
+        connectionManager.releaseConnection(client);
+      }
+    }
+    return found;
+  }
+
+  /** Reads the row while only one of the connections, by the age of its backend, is there to do it. */
+  async function readOn(connection: number, expected: object): Promise<void> {
+    const { connectionManager } = site.engine.sequelize as unknown as { connectionManager: Pools };
+    const clients: PooledConnection[] = [];
+    while (clients.length < connectionManager.pool.read.size) {
+      clients.push(await connectionManager.getConnection({ type: 'SELECT', useMaster: false }));
+    }
+    clients.sort((one, other) => one.processID - other.processID);
+    const [only, ...others] = [...clients.splice(connection, 1), ...clients] as [PooledConnection];
+    connectionManager.releaseConnection(only);
+    try {
+      expectJson(await site.agent.get('/tools/1'), 200, expected);
+    } finally {
+      for (const client of others) connectionManager.releaseConnection(client);
+    }
+  }
+
+  /** How many rows the driver reads by itself, while something is done. They must be at rest, before it and behind it. */
+  async function rowsLeftToTheDriver(act: () => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const noteRow = (): void => {
+      count += 1;
+    };
+    const connections = await eachConnection(async ({ connection }) => connection);
+    for (const connection of connections) connection.on('dataRow', noteRow);
+    await act();
+    for (const connection of connections) connection.off('dataRow', noteRow);
+    return count;
+  }
+
+  /** How many statements each connection keeps. */
+  async function keptStatements(): Promise<number[]> {
+    const text = "SELECT count(*)::int AS count FROM pg_prepared_statements WHERE name <> ''";
+    return (await onEachConnection<{ count: number }>(text)).map(({ count }) => count);
+  }
+
+  /** Reads the row in a session on each connection; each begins with a statement of its own. */
+  async function readInSessions(): Promise<unknown[]> {
+    const read = () => dbSession(async (session) => (await session.repository(Tool).get(1)).id);
+    return Promise.all([read(), read(), read(), read()]);
+  }
+
+  /** Many at the same time, on several connections, those that are shared included. */
+  async function readMany(expected: object): Promise<void> {
+    const answers = await Promise.all(Array.from({ length: READS }, () => site.agent.get('/tools/1')));
+    for (const answer of answers) expectJson(answer, 200, expected);
+  }
+
+  const start = async (engine: EngineOptions = {}): Promise<void> => {
+    database = await freshDatabase('prepared');
+    site = await startTestApp({
+      models: [Tool],
+      database,
+      engine: { pool: { max: 4 }, ...engine },
+      minPool: 4,
+      bootstrap: { fastPath: true, logger: new CapturedLog() },
+    });
+    control = new Client({ connectionString: database.url });
+    await control.connect();
+    await control.query('INSERT INTO tools (a) VALUES (5)');
+  };
+
+  afterEach(async () => {
+    await control.end();
+    await site[Symbol.asyncDispose]();
+  });
+
+  describe('that are kept', () => {
+    beforeEach(async () => {
+      await start();
+      for (let round = 0; round < 3; round += 1) await readMany(ROW);
+    });
+
+    it('are made again when the type of a result has changed', async () => {
+      await control.query("ALTER TABLE tools ALTER a TYPE text USING a || ' pieces'");
+      await readMany({ ...ROW, a: '5 pieces' });
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint USING 9007199254740993');
+      await readMany({ ...ROW, a: '9007199254740993' });
+      await control.query('ALTER TABLE tools ALTER a TYPE integer USING 6');
+      await readMany({ ...ROW, a: 6 });
+    });
+
+    it('are still good where a connection has not heard of a type that came and went', async () => {
+      for (const connection of [0, 1]) await readOn(connection, ROW);
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint');
+      await readOn(0, { ...ROW, a: '5' });
+      await control.query('ALTER TABLE tools ALTER a TYPE integer');
+      for (const connection of [1, 0]) await readOn(connection, ROW);
+    });
+
+    it('are made again for writes', async () => {
+      const change = (a: number) => site.agent.patch('/tools/1').send({ a });
+      expectJson(await change(6), 200, { ...ROW, a: 6 });
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint');
+      expectJson(await change(7), 200, { ...ROW, a: '7' });
+      expectJson(await site.agent.post('/tools').send({ a: 1 }), 201, { id: 2, a: '1', ...NOTHING });
+      await control.query('ALTER TABLE tools ALTER a TYPE numeric(9, 2)');
+      expectJson(await change(8), 200, { ...ROW, a: '8.00' });
+      expectJson(await site.agent.post('/tools').send({ a: 1 }), 201, { id: 3, a: '1.00', ...NOTHING });
+    });
+
+    for (const statement of ['DISCARD ALL', 'DEALLOCATE ALL']) {
+      it(`are made again after ${statement}`, async () => {
+        await onEachConnection(statement);
+        await readMany(ROW);
+        await onEachConnection(statement);
+        expectJson(await site.agent.patch('/tools/1').send({ a: 6 }), 200, { ...ROW, a: 6 });
+        await onEachConnection(statement);
+        await readMany({ ...ROW, a: 6 });
+      });
+    }
+
+    it('are made again on new connections', async () => {
+      const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+      await control.query(`SELECT pg_terminate_backend(pid) ${others}`);
+      while ((await control.query(`SELECT 1 ${others}`)).rows.length > 0) await sleep(2);
+      await expectRecovery(() => site.agent.get('/tools/1'));
+      await readMany(ROW);
+    });
+
+    it('are made again when the table comes back', async () => {
+      await control.query('ALTER TABLE tools RENAME TO away');
+      const answers = await Promise.all(Array.from({ length: READS }, () => site.agent.get('/tools/1')));
+      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([500]));
+      await control.query('ALTER TABLE away RENAME TO tools');
+      await readMany(ROW);
+    });
+
+    it('are at most 200 for a connection, however many orders and sizes are asked for', async () => {
+      for (let size = 1; size <= 100; size += 1) {
+        const orders = COLUMNS.map((name, index) => `${index % 2 ? '-' : ''}${name}`);
+        const answers = await Promise.all(
+          orders.map((order) => site.agent.get(`/tools?size=${size}&sort=${order}`)),
+        );
+        for (const { body } of answers) expect(body.items).to.deep.equal([ROW]);
+      }
+      // Its BEGIN is kept, too, and no connection has had one before.
+      expect(await readInSessions()).to.deep.equal([1, 1, 1, 1]);
+      const kept = await keptStatements();
+      expect(Math.max(...kept)).to.be.within(20, 200);
+      await readMany(ROW);
+    });
+
+    it('are one for a filter that was often fast, with any values', async () => {
+      const before = await keptStatements();
+      let after = before;
+      for (let value = 0; Math.max(...after) === Math.max(...before); value = (value + 1) % 10) {
+        const { body } = await site.agent.get(`/tools?q=a==${value}`);
+        expect(body.items).to.deep.equal(value === 5 ? [ROW] : []);
+        if (value === 9) after = await keptStatements();
+      }
+      expect(Math.max(...after) - Math.max(...before)).to.be.within(1, 2);
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint');
+      expectJson(await site.agent.get('/tools?q=a==5&fields=a'), 200, {
+        ...(await site.agent.get('/tools?fields=a')).body,
+        items: [{ a: '5' }],
+      });
+    });
+
+    it('are no more for filters, which clients make up', async () => {
+      const before = await keptStatements();
+      for (const name of COLUMNS) {
+        for (const operator of ['==', '=lt=', '=gt=']) {
+          await site.agent.get(`/tools?q=${name}${operator}5`).expect(200);
+        }
+      }
+      const after = await keptStatements();
+      expect(Math.max(...after) - Math.max(...before)).to.be.within(0, 1);
+    });
+  });
+
+  describe('on connections that have had no other', () => {
+    beforeEach(() => start());
+
+    it('leave no row to the driver', async () => {
+      expect(await rowsLeftToTheDriver(() => readMany(ROW))).to.equal(0);
+    });
+
+    it('leave no row to the driver where the first of them is to be in a transaction', async () => {
+      expect(
+        await rowsLeftToTheDriver(async () => expect(await readInSessions()).to.deep.equal([1, 1, 1, 1])),
+      ).to.equal(0);
+    });
+  });
+
+  describe('that are not wanted', () => {
+    beforeEach(() => start({ preparedStatements: false }));
+
+    it('are not kept', async () => {
+      await readMany(ROW);
+      expectJson(await site.agent.post('/tools').send({ a: 1 }), 201, { id: 2, a: 1, ...NOTHING });
+      expectJson(await site.agent.patch('/tools/1').send({ a: 6 }), 200, { ...ROW, a: 6 });
+      await site.agent.delete('/tools/2').expect(204);
+      expect(new Set(await keptStatements())).to.deep.equal(new Set([0]));
+    });
+
+    it('leave the answers as they are when the type of a result has changed', async () => {
+      await readMany(ROW);
+      await control.query("ALTER TABLE tools ALTER a TYPE text USING a || ' pieces'");
+      await readMany({ ...ROW, a: '5 pieces' });
+    });
+  });
+});
+
+interface PooledConnection {
+  readonly processID: number;
+  readonly connection: EventEmitter;
+  query<R>(text: string): Promise<{ rows: R[] }>;
+}
+
+interface Pools {
+  readonly pool: Readonly<Record<'read' | 'write', { readonly size: number }>>;
+  getConnection(options: { type: string; useMaster: boolean }): Promise<PooledConnection>;
+  releaseConnection(client: PooledConnection): void;
+}

@@ -1,0 +1,228 @@
+/** The catalogue completes the plan of a resource before its first request, and refuses a key that addresses several rows. */
+import { expect } from 'chai';
+import express from 'express';
+import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import { bootstrap, ConfigError, Crud, crudRouter } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete'] })
+@Table({ tableName: 'Order lines', timestamps: false })
+class Line extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, field: 'order id' })
+  declare orderId: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare no: number;
+}
+
+/** Of a database of its own. */
+@Crud({ prefix: '/lines' })
+@Table({ tableName: 'Order lines', timestamps: false })
+class FarLine extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, field: 'order id' })
+  declare orderId: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare no: number;
+}
+
+const TABLE = '"Order lines"';
+const COLUMNS = '"order id" int NOT NULL, no int NOT NULL';
+const DROP = `DO $do$ BEGIN
+  IF EXISTS (SELECT FROM pg_class WHERE relname = 'Order lines' AND relkind = 'v') THEN DROP VIEW ${TABLE}; END IF;
+  DROP TABLE IF EXISTS ${TABLE};
+END $do$`;
+const NOT_UNIQUE =
+  `Line.orderId: no unique index or constraint of the table ${TABLE} is over "order id" alone, so that a request for one record ` +
+  `would read, change or delete several; CREATE UNIQUE INDEX ON ${TABLE} ("order id"); where its values are unique, `;
+const LATER =
+  'A key of several columns cannot address a record yet; a view with such a column can be read in the place of its table.';
+const UNAVAILABLE = { detail: 'The database is not available; try again.' };
+
+except(OF_MANY).describe('the catalogue', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Line], bootstrap: { logger: new CapturedLog() } });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const execute = (sql: string) => site.engine.sequelize.query(sql);
+
+  const dropTable = () => execute(DROP);
+
+  async function problemsWith(...statements: readonly string[]): Promise<readonly string[]> {
+    await dropTable();
+    for (const statement of statements) await execute(statement);
+    return problems();
+  }
+
+  async function problems(): Promise<readonly string[]> {
+    try {
+      await buildApp({ models: [Line], logger: new CapturedLog(), indexAdvice: false });
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    }
+  }
+
+  describe('refuses a key', () => {
+    const choices =
+      'or give @PrimaryKey to an attribute whose values are unique, such as a new identity column. ';
+    const refused: Readonly<Record<string, readonly string[]>> = {
+      'that is one column of a primary key': [
+        `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id", no))`,
+      ],
+      'that nothing makes unique': [`CREATE TABLE ${TABLE} (${COLUMNS})`],
+      'with a unique index over some rows': [
+        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        `CREATE UNIQUE INDEX ON ${TABLE} ("order id") WHERE no = 1`,
+      ],
+      'with a unique index over an expression': [
+        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        `CREATE UNIQUE INDEX ON ${TABLE} (abs("order id"))`,
+      ],
+      'with a unique index over it and an expression': [
+        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        `CREATE UNIQUE INDEX ON ${TABLE} ("order id", abs(no))`,
+      ],
+      'with an index that is not unique': [
+        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        `CREATE INDEX ON ${TABLE} ("order id")`,
+      ],
+      'of a partitioned table, of whose key it is a part': [
+        `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id", no)) PARTITION BY RANGE (no)`,
+      ],
+    };
+    for (const [name, statements] of Object.entries(refused)) {
+      it(name, async () => {
+        expect(await problemsWith(...statements)).to.deep.equal([NOT_UNIQUE + choices + LATER]);
+      });
+    }
+
+    it('and names an attribute that can be it', async () => {
+      const table = `CREATE TABLE ${TABLE} (${COLUMNS}, UNIQUE (no))`;
+      expect(await problemsWith(table)).to.deep.equal([
+        `${NOT_UNIQUE}give @PrimaryKey to 'no' instead, which is unique. ${LATER}`,
+      ]);
+    });
+
+    it('that is no column of the table', async () => {
+      expect(await problemsWith(`CREATE TABLE ${TABLE} (no int PRIMARY KEY)`)).to.deep.equal([
+        `Line.orderId: the table ${TABLE} has no column "order id", which is the key of the model; add it by a migration, or declare ` +
+          'another attribute with @PrimaryKey.',
+      ]);
+    });
+
+    it('whose index is not valid', async () => {
+      await problemsWith(`CREATE TABLE ${TABLE} (${COLUMNS})`, `INSERT INTO ${TABLE} VALUES (1, 1), (1, 2)`);
+      await execute(`CREATE UNIQUE INDEX CONCURRENTLY broken ON ${TABLE} ("order id")`).catch(() => {});
+      expect(await problems()).to.deep.equal([NOT_UNIQUE + choices + LATER]);
+    });
+  });
+
+  const taken: Readonly<Record<string, readonly string[]>> = {
+    'a primary key': [`CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id"))`],
+    'a unique constraint beside the primary key': [
+      `CREATE TABLE ${TABLE} (${COLUMNS} PRIMARY KEY, UNIQUE ("order id"))`,
+    ],
+    'a deferrable constraint': [
+      `CREATE TABLE ${TABLE} (${COLUMNS}, UNIQUE ("order id") DEFERRABLE INITIALLY DEFERRED)`,
+    ],
+    'a unique index with more columns along': [
+      `CREATE TABLE ${TABLE} (${COLUMNS})`,
+      `CREATE UNIQUE INDEX ON ${TABLE} ("order id") INCLUDE (no)`,
+    ],
+    'the key of a partitioned table': [
+      `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id")) PARTITION BY RANGE ("order id")`,
+    ],
+    'the word of a view': [`CREATE VIEW ${TABLE} AS SELECT 1 AS "order id", 1 AS no`],
+  };
+  for (const [name, statements] of Object.entries(taken)) {
+    it(`takes ${name} for unique`, async () => {
+      expect(await problemsWith(...statements)).to.deep.equal([]);
+    });
+  }
+
+  describe('of a database that cannot be reached at the start', () => {
+    /** An application on a port that is closed until the function is called. */
+    async function outage(key: string, mount: (logger: CapturedLog) => Promise<express.Express>) {
+      const database = await freshDatabase('outage');
+      const { port } = new URL(database.url);
+      const proxy = await TcpProxy.start(Number(port));
+      const maker = new Sequelize(database.url, { logging: false });
+      await maker.query(
+        `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY (${key})); INSERT INTO ${TABLE} VALUES (7, 1)`,
+      );
+      await maker.close();
+      const sequelize = new Sequelize(proxy.url(database.url), { models: [FarLine], logging: false });
+      proxy.retarget(1);
+      const logger = new CapturedLog();
+      const app = await mount(logger);
+      return {
+        agent: supertest(app),
+        logger,
+        comeBack: () => proxy.retarget(Number(port)),
+        async [Symbol.asyncDispose]() {
+          await sequelize.close();
+          await proxy[Symbol.asyncDispose]();
+          await database.drop();
+        },
+      };
+    }
+
+    const mounts = {
+      bootstrap: async (logger: CapturedLog) => {
+        const app = express();
+        await bootstrap(app, { models: [FarLine], logger, indexAdvice: false });
+        return app;
+      },
+      crudRouter: async (logger: CapturedLog) => express().use('/lines', crudRouter(FarLine, { logger })),
+    };
+    for (const [name, mount] of Object.entries(mounts)) {
+      it(`is read by a request that comes later, with ${name}`, async () => {
+        await using site = await outage('"order id"', mount);
+        expectProblem(await site.agent.get('/lines/7'), 503, UNAVAILABLE);
+        site.comeBack();
+        const found = await site.agent.get('/lines/7');
+        expect([found.status, found.body]).to.deep.equal([200, { orderId: 7, no: 1 }]);
+      });
+
+      it(`keeps a resource away whose key is not unique, with ${name}`, async () => {
+        await using site = await outage('"order id", no', mount);
+        site.comeBack();
+        const requests = [
+          () => site.agent.get('/lines/7'),
+          () => site.agent.get('/lines'),
+          () => site.agent.patch('/lines/7').send({ no: 2 }),
+          () => site.agent.delete('/lines/7'),
+        ];
+        for (const request of requests) expectProblem(await request(), 503, UNAVAILABLE);
+        const told = site.logger.lines.filter(({ message }) => message.startsWith(`Far${NOT_UNIQUE}`));
+        expect(told.map(({ level }) => level)).to.deep.equal(['error']);
+      });
+    }
+  });
+
+  it('has a table that is made later, as its next request finds it', async () => {
+    await dropTable();
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [Line], logger });
+    expect((await agent.get('/lines/7')).status).to.equal(500);
+    await execute(`CREATE TABLE ${TABLE} (${COLUMNS}); INSERT INTO ${TABLE} VALUES (7, 1), (7, 2)`);
+    expectProblem(await agent.delete('/lines/7'), 503, UNAVAILABLE);
+    expect(logger.text).to.include('no unique index or constraint');
+    expect((await execute(`SELECT count(*)::int AS n FROM ${TABLE}`))[0]).to.deep.equal([{ n: 2 }]);
+  });
+});

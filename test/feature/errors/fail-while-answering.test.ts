@@ -1,0 +1,149 @@
+/** Answers that cannot be written: hooks of middlewares that throw, and problems that are no JSON. The process goes on. */
+import { expect } from 'chai';
+import type { RequestHandler, Response } from 'express';
+import { BadRequestError, Get, HttpError, JsonController } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type supertest from 'supertest';
+import { Crud, NotFoundError, PersistenceError } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'lamps', timestamps: false })
+class Lamp extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+/** What a hook breaks; those of `once` throw the first time only, as the package on-headers lets them. */
+const HOOKS: Readonly<Record<string, (response: Response) => void>> = {
+  writeHead: (response) => {
+    response.writeHead = () => fail();
+  },
+  once: (response) => {
+    const { writeHead } = response;
+    response.writeHead = () => {
+      response.writeHead = writeHead;
+      return fail();
+    };
+  },
+  end: (response) => {
+    response.end = () => fail();
+  },
+  setHeader: (response) => {
+    response.setHeader = () => fail();
+  },
+};
+
+const END_FIRST = (response: Response): void => {
+  const { end } = response;
+  response.end = (...args: unknown[]) => {
+    Reflect.apply(end, response, args);
+    return fail();
+  };
+};
+
+const hook: RequestHandler = ({ headers }, response, next) => {
+  const name = String(headers['x-hook']);
+  (name === 'afterEnd' ? END_FIRST : HOOKS[name])?.(response);
+  next();
+};
+
+function fail(): never {
+  throw new Error('On purpose');
+}
+
+/** Errors whose problem is no JSON; what is read of one of them may differ from time to time. */
+const UNWRITABLE: Readonly<Record<string, () => unknown>> = {
+  'a number that JSON does not have': () => Object.assign(new NotFoundError('x'), { message: 1n }),
+  'a ring': () => {
+    const ring: { self?: unknown } = {};
+    ring.self = ring;
+    return Object.assign(new PersistenceError('x'), { message: ring });
+  },
+  'a text that throws': () => Object.assign(new NotFoundError('x'), { message: { toJSON: fail } }),
+  'a getter that throws': () => Object.defineProperty(new HttpError(400), 'message', { get: fail }),
+  'a text with half a character': () => new BadRequestError('half \ud800'),
+};
+
+@JsonController('/unwritable')
+class UnwritableController {
+  @Get('/:what')
+  get(): never {
+    throw UNWRITABLE[thrown]?.();
+  }
+}
+
+let thrown = '';
+
+const FAILED = { detail: 'Internal Server Error' };
+
+const REQUESTS = [
+  ['a record', 'get', '/lamps/1'],
+  ['a list', 'get', '/lamps'],
+  ['a record that is not there', 'get', '/lamps/9'],
+  ['a bad request', 'get', '/lamps/x'],
+  ['a create', 'post', '/lamps'],
+  ['an update', 'patch', '/lamps/1'],
+  ['a delete', 'delete', '/lamps/1'],
+  ['a method that there is not', 'put', '/lamps/1'],
+  ['OPTIONS', 'options', '/lamps/1'],
+  ['the health', 'get', '/health/ready'],
+  ['the document', 'get', '/openapi.json'],
+] as const;
+
+describe('failing while answering', () => {
+  let site: TestApp;
+  let agent: ReturnType<typeof supertest>;
+  const log = new CapturedLog();
+
+  before(async () => {
+    site = await startTestApp({ models: [Lamp], bootstrap: { models: [] } });
+    const options = { models: [Lamp], controllers: [UnwritableController], logger: log };
+    ({ agent } = await buildApp(options, (app) => app.use(hook)));
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'lamps');
+    await Lamp.create({ name: 'red' });
+    log.clear();
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [what, verb, path] of REQUESTS) {
+    for (const name of Object.keys(HOOKS)) {
+      it(`answers 500 to ${what} when a hook of ${name} throws, and logs it`, async () => {
+        const sent = agent[verb](path).set('x-hook', name);
+        const response = await (verb === 'post' || verb === 'patch' ? sent.send({ name: 'blue' }) : sent);
+        expectProblem(response, 500, FAILED);
+        expect(log.lines.map(({ details }) => details['error'])).to.include('Error');
+        expectJson(await agent.get('/health/live'), 200, { status: 'alive' });
+      });
+    }
+  }
+
+  for (const [what, make] of Object.entries(UNWRITABLE)) {
+    it(`answers an error whose message is ${what}`, async () => {
+      thrown = what;
+      const isText = make() instanceof BadRequestError;
+      const response = await agent.get('/unwritable/it');
+      if (isText) expectProblem(response, 400, { detail: 'half \ud800' });
+      else expectProblem(response, 500, FAILED);
+      expectJson(await agent.get('/health/live'), 200, { status: 'alive' });
+    });
+  }
+
+  it('does not cut off an answer whose hook throws after its end', async () => {
+    const response = await agent.get('/lamps/9').set('x-hook', 'afterEnd');
+    expectProblem(response, 404, { detail: 'There is no Lamp with this id.' });
+  });
+});

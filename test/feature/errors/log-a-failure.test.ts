@@ -1,0 +1,227 @@
+/** What is logged of a failed request: the route and the error, and no value of a client's. */
+import { expect } from 'chai';
+import express, { type Express, type RequestHandler } from 'express';
+import { type ExpressMiddlewareInterface, Get, JsonController, Middleware } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table, Unique } from 'sequelize-typescript';
+import supertest from 'supertest';
+import { bootstrap, Crud, currentEngine, installExceptionHandlers, unitOfWork } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const SECRET = 'secret@example.com';
+
+@Crud({ prefix: '/guests' })
+@Table({ tableName: 'guests', timestamps: false })
+class Guest extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Unique
+  @Column({ type: DataType.TEXT, validate: { isNotBad: refuse } })
+  declare email: string;
+}
+
+function refuse(value: string): void {
+  if (value.startsWith('bad')) throw new Error(`${value} is not allowed`);
+}
+
+@JsonController('/tables')
+class TableController {
+  @Get('/:number/seats')
+  seats(): string[] {
+    return [];
+  }
+}
+
+/** Fails before any route. */
+@Middleware({ type: 'before' })
+class Guard implements ExpressMiddlewareInterface {
+  use(): void {
+    throw new Error('not on duty');
+  }
+}
+
+/** The error that pg gives, as code of the user's gets it that takes it out of Sequelize's. */
+async function bareError(sql = 'SELECT $1::integer'): Promise<Error> {
+  const { sequelize } = currentEngine();
+  const bind = sql.includes('$1') ? { bind: [SECRET] } : {};
+  const failure = await sequelize.query(sql, bind).then(
+    () => null,
+    ({ parent }: { parent: Error }) => parent,
+  );
+  if (!failure) throw new Error('It did not fail.');
+  return Object.assign(failure, { sql: undefined, parameters: undefined });
+}
+
+describe('what is logged of a failure', () => {
+  let site: TestApp;
+  const logger = new CapturedLog();
+
+  before(async () => {
+    site = await startTestApp({ models: [Guest], bootstrap: { models: [] } });
+    await Guest.create({ email: SECRET });
+  });
+
+  beforeEach(() => logger.clear());
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('when code of an application throws', () => {
+    /** The one line that is logged when a route throws what is made. */
+    async function lineOf(make: () => unknown): Promise<Readonly<Record<string, unknown>>> {
+      const app = express();
+      await bootstrap(app, { models: [], logger });
+      app.get('/throw', async (_request, _response, next) => next(await make()));
+      installExceptionHandlers(app);
+      expect((await supertest(app).get('/throw')).status).to.equal(500);
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal(['GET /throw failed']);
+      expect(logger.text).not.to.include(SECRET);
+      return logger.lines[0]?.details ?? {};
+    }
+
+    /** One that no table of answers knows. */
+    const wrapped = async (make: (inner: Error) => Error) => make(await bareError());
+
+    // A function of the user's may take a code of class 42, too, whose messages are PostgreSQL's otherwise.
+    for (const code of ['XX001', '42704']) {
+      it(`has the SQLSTATE of a bare error of the database, and none of its values: ${code}`, async () => {
+        const raise = `DO $$ BEGIN RAISE 'no room for ${SECRET}' USING ERRCODE = '${code}'; END $$`;
+        const line = await lineOf(() => bareError(raise));
+        expect(line).to.include({ status: 500, code, routine: 'exec_stmt_raise' });
+        expect(line['stack']).to.match(/^ +at /);
+      });
+    }
+
+    it('has the same of one that is a cause', async () => {
+      const { error, cause } = await lineOf(() =>
+        wrapped((inner) => new Error('It failed', { cause: inner })),
+      );
+      expect(error).to.equal('Error');
+      expect(cause).to.include({ code: '22P02' });
+      expect((cause as { stack: string }).stack).to.match(/^ +at /);
+    });
+
+    it('has none where the message of another error quotes it', async () => {
+      const { error, stack } = await lineOf(() =>
+        wrapped((inner) => new TypeError(`It failed: ${inner.message}`, { cause: inner })),
+      );
+      expect(error).to.equal('TypeError');
+      expect(stack).to.match(/^ +at /);
+    });
+
+    it('has none where it quotes the detail', async () => {
+      const twice = (await Guest.create({ email: SECRET }).catch((error: unknown) => error)) as {
+        parent: Error & { detail: string };
+      };
+      const { stack } = await lineOf(() => new TypeError(twice.parent.detail, { cause: twice }));
+      expect(stack).to.match(/^ +at /);
+    });
+
+    it('has each error of several', async () => {
+      const { errors } = await lineOf(() =>
+        wrapped((inner) => new AggregateError([new Error('one'), inner], `Two failed: ${inner.message}`)),
+      );
+      expect(errors).to.have.length(2);
+      expect((errors as object[])[0])
+        .to.have.property('stack')
+        .that.includes('Error: one');
+      expect((errors as object[])[1]).to.include({ code: '22P02' });
+    });
+
+    it('has nothing of what a validator said', async () => {
+      const invalid = await Guest.build({ email: `bad ${SECRET}` })
+        .validate()
+        .catch((error: unknown) => error);
+      const { cause } = await lineOf(() => new Error('It failed', { cause: invalid }));
+      expect(cause).to.include({ error: 'SequelizeValidationError' });
+    });
+
+    it('has nothing of a unique value', async () => {
+      const twice = await Guest.create({ email: SECRET }).catch((error: unknown) => error);
+      const { cause } = await lineOf(() => new Error('It failed', { cause: twice }));
+      expect(cause).to.include({ error: 'SequelizeUniqueConstraintError', code: '23505', table: 'guests' });
+    });
+
+    it('has nothing of the errors of many records', async () => {
+      const invalid = await Guest.bulkCreate([{ email: `bad ${SECRET}` }], { validate: true }).catch(
+        (error: unknown) => error,
+      );
+      const { cause } = await lineOf(() => new Error('It failed', { cause: invalid }));
+      expect(cause).to.include({ error: 'AggregateError' });
+    });
+
+    it('has no value when a callback after a commit throws a bare error', async () => {
+      const failure = await bareError();
+      await unitOfWork(
+        async (uow) => {
+          uow.afterCommit(() => Promise.reject(failure));
+          await uow.repository(Guest).list({});
+        },
+        { logger },
+      );
+      expect(logger.text).to.include('22P02').and.not.to.include(SECRET);
+    });
+
+    it('has the message and the stack of any other error', async () => {
+      for (const own of [{ code: 'EPIPE' }, { code: 'E1001' }, { severity: 'high', code: 'full' }]) {
+        const { stack } = await lineOf(() => Object.assign(new Error('the disk is full'), own));
+        expect(stack).to.match(/^Error: the disk is full\n +at /);
+        logger.clear();
+      }
+    });
+  });
+
+  describe('when a middleware throws', () => {
+    const fail: RequestHandler = () => {
+      throw new Error('not on duty');
+    };
+
+    /** What is logged of a request. */
+    async function messageOf(path: string, prepare: (app: Express) => Promise<unknown>): Promise<string[]> {
+      const app = express();
+      await prepare(app);
+      expect((await supertest(app).get(path)).status).to.equal(500);
+      return logger.lines.map(({ message }) => message);
+    }
+
+    const guarded = (app: Express) => {
+      app.use(fail);
+      app.get('/menu/:day', fail);
+      const options = { models: [Guest], controllers: [TableController], routePrefix: '/api', logger };
+      return bootstrap(app, options);
+    };
+
+    it('names the path without ids and the query string', async () => {
+      expect(await messageOf(`/api/guests/4711?q=${SECRET}`, guarded)).to.deep.equal([
+        'GET /api/guests/:… failed',
+      ]);
+    });
+
+    it('names the words of hand-written routes', async () => {
+      const paths = ['/api/tables/7/seats', '/menu/sunday', `/${SECRET}/menu/`, '/'];
+      for (const path of paths) await messageOf(path, guarded);
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'GET /api/tables/:…/seats failed',
+        'GET /menu/:… failed',
+        'GET /:…/menu/ failed',
+        'GET / failed',
+      ]);
+    });
+
+    it('names the words where a middleware of routing-controllers throws', async () => {
+      const use = (app: Express) =>
+        bootstrap(app, { models: [Guest], logger, routing: { middlewares: [Guard] } });
+      expect(await messageOf('/guests/4711', use)).to.deep.equal(['GET /guests/:… failed']);
+    });
+
+    it('names the route where that is known', async () => {
+      const app = express();
+      app.get('/menu/:day', fail);
+      await bootstrap(app, { models: [], logger });
+      await supertest(app).get('/menu/sunday');
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal(['GET /menu/:day failed']);
+    });
+  });
+});

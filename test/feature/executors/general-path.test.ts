@@ -1,0 +1,945 @@
+/** Whatever a user plugs in that the fast path would pass by sends its routes on the general one, and shows in the answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Exclude, Expose, Transform } from 'class-transformer';
+import type { RequestHandler } from 'express';
+import {
+  type Action,
+  Header,
+  HttpCode,
+  Interceptor,
+  type InterceptorInterface,
+  Middleware,
+  OnUndefined,
+  UseAfter,
+  UseInterceptor,
+} from 'routing-controllers';
+import { literal } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  DeletedAt,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+  UpdatedAt,
+} from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  Crud,
+  type CrudContext,
+  crudController,
+  type ModelClass,
+  type ReadQuery,
+  Repository,
+  type RouteInfo,
+  unitOfWork,
+} from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+abstract class Keyed extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+abstract class Row extends Keyed {
+  @Column({ type: DataType.STRING(40), allowNull: true })
+  declare name: string | null;
+}
+
+const PLAIN = { timestamps: false } as const;
+const ALL = ['list', 'read', 'create', 'update', 'delete'];
+const RECORDS = ['list', 'read', 'create', 'update'];
+const WRITES = ['create', 'update'];
+
+@Crud()
+@Table(PLAIN)
+class Plain extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithGetter extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return `got ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithField extends Keyed {
+  prefix = 'field';
+
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return `${this.prefix} ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithPrivateField extends Keyed {
+  readonly #prefix = 'private';
+
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return `${this.#prefix} ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithPrivateMethod extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return this.#shown();
+  }
+
+  #shown(): string {
+    return `method ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithSetter extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  set name(value: string) {
+    this.setDataValue('name', `set ${value}`);
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithVirtual extends Row {
+  @Column(DataType.VIRTUAL)
+  get shout(): string {
+    return `${this.name}!`;
+  }
+}
+
+@Crud()
+@DefaultScope(() => ({ where: { name: 'shown' } }))
+@Table(PLAIN)
+class WithScope extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithRule extends Row {
+  @Column({ type: DataType.STRING(40), validate: { notIn: [['bad']] } })
+  declare label: string | null;
+}
+
+@Crud()
+@Table({
+  ...PLAIN,
+  validate: {
+    isNamed(this: WithModelRule) {
+      if (this.name === 'bad') throw new Error('is bad');
+    },
+  },
+})
+class WithModelRule extends Row {}
+
+@Crud()
+@Table({ ...PLAIN, version: true })
+class WithVersion extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithStatic extends Row {
+  static override build(values?: object, options?: object): never {
+    // biome-ignore lint/complexity/noThisInStatic: the model that is built is the one it is called on
+    return super.build({ ...values, name: 'built' }, options) as never;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithMethod extends Row {
+  override get(name?: unknown, options?: unknown): never {
+    const value = super.get(name as never, options as never) as unknown;
+    return (name === 'name' ? `method ${value}` : value) as never;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithConstructor extends Row {
+  constructor(values?: Record<string, unknown>, options?: object) {
+    super(values, options);
+    if (this.name) this.setDataValue('name', `made ${this.name}`);
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithTransform extends Row {
+  @Transform(({ value }) => `transformed ${value}`, { toPlainOnly: true })
+  @Column(DataType.STRING(40))
+  declare label: string | null;
+}
+
+class NameOnly {
+  @Expose()
+  declare name: string;
+}
+
+@Crud({ readSchema: NameOnly })
+@Table(PLAIN)
+class WithReadSchema extends Row {}
+
+@Crud({ idType: (raw) => Number(raw.replace('no-', '')) })
+@Table(PLAIN)
+class WithIds extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithDocuments extends Row {
+  @Column(DataType.JSON)
+  declare document: unknown;
+
+  @Column(DataType.CHAR(4))
+  declare code: string | null;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithRange extends Row {
+  @Column(DataType.RANGE(DataType.INTEGER))
+  declare range: unknown;
+}
+
+@Crud()
+@Table({ createdAt: false })
+class WithOwnMoment extends Row {
+  @UpdatedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare touched: Date;
+}
+
+@Crud()
+@Table({ createdAt: false, updatedAt: false, paranoid: true })
+class WithOwnEnd extends Row {
+  @DeletedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare ended: Date;
+}
+
+@Crud()
+@Table(PLAIN)
+class Overridden extends Row {}
+
+class OverriddenController extends crudController(Overridden) {
+  override async read(id: number, query: ReadQuery, context: CrudContext<Overridden>): Promise<Overridden> {
+    const row = await super.read(id, query, context);
+    row.name = `overridden ${row.name}`;
+    return row;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class Stored extends Row {}
+
+class StoredRepository extends Repository<Stored> {
+  static override model = Stored;
+  override async find(id: number): Promise<Stored | null> {
+    const row = await super.find(id);
+    if (row) row.name = `stored ${row.name}`;
+    return row;
+  }
+}
+
+class StoredController extends crudController(StoredRepository) {}
+
+@Crud()
+@Table(PLAIN)
+class Decorated extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithLiteral extends Row {
+  @Column({ type: DataType.INTEGER, defaultValue: literal('1 + 2') })
+  declare sum: number;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithCascade extends Row {
+  @Column(DataType.TEXT)
+  declare parent: string | null;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithTableDefault extends Row {
+  @Exclude({ toClassOnly: true })
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare made: number;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithJson extends Row {
+  override toJSON(): never {
+    return { id: this.id, secret: 'x' } as never;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithParts extends Row {
+  @ForeignKey(() => WithParts)
+  @Column(DataType.INTEGER)
+  declare wholeId: number | null;
+
+  @HasMany(() => WithParts, { onDelete: 'CASCADE', hooks: true })
+  declare parts: WithParts[];
+}
+
+@Crud()
+@Table(PLAIN)
+class WithFieldMethod extends Row {
+  override save = async (options?: never): Promise<this> => {
+    this.name = `saved ${this.name}`;
+    return Model.prototype.save.call(this, options) as Promise<this>;
+  };
+}
+
+const seen: string[] = [];
+
+@Interceptor()
+class Wrap implements InterceptorInterface {
+  intercept(_action: Action, content: unknown): unknown {
+    return { wrapped: content };
+  }
+}
+
+@Middleware({ type: 'after' })
+class After {
+  use(_request: unknown, _response: unknown, next: () => void): void {
+    seen.push('after');
+    next();
+  }
+}
+
+/** Says something of generated methods without an override. */
+class DecoratedController extends crudController(Decorated) {}
+for (const [method, decorate] of [
+  ['read', HttpCode(203)],
+  ['create', Header('X-Made', 'yes')],
+  ['remove', OnUndefined(202)],
+] as const) {
+  decorate(DecoratedController.prototype, method);
+}
+
+@UseInterceptor(Wrap)
+class InterceptedController extends crudController(Decorated) {}
+
+@UseAfter(After)
+class FollowedController extends crudController(Decorated) {}
+
+const MODELS = [
+  Plain,
+  WithGetter,
+  WithField,
+  WithPrivateField,
+  WithPrivateMethod,
+  WithSetter,
+  WithVirtual,
+  WithScope,
+  WithRule,
+  WithModelRule,
+  WithVersion,
+  WithStatic,
+  WithMethod,
+  WithConstructor,
+  WithTransform,
+  WithReadSchema,
+  WithIds,
+  WithDocuments,
+  WithRange,
+  WithOwnMoment,
+  WithOwnEnd,
+  Overridden,
+  Stored,
+  Decorated,
+  WithLiteral,
+  WithCascade,
+  WithTableDefault,
+  WithJson,
+  WithParts,
+  WithFieldMethod,
+];
+
+/** What is plugged in, which operations it concerns, and why; then something that shows it. */
+interface Case {
+  readonly model: ModelClass;
+  readonly operations: readonly string[];
+  readonly reason: string;
+  readonly options?: BootstrapOptions;
+  /** The name of row 1, which is stored as `shown`, when it is read; default: as it is stored. */
+  readonly readAs?: unknown;
+  readonly effect?: (built: BuiltApp, path: string) => Promise<void>;
+}
+
+const CASES: readonly Case[] = [
+  { model: Plain, operations: ALL, reason: 'fastPath is false', options: { fastPath: false } },
+  {
+    model: WithField,
+    operations: RECORDS,
+    reason: 'the model has getters, and fields that its constructor sets',
+    readAs: 'field shown',
+  },
+  {
+    model: WithPrivateField,
+    operations: RECORDS,
+    reason: 'the model has getters, and fields that its constructor sets',
+    readAs: 'private shown',
+  },
+  {
+    model: WithPrivateMethod,
+    operations: RECORDS,
+    reason: 'the model has getters, and fields that its constructor sets',
+    readAs: 'method shown',
+  },
+  {
+    model: WithSetter,
+    operations: WRITES,
+    reason: 'name has a setter',
+    effect: async ({ agent }, path) => {
+      const { body } = await agent.patch(`${path}/1`).send({ name: 'x' });
+      expect(body.name).to.equal('set x');
+    },
+  },
+  {
+    model: WithScope,
+    operations: ALL,
+    reason: 'the model has a default scope',
+    effect: async ({ agent }, path) => {
+      await WithScope.update({ name: 'hidden' }, { where: {} });
+      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+    },
+  },
+  {
+    model: WithRule,
+    operations: WRITES,
+    reason: 'label has validation rules of Sequelize',
+    effect: async ({ agent }, path) => {
+      expect((await agent.post(path).send({ label: 'bad' })).status).to.equal(422);
+    },
+  },
+  {
+    model: WithModelRule,
+    operations: WRITES,
+    reason: 'the model has validation rules of Sequelize',
+    effect: async ({ agent }, path) => {
+      expect((await agent.patch(`${path}/1`).send({ name: 'bad' })).status).to.equal(422);
+    },
+  },
+  { model: WithStatic, operations: ALL, reason: 'the model overrides static build', readAs: 'built' },
+  { model: WithMethod, operations: ALL, reason: 'the model overrides get', readAs: 'method shown' },
+  {
+    model: WithConstructor,
+    operations: ALL,
+    reason: 'the model overrides the constructor',
+    readAs: 'made shown',
+  },
+  {
+    model: WithFieldMethod,
+    operations: ALL,
+    reason: 'the model overrides save',
+    effect: async ({ agent }, path) => {
+      expect((await agent.post(path).send({ name: 'x' })).body.name).to.equal('saved x');
+    },
+  },
+  {
+    model: WithParts,
+    operations: ['delete'],
+    reason: 'the hooks of parts run when a record is deleted',
+    effect: async ({ agent }, path) => {
+      await agent.post(path).send({ name: 'part', wholeId: 1 });
+      WithParts.addHook('beforeDestroy', 'mine', ({ name }: WithParts) => void seen.push(String(name)));
+      await agent.delete(`${path}/1`).expect(204);
+      WithParts.removeHook('beforeDestroy', 'mine');
+      expect(seen).to.deep.equal(['shown', 'part']);
+    },
+  },
+  {
+    model: WithDocuments,
+    operations: ['update'],
+    reason: 'document is of a type that only Sequelize compares',
+  },
+  { model: WithDocuments, operations: ['update'], reason: 'code is of a type that only Sequelize compares' },
+  { model: WithRange, operations: WRITES, reason: 'range is of a type that only Sequelize writes' },
+  { model: WithOwnMoment, operations: WRITES, reason: 'touched is not a plain timestamp' },
+  {
+    model: WithOwnEnd,
+    operations: ALL,
+    reason: 'ended is not a plain timestamp',
+    effect: async ({ agent }, path) => {
+      expect((await agent.delete(`${path}/1`)).status).to.equal(204);
+      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+    },
+  },
+];
+
+/** What is plugged in and leaves the SQL as it is, and something that shows that it has its effect. */
+interface OwnSql extends Pick<Case, 'model' | 'options'> {
+  readonly what: string;
+  readonly effect: NonNullable<Case['effect']>;
+}
+
+const OWN_SQL: readonly OwnSql[] = [
+  {
+    what: 'a version',
+    model: WithVersion,
+    effect: async ({ agent }, path) => {
+      expect((await agent.patch(`${path}/1`).send({ name: 'new' })).body.version).to.equal(1);
+      expect((await agent.post(path).send({ name: 'other' })).body.version).to.equal(0);
+    },
+  },
+  {
+    what: 'an override',
+    model: Overridden,
+    options: { controllers: [OverriddenController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.name).to.equal('overridden shown');
+    },
+  },
+  {
+    what: "a repository of the user's",
+    model: Stored,
+    options: { controllers: [StoredController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.name).to.equal('stored shown');
+    },
+  },
+  {
+    what: "ids that code of the user's reads",
+    model: WithIds,
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/no-1`)).body.name).to.equal('shown');
+    },
+  },
+  {
+    what: 'a @Transform',
+    model: WithTransform,
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.label).to.equal('transformed null');
+      expect((await agent.patch(`${path}/1`).send({ label: 'x' })).body.label).to.equal('transformed x');
+    },
+  },
+  {
+    what: 'a read schema',
+    model: WithReadSchema,
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body).to.deep.equal({ name: 'shown' });
+      const created = await agent.post(path).send({ name: 'new' });
+      expect(created.body).to.deep.equal({ name: 'new' });
+      expect(created.headers['location']).to.equal(`${path}/2`);
+    },
+  },
+  {
+    what: 'decorators that change the answer',
+    model: Decorated,
+    options: { controllers: [DecoratedController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).status).to.equal(203);
+      expect((await agent.post(path).send({})).headers).to.include({ 'x-made': 'yes' });
+      expect((await agent.delete(`${path}/1`)).status).to.equal(202);
+    },
+  },
+  {
+    what: 'interceptors of the controller',
+    model: Decorated,
+    options: { controllers: [InterceptedController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
+    },
+  },
+  {
+    what: 'a middleware of the controller that runs after the answer',
+    model: Decorated,
+    options: { controllers: [FollowedController] },
+    effect: async ({ agent }, path) => {
+      await agent.get(`${path}/1`);
+      expect(seen).to.include('after');
+    },
+  },
+  {
+    what: 'interceptors of the application',
+    model: Plain,
+    options: { routing: { interceptors: [Wrap] } },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
+      expect((await agent.get(path)).body.wrapped).to.include({ total: 1, has_next: false });
+    },
+  },
+  {
+    what: 'middlewares of the application that run after an answer',
+    model: Plain,
+    options: { routing: { middlewares: [After] } },
+    effect: async ({ agent }, path) => {
+      await agent.get(`${path}/1`);
+      expect(seen).to.include('after');
+    },
+  },
+];
+
+/** The operations that have a reason, in their usual order; one that has it twice comes twice. */
+function operationsWith(routes: readonly RouteInfo[], reason: string): string[] {
+  return ALL.flatMap((operation) =>
+    routes
+      .filter((route) => route.operation === operation)
+      .flatMap(({ generalPathReasons }) => generalPathReasons.filter((each) => each === reason))
+      .map(() => operation),
+  );
+}
+
+describe('the general path', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  const serve = (options: BootstrapOptions, prepare?: Parameters<typeof buildApp>[1]) =>
+    buildApp({ fastPath: true, logger: new CapturedLog(), ...options }, prepare);
+
+  /** Sequelize ends its statements; the fast path does not. */
+  async function isGeneral(work: () => PromiseLike<unknown>): Promise<boolean> {
+    const { statements } = await sql.during(work);
+    expect(statements).to.not.deep.equal([]);
+    return statements.every((statement) => statement.endsWith(';'));
+  }
+
+  before(async () => {
+    site = await startTestApp({ models: MODELS, engine: { logging: sql.record } });
+  });
+
+  beforeEach(async () => {
+    seen.length = 0;
+    await emptyTables(site, ...MODELS.map((model) => String(model.getTableName())));
+    const insertions = MODELS.map((model) => {
+      const made = model === WithTableDefault ? ['(name, made)', "('shown', 1)"] : ['(name)', "('shown')"];
+      return `INSERT INTO "${model.getTableName()}" ${made.join(' VALUES ')}`;
+    });
+    await site.engine.sequelize.query(insertions.join(';'));
+    await site.engine.sequelize.query(`UPDATE "${WithOwnEnd.getTableName()}" SET ended = to_timestamp(0)`);
+    await site.engine.sequelize.query(`UPDATE "${WithVersion.getTableName()}" SET version = 0`);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('is not taken by a model that has nothing of the kind', async () => {
+    const { agent, crud } = await serve({ models: [Plain] });
+    expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+    expect(await isGeneral(() => agent.get('/plains/1'))).to.equal(false);
+  });
+
+  for (const { model, operations, reason, options = {}, readAs = 'shown', effect } of CASES) {
+    it(`is taken because ${reason}`, async () => {
+      const built = await serve({ models: [model], ...options });
+      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      expect(operationsWith(built.crud.routes, reason)).to.deep.equal(operations);
+      if (operations.includes('read')) {
+        expect(await isGeneral(() => built.agent.get(`${path}/1`))).to.equal(true);
+      }
+      if (effect) await effect(built, path);
+      else if (readAs !== undefined) expect((await built.agent.get(`${path}/1`)).body.name).to.equal(readAs);
+    });
+  }
+
+  for (const { what, model, options = {}, effect } of OWN_SQL) {
+    it(`is not needed for ${what}`, async () => {
+      const built = await serve({ models: [model], ...options });
+      expect(built.crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      const id = model === WithIds ? 'no-1' : '1';
+      expect(await isGeneral(() => built.agent.get(`${path}/${id}`))).to.equal(false);
+      await effect(built, path);
+    });
+  }
+
+  for (const [what, model] of [
+    ['a getter', WithGetter],
+    ['a virtual attribute', WithVirtual],
+  ] as const) {
+    it(`is not needed for ${what}: a record is made for it`, async () => {
+      const [fast, general] = [
+        await serve({ models: [model] }),
+        await serve({ models: [model], fastPath: false }),
+      ];
+      const path = fast.crud.routes[0]?.path ?? '';
+      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.deep.equal([]);
+      expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);
+      for (const url of [path, `${path}/1`, `${path}/1?fields=name`, `${path}?size=1&sort=-id`]) {
+        expect((await fast.agent.get(url)).text, url).to.equal((await general.agent.get(url)).text);
+      }
+      const [first, second] = await Promise.all(
+        [fast, general].map(({ agent }) =>
+          agent.post(path).send(model === WithVirtual ? { name: 'new' } : {}),
+        ),
+      );
+      expect({ ...first?.body, id: 0 }).to.deep.equal({ ...second?.body, id: 0 });
+      expect(first?.status).to.equal(201);
+    });
+  }
+
+  describe('is taken for a request', () => {
+    const ROW = { id: 1, name: 'shown' };
+    type Hooked = { addHook(...args: unknown[]): void; removeHook(...args: unknown[]): void };
+
+    /** Runs work while there is a hook; the names of the hooks that ran are in `seen`. */
+    async function hooked(target: unknown, name: string, work: () => Promise<unknown>): Promise<void> {
+      (target as Hooked).addHook(name, 'mine', () => void seen.push(name));
+      try {
+        await work();
+      } finally {
+        (target as Hooked).removeHook(name, 'mine');
+      }
+      expect(seen).to.include(name);
+    }
+
+    for (const level of ['model', 'instance'] as const) {
+      const target = () => (level === 'model' ? Plain : site.engine.sequelize);
+
+      for (const name of [
+        'beforeFind',
+        'beforeFindAfterExpandIncludeAll',
+        'beforeFindAfterOptions',
+        'afterFind',
+      ]) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, async () => {
+            expect((await agent.get('/plains/1')).body).to.deep.equal(ROW);
+            expect(seen.splice(0)).to.deep.equal([name]);
+            expect((await agent.get('/plains')).body.items).to.deep.equal([ROW]);
+          });
+        });
+      }
+
+      for (const name of [
+        'beforeValidate',
+        'afterValidate',
+        'beforeCreate',
+        'afterCreate',
+        'beforeSave',
+        'afterSave',
+      ]) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.post('/plains').send({}).expect(201));
+        });
+      }
+
+      for (const name of ['beforeUpdate', 'afterUpdate']) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.patch('/plains/1').send({ name: 'x' }).expect(200));
+        });
+      }
+
+      for (const name of ['beforeDestroy', 'afterDestroy', 'beforeBulkDestroy', 'afterBulkDestroy']) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.delete('/plains/1').expect(204));
+        });
+      }
+    }
+
+    it('when the instance has been given a hook of queries', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      for (const name of ['beforeQuery', 'afterQuery']) {
+        await hooked(site.engine.sequelize, name, () => agent.get('/plains/1').expect(200));
+        await hooked(site.engine.sequelize, name, () => agent.post('/plains').send({}).expect(201));
+      }
+    });
+
+    it('when the list is counted past a hook', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      await hooked(Plain, 'beforeCount', () => agent.get('/plains?size=1').expect(200));
+    });
+
+    it('when the model has been given a scope', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      Plain.addScope('defaultScope', { where: { name: 'other' } }, { override: true });
+      try {
+        expect((await agent.get('/plains/1')).status).to.equal(404);
+        expect((await agent.get('/plains')).body.total).to.equal(0);
+      } finally {
+        Plain.addScope('defaultScope', {}, { override: true });
+      }
+      expect((await agent.get('/plains/1')).status).to.equal(200);
+    });
+
+    it('when it is inside of a unit of work', async () => {
+      const inUnit: RequestHandler = (_request, response, next) => {
+        const finished = new Promise((resolve) => response.once('close', resolve));
+        unitOfWork(async () => {
+          next();
+          await finished;
+          throw new Error('roll back');
+        }).catch(() => seen.push('rolled back'));
+      };
+      const { agent } = await serve({ models: [Plain] }, (app) => void app.use(inUnit));
+      await agent.patch('/plains/1').send({ name: 'changed' }).expect(200);
+      while (seen.length < 1) await sleep(2);
+      expect(await Plain.findAll({ raw: true })).to.deep.equal([ROW]);
+    });
+
+    it('when a middleware has another response.json or response.send', async () => {
+      for (const method of ['json', 'send'] as const) {
+        const replace: RequestHandler = (_request, response, next) => {
+          const own = response[method].bind(response);
+          response[method] = (body: unknown) => {
+            response[method] = own;
+            return own(method === 'json' ? { data: body } : `{"data":${body}}`);
+          };
+          next();
+        };
+        const { agent } = await serve({ models: [Plain] }, (app) => void app.use(replace));
+        expect(JSON.parse((await agent.get('/plains/1')).text)).to.deep.equal({ data: ROW });
+      }
+    });
+
+    it('when a setting of the application changes what JSON looks like', async () => {
+      const text = async (name: string, value: unknown): Promise<string> =>
+        (await (await serve({ models: [Plain] }, (app) => void app.set(name, value))).agent.get('/plains/1'))
+          .text;
+      await Plain.update({ name: '<b>' }, { where: {} });
+      expect(await text('json spaces', 2)).to.equal('{\n  "id": 1,\n  "name": "<b>"\n}');
+      expect(await text('json escape', true)).to.equal('{"id":1,"name":"\\u003cb\\u003e"}');
+      expect(
+        await text('json replacer', (key: string, value: unknown) => (key === 'id' ? undefined : value)),
+      ).to.equal('{"name":"<b>"}');
+    });
+
+    it('when a trigger changes the row after the update', async () => {
+      const { agent, crud } = await serve({ models: [Overridden] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      await site.engine.sequelize.query(`
+        CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+          IF NEW.name NOT LIKE '%!' THEN UPDATE "Overriddens" SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
+          RETURN NULL;
+        END $f$;
+        CREATE TRIGGER shouting AFTER UPDATE ON "Overriddens" FOR EACH ROW EXECUTE FUNCTION shout()`);
+      const path = crud.routes[0]?.path ?? '';
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({ id: 1, name: 'x!' });
+    });
+
+    it('when a foreign key has the row follow its own change', async () => {
+      const { agent, crud } = await serve({ models: [WithCascade] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      await site.engine.sequelize.query(`
+        ALTER TABLE "WithCascades" ADD UNIQUE (name);
+        ALTER TABLE "WithCascades" ADD FOREIGN KEY (parent) REFERENCES "WithCascades" (name) ON UPDATE CASCADE;
+        UPDATE "WithCascades" SET parent = name`);
+      const path = crud.routes[0]?.path ?? '';
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({
+        id: 1,
+        name: 'x',
+        parent: 'x',
+      });
+    });
+
+    it('tells the hooks and the scope that there are now, by the operations that they see', async () => {
+      const { crud } = await serve({ models: [Plain] });
+      const { sequelize } = site.engine;
+      const reasons = () =>
+        Object.fromEntries(
+          crud.routes.map(({ operation, generalPathReasons }) => [operation, generalPathReasons]),
+        );
+      const none = Object.fromEntries(ALL.map((operation) => [operation, []]));
+      const before = reasons();
+      Plain.addHook('beforeFind', 'tenant', () => {});
+      Plain.addHook('afterUpdate', 'audit', () => {});
+      sequelize.addHook('beforeConnect', 'token', () => {});
+      Plain.addScope('defaultScope', { where: { id: 1 } }, { override: true });
+      const model = reasons();
+      Plain.removeHook('beforeFind', 'tenant');
+      Plain.removeHook('afterUpdate', 'audit');
+      sequelize.removeHook('beforeConnect', 'token');
+      Plain.addScope('defaultScope', {}, { override: true });
+      sequelize.addHook('beforeQuery', 'setting', () => {});
+      const instance = reasons();
+      sequelize.removeHook('beforeQuery', 'setting');
+
+      expect(before).to.deep.equal(none);
+      const scope = 'the model has a default scope';
+      const read = [scope, 'the model has a hook beforeFind'];
+      const write = [...read, 'the model has a hook afterUpdate'];
+      expect(model).to.deep.equal({ list: read, read, create: write, update: write, delete: write });
+      const hooked = ['its Sequelize has a hook beforeQuery'];
+      expect(instance).to.deep.equal(Object.fromEntries(ALL.map((operation) => [operation, hooked])));
+      expect(reasons()).to.deep.equal(none);
+    });
+
+    it('when a default of the model is SQL', async () => {
+      const { agent } = await serve({ models: [WithLiteral] });
+      expect((await agent.post('/with-literals').send({})).body).to.deep.equal({ id: 2, name: null, sum: 3 });
+    });
+  });
+
+  describe('is not needed', () => {
+    it('for a value that only the table has a default for', async () => {
+      await site.engine.sequelize.query('ALTER TABLE "WithTableDefaults" ALTER made SET DEFAULT 7');
+      const { agent } = await serve({ models: [WithTableDefault] });
+      expect(await isGeneral(() => agent.post('/with-table-defaults').send({}))).to.equal(false);
+      const { agent: general } = await serve({ models: [WithTableDefault], fastPath: false });
+      for (const each of [agent, general]) {
+        const { status, body } = await each.post('/with-table-defaults').send({ name: 'a' });
+        expect([status, body.name, body.made]).to.deep.equal([201, 'a', 7]);
+      }
+    });
+
+    it('for toJSON, which both paths call', async () => {
+      const { agent, crud } = await serve({ models: [WithJson] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      const general = await buildApp({ models: [WithJson], fastPath: false, logger: new CapturedLog() });
+      for (const each of [agent, general.agent]) {
+        expect((await each.get('/with-jsons/1')).body).to.deep.equal({ id: 1 });
+      }
+    });
+
+    it('for a status and headers that were set before', async () => {
+      const early: RequestHandler = (_request, response, next) => {
+        response.status(203).set({ ETag: '"mine"', 'X-Early': 'yes' });
+        next();
+      };
+      const answers = [];
+      for (const fastPath of [true, false]) {
+        const { agent } = await buildApp(
+          { models: [Plain], fastPath, logger: new CapturedLog() },
+          (app) => void app.use(early),
+        );
+        const { status, text, headers } = await agent.get('/plains/1');
+        answers.push({ status, text, ...headers, date: '' });
+      }
+      expect(answers[0]).to.deep.equal(answers[1]).and.include({ status: 203, etag: '"mine"' });
+    });
+
+    it("for an etag function, which is given what Express's own would be", async () => {
+      const answers = [];
+      for (const fastPath of [true, false]) {
+        const tag = (body: unknown) => `"${Buffer.isBuffer(body)}"`;
+        const { agent } = await buildApp(
+          { models: [Plain], fastPath, logger: new CapturedLog() },
+          (app) => void app.set('etag', tag),
+        );
+        answers.push((await agent.get('/plains/1')).headers['etag']);
+      }
+      expect(answers[0]).to.equal(answers[1]);
+    });
+  });
+});

@@ -1,0 +1,239 @@
+/** Operations on the rows of a model, as features and handlers give them to the executor. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { literal } from 'sequelize';
+import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import type { ListOperation, Operation } from '../../../src/operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
+import type { StatementTarget } from '../../../src/persistence/connections/statement-target.js';
+import type { TextRow } from '../../../src/persistence/protocol/batch.js';
+import { RowExecutor } from '../../../src/persistence/rows/row-executor.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { infoOf } from '../../support/offline-models.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'papers', timestamps: true, paranoid: true })
+class Paper extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+
+  @Default('draft')
+  @Column(DataType.TEXT)
+  declare state: string | null;
+
+  @Column(DataType.INTEGER)
+  declare pages: number | null;
+}
+
+/** One connection, in a transaction. */
+function targetOn(client: Client): StatementTarget {
+  const types = { getTypeParser: () => (text: string) => text };
+  const run = async (text: string, values: readonly (string | null)[]) => {
+    const result = await client.query<string[]>({ text, values: [...values], rowMode: 'array', types });
+    const parsers = result.fields.map(() => (each: string) => each);
+    return { rows: result.rows, count: result.rowCount ?? 0, parsers };
+  };
+  return { read: run, write: run, sharesWrites: false };
+}
+
+describe('running operations', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+  let database: TestDatabase;
+  let executor: RowExecutor;
+  const id = { slot: 'id' };
+
+  before(async () => {
+    database = await freshDatabase();
+    site = await startTestApp({ models: [Paper], engine: { logging: sql.record }, database });
+    executor = new RowExecutor(infoOf(Paper));
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'papers');
+    await Paper.bulkCreate(
+      ['a', 'b', 'c', 'd'].map((title, index) => ({ title, state: index < 2 ? 'new' : 'old' })),
+    );
+    await Paper.destroy({ where: { title: 'd' } });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const alive = () => aliveRows(infoOf(Paper));
+  const rowOf = () => allOf(equalTo('id', id), alive());
+  const list = (change: Partial<ListOperation> = {}): ListOperation => ({
+    kind: 'list',
+    where: alive(),
+    select: { columns: ['title'] },
+    order: [{ attribute: 'id', descending: false }],
+    window: { kind: 'offset', page: 1, size: 2 },
+    count: 'exact',
+    ...change,
+  });
+
+  it('reads the columns of a selection, and no others', async () => {
+    const { result, statements } = await sql.during(() =>
+      executor.run({ kind: 'read', where: rowOf(), select: { columns: ['title', 'id'] } }, { id: '2' }),
+    );
+    expect(result.rows).to.deep.equal([['b', '2']]);
+    expect(statements).to.deep.equal([
+      'SELECT "title", "id" FROM "papers" AS "Paper" WHERE ("Paper"."id" = $1) AND ("Paper"."deletedAt" IS NULL)',
+    ]);
+  });
+
+  it('finds rows that are soft-deleted only where the predicate does', async () => {
+    const select = { columns: ['title'] };
+    const found = (where: ReturnType<typeof rowOf>) =>
+      executor.run({ kind: 'read', where, select }, { id: '4' });
+    expect((await found(rowOf())).rows).to.deep.equal([]);
+    expect((await found(equalTo('id', id))).rows).to.deep.equal([['d']]);
+  });
+
+  it('lists a page by number with the number of all rows', async () => {
+    const { rows, count, page } = await executor.run(list());
+    expect({ rows, count, total: page.total }).to.deep.equal({ rows: [['a'], ['b']], count: 2, total: 3 });
+  });
+
+  it('lists a page by number without counting', async () => {
+    const { result, statements } = await sql.during(() =>
+      executor.run(list({ window: { kind: 'offset', page: 2, size: 2 }, count: 'none' })),
+    );
+    expect(result.rows).to.deep.equal([['c']]);
+    expect(result.page.total).to.equal(3);
+    expect(statements).to.have.length(1);
+  });
+
+  it('lists a page by keyset, whose columns need not be selected, and counts where it is asked to', async () => {
+    const window = { kind: 'keyset', after: null, before: null, size: 2 } as const;
+    const first = await executor.run(list({ window }));
+    const titles = ({ rows }: { rows: readonly TextRow[] }) => rows.map(([title]) => title);
+    expect(titles(first)).to.deep.equal(['a', 'b']);
+    expect([first.page.total, first.page.prev]).to.deep.equal([3, null]);
+    const second = await executor.run(
+      list({ window: { ...window, after: first.page.next ?? null }, count: 'none' }),
+    );
+    expect(titles(second)).to.deep.equal(['c']);
+    expect(second.page.next).to.equal(null);
+    expect(second.page.prev).to.deep.equal({ values: ['3'], isInclusive: false });
+  });
+
+  it('takes values of a predicate from slots, beside bound ones', async () => {
+    const owned = list({ where: allOf(equalTo('state', { slot: 'state' }), equalTo('title', 'b'), alive()) });
+    expect((await executor.run(owned, { state: 'new' })).rows).to.deep.equal([['b']]);
+    expect((await executor.run(owned, { state: 'old' })).rows).to.deep.equal([]);
+  });
+
+  it('inserts a row with the defaults that it lacks', async () => {
+    const returning = { columns: ['title', 'state', 'pages'] };
+    const insert = async (row: object) =>
+      (await executor.run({ kind: 'insert', row: { ...row }, returning }))?.rows;
+    expect(await insert({ title: 'x', pages: 3 })).to.deep.equal([['x', 'draft', '3']]);
+    expect(await insert({ title: 'y', state: null })).to.deep.equal([['y', null, null]]);
+    expect(await insert({ title: 'z' })).to.deep.equal([['z', 'draft', null]]);
+    expect(await Paper.count({ where: literal('"createdAt" = "updatedAt" AND title > \'d\'') })).to.equal(3);
+  });
+
+  it('inserts nothing where only Sequelize can write a value', async () => {
+    const insert = (row: object): Operation => ({
+      kind: 'insert',
+      row: { ...row },
+      returning: { columns: [] },
+    });
+    expect(await executor.run(insert({ title: literal("'y'") }))).to.equal(null);
+    expect(await executor.run(insert({ pages: 3 }))).to.equal(null);
+    expect(await executor.run(insert({ title: 'y', updatedAt: new Date() }))).to.equal(null);
+    expect(await Paper.count()).to.equal(3);
+  });
+
+  it('updates a row that differs, and gives one that does not', async () => {
+    const update = (set: object) =>
+      executor
+        .run(
+          { kind: 'update', where: rowOf(), set: { ...set }, returning: { columns: ['title', 'pages'] } },
+          { id: '1' },
+        )
+        .then((found) => found?.rows.map((row) => row.slice(0, 2)));
+    const before = await Paper.findByPk(1, { rejectOnEmpty: true });
+    expect(await update({ title: 'a' })).to.deep.equal([['a', null]]);
+    expect((await before.reload()).updatedAt).to.deep.equal(before.updatedAt);
+    expect(await update({ pages: 5 })).to.deep.equal([['a', '5']]);
+    expect(await update({})).to.deep.equal([['a', '5']]);
+  });
+
+  it('marks a row as deleted once, and removes it where it is told to', async () => {
+    const remove = (mark: string | null, where = rowOf()) =>
+      executor.run({ kind: 'delete', where, mark }, { id: '1' });
+    expect((await remove('deletedAt')).count).to.equal(1);
+    expect((await remove('deletedAt')).count).to.equal(0);
+    expect(await Paper.count({ paranoid: false })).to.equal(4);
+    expect((await remove(null, equalTo('id', id))).count).to.equal(1);
+    expect(await Paper.count({ paranoid: false })).to.equal(3);
+  });
+
+  it('writes a row after all that refers to one which has come meanwhile', async () => {
+    const [first, second] = await Paper.findAll({ order: ['id'] });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const direct = targetOn(client);
+    let writes = 0;
+    const on: StatementTarget = {
+      ...direct,
+      async write(text, values) {
+        const result = await direct.write(text, values);
+        if (text.startsWith('UPDATE')) writes += 1;
+        if (writes === 1) await Paper.update({ title: 'open' }, { where: { id: second?.id } });
+        return result;
+      },
+    };
+    const references = [
+      { attribute: 'pages', target: infoOf(Paper), key: 'id', where: equalTo('title', 'open') },
+    ];
+    const operation = {
+      kind: 'update',
+      where: rowOf(),
+      set: { pages: second?.id },
+      references,
+      returning: { columns: ['pages'] },
+    } as const;
+    try {
+      const found = await executor.run(operation, { id: String(first?.id) }, on);
+      expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
+      expect((await first?.reload())?.pages).to.equal(second?.id);
+      expect(writes).to.equal(2);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('runs on the connection that it is given', async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const on = targetOn(client);
+    try {
+      await client.query('BEGIN');
+      const returning = { columns: ['id'] };
+      const created = await executor.run({ kind: 'insert', row: { title: 'e' }, returning }, {}, on);
+      const slots = { id: created?.rows[0]?.[0] ?? '' };
+      const set = { title: 'f' };
+      await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);
+      const read: Operation = { kind: 'read', where: rowOf(), select: { columns: ['title'] } };
+      expect((await executor.run(read, slots, on)).rows).to.deep.equal([['f']]);
+      expect((await executor.run(list(), {}, on)).page.total).to.equal(4);
+      expect((await executor.run(read, slots)).rows).to.deep.equal([]);
+      expect((await executor.run({ kind: 'delete', where: rowOf(), mark: null }, slots, on)).count).to.equal(
+        1,
+      );
+    } finally {
+      await client.end();
+    }
+  });
+});

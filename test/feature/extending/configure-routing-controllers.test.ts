@@ -1,0 +1,324 @@
+/** The options of routing-controllers that `bootstrap` hands on: checks, interceptors and middlewares of the user. */
+import { expect } from 'chai';
+import { IsString } from 'class-validator';
+import type { NextFunction, Request, Response } from 'express';
+import {
+  type Action,
+  Authorized,
+  Body,
+  CurrentUser,
+  type ExpressErrorMiddlewareInterface,
+  type ExpressMiddlewareInterface,
+  Get,
+  Interceptor,
+  type InterceptorInterface,
+  JsonController,
+  Middleware,
+  Post,
+  QueryParam,
+  type RoutingControllersOptions,
+} from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  type Page,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'pets', timestamps: false })
+class Pet extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+class User {
+  constructor(readonly name: string) {}
+}
+
+class PetController extends crudController(Pet) {
+  @Authorized('keeper')
+  @Get('/mine')
+  mine(@CurrentUser({ required: true }) user: User): object {
+    return { of: user.name };
+  }
+
+  @Get('/maybe')
+  maybe(@CurrentUser() user?: User): object {
+    return { of: user?.name ?? null };
+  }
+}
+
+@JsonController('/vets')
+class VetController {
+  @Get('/')
+  vets(@QueryParam('min') min: number): object {
+    return { min };
+  }
+}
+
+class Greeting {
+  @IsString()
+  declare text: string;
+}
+
+/** Nothing says what it has to be. */
+class Unchecked {
+  declare text: string;
+}
+
+@JsonController('/greetings')
+class GreetingController {
+  @Post('/')
+  greet(@Body() greeting: Greeting): object {
+    return { ...greeting };
+  }
+}
+
+@JsonController('/unchecked')
+class UncheckedController {
+  @Post('/')
+  take(@Body() greeting: Unchecked): object {
+    return { ...greeting };
+  }
+}
+
+const seen: string[] = [];
+
+@Interceptor()
+class Wrap implements InterceptorInterface {
+  intercept({ request }: Action, content: unknown): unknown {
+    seen.push(`intercepted ${request.method}`);
+    return content === undefined ? undefined : { wrapped: content };
+  }
+}
+
+/** Decorated like the other one, and in no list of an application. */
+@Interceptor()
+class Uninvited implements InterceptorInterface {
+  intercept(): unknown {
+    return { uninvited: true };
+  }
+}
+void Uninvited;
+
+@Middleware({ type: 'before' })
+class Before implements ExpressMiddlewareInterface {
+  use(request: Request, response: Response, next: NextFunction): void {
+    seen.push(`before ${request.method} ${request.path}`);
+    response.setHeader('X-Before', 'yes');
+    next();
+  }
+}
+
+@Middleware({ type: 'after' })
+class After implements ExpressMiddlewareInterface {
+  use(request: Request, _response: Response, next: NextFunction): void {
+    seen.push(`after ${request.method}`);
+    next();
+  }
+}
+
+@Middleware({ type: 'after' })
+class OwnErrors implements ExpressErrorMiddlewareInterface {
+  error(error: { message?: string }, _request: Request, response: Response, next: NextFunction): void {
+    if (error.message === 'There is no Pet with this id.') response.status(410).json({ gone: true });
+    else next(error);
+  }
+}
+
+const FIRST = { id: 1, name: 'Rex' };
+
+const MORE = { text: 'Hello', more: true };
+
+describe('configuring routing-controllers', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Pet] });
+  });
+
+  beforeEach(async () => {
+    seen.length = 0;
+    await emptyTables(site, 'pets');
+    await Pet.create({ name: 'Rex' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('with validation', () => {
+    const serve = (routing: RoutingControllersOptions, ...others: Class[]) =>
+      buildApp({ models: [Pet], controllers: [PetController, GreetingController, ...others], routing });
+
+    it('is strict of its own: neither other properties, nor a class without rules', async () => {
+      const { agent } = await serve({});
+      expectProblem(await agent.post('/greetings').send(MORE), 400, {
+        detail: 'The request has problems.',
+        errors: [{ pointer: '/more', code: 'whitelistValidation', detail: 'property more should not exist' }],
+      });
+      const undecorated =
+        'UncheckedController.take (POST /unchecked/): no property of Unchecked has a class-validator decorator, so @Body() would ' +
+        'refuse every request; decorate the class, or write validate: false in the options of the parameter to take what is sent.';
+      const error = await serve({}, UncheckedController).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems).to.deep.equal([undecorated]);
+    });
+
+    it('is what the user says', async () => {
+      const validation = { whitelist: true, forbidUnknownValues: false };
+      const { agent } = await serve({ validation }, UncheckedController);
+      expectJson(await agent.post('/greetings').send(MORE), 200, { text: 'Hello' });
+      expectJson(await agent.post('/unchecked').send({}), 200, {});
+    });
+  });
+
+  describe('with checks', () => {
+    const serve = () =>
+      buildApp({
+        models: [Pet],
+        controllers: [PetController],
+        routing: {
+          authorizationChecker: async ({ request }, roles) => roles.includes(request.headers['role']),
+          currentUserChecker: async ({ request }) =>
+            request.headers['user'] && new User(String(request.headers['user'])),
+        },
+      });
+
+    it('lets in whom the checker lets in', async () => {
+      const { agent } = await serve();
+      expectJson(await agent.get('/pets/mine').set({ Role: 'keeper', User: 'Ann' }), 200, { of: 'Ann' });
+    });
+
+    it('answers 403 to a wrong role, and 401 to nobody', async () => {
+      const { agent } = await serve();
+      expectProblem(await agent.get('/pets/mine').set({ Role: 'guest', User: 'Ann' }), 403, {
+        detail: 'Access is denied for request on GET /pets/mine',
+      });
+      const nobody = await agent.get('/pets/mine').set({ Role: 'keeper' });
+      expectProblem(nobody, 401, { detail: 'Authorization is required for request on GET /pets/mine' });
+    });
+
+    it('gives the current user, or none', async () => {
+      const { agent } = await serve();
+      expectJson(await agent.get('/pets/maybe').set({ User: 'Ann' }), 200, { of: 'Ann' });
+      expectJson(await agent.get('/pets/maybe'), 200, { of: null });
+    });
+
+    it('answers 500 where a check is wanted and there is none', async () => {
+      const { agent } = await buildApp({
+        models: [Pet],
+        controllers: [PetController],
+        logger: { debug() {}, info() {}, warn() {}, error() {} },
+      });
+      expect((await agent.get('/pets/mine')).status).to.equal(500);
+    });
+  });
+
+  describe('with an interceptor', () => {
+    it('lets it change what every route of the application answers', async () => {
+      const { agent } = await buildApp({
+        models: [Pet],
+        controllers: [VetController],
+        routing: { interceptors: [Wrap] },
+      });
+      expectJson(await agent.get('/pets/1'), 200, { wrapped: FIRST });
+      const created = await agent.post('/pets').send({ name: 'Mia' });
+      expectJson(created, 201, { wrapped: { id: 2, name: 'Mia' } });
+      expect(created.headers['location']).to.equal('/pets/2');
+      expect((await agent.get('/pets?size=1')).body.wrapped).to.include({ total: 2, size: 1 });
+      expectNothing(await agent.delete('/pets/2'), 204);
+      expectJson(await agent.get('/vets?min=2'), 200, { wrapped: { min: 2 } });
+      expect(seen).to.deep.equal(
+        ['GET', 'POST', 'GET', 'DELETE', 'GET'].map((each) => `intercepted ${each}`),
+      );
+    });
+
+    it('uses none that was not given', async () => {
+      expectJson(await site.agent.get('/pets/1'), 200, FIRST);
+    });
+  });
+
+  describe('with middlewares', () => {
+    const serve = () => buildApp({ models: [Pet], routing: { middlewares: [Before, After, OwnErrors] } });
+
+    it('runs them before and after the routes', async () => {
+      const { agent } = await serve();
+      const response = await agent.get('/pets/1');
+      expectJson(response, 200, FIRST);
+      expect(response.headers['x-before']).to.equal('yes');
+      expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
+    });
+
+    it('hands nothing that is answered to what the application has behind the routes', async () => {
+      const { app, agent } = await serve();
+      app.use((request: Request, response: Response) => {
+        seen.push(`behind ${request.path}`);
+        response.status(404).end();
+      });
+      expectJson(await agent.get('/pets/1'), 200, FIRST);
+      expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
+      expect((await agent.get('/elsewhere')).status).to.equal(404);
+      expect(seen.at(-1)).to.equal('behind /elsewhere');
+    });
+
+    it('asks those for errors first, and answers what they leave', async () => {
+      const { agent } = await serve();
+      expectJson(await agent.get('/pets/2'), 410, { gone: true });
+      expect((await agent.get('/pets/x')).status).to.equal(400);
+      expect((await agent.put('/pets/1')).status).to.equal(405);
+    });
+
+    it('runs none that was not given', async () => {
+      await site.agent.get('/pets/1');
+      expect(seen).to.deep.equal([]);
+    });
+  });
+
+  describe('with defaults', () => {
+    it('uses them for the routes of the user', async () => {
+      class Silent extends crudController(Pet) {
+        @Get('/silent')
+        silent(): void {}
+
+        override list(query: ListQuery, context: CrudContext<Pet>): Promise<Page<Pet>> {
+          return super.list(query, context);
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Pet],
+        controllers: [Silent],
+        routing: { defaults: { undefinedResultCode: 204 } },
+      });
+      expectNothing(await agent.get('/pets/silent'), 204);
+      expect((await agent.get('/pets')).status).to.equal(200);
+    });
+  });
+
+  it('serves no decorated class where none was given', async () => {
+    const { agent } = await buildApp({ models: [] });
+    expect((await agent.get('/vets?min=2')).status).to.equal(404);
+  });
+
+  describe('with a parameter that is no number', () => {
+    it('answers 400 in the form of every problem', async () => {
+      const { agent } = await buildApp({ models: [Pet], controllers: [VetController] });
+      const response = await agent.get('/vets?min=abc');
+      expect(response.status).to.equal(400);
+      expect(response.headers['content-type']).to.equal('application/problem+json');
+      expect(response.body).to.have.all.keys('detail');
+    });
+  });
+});

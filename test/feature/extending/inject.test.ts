@@ -1,0 +1,458 @@
+/** Parameters that bring a repository, a unit of work or a read session, on every kind of route. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { IsInt } from 'class-validator';
+import { Body, Get, JsonController, Param, Post } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  currentEngine,
+  type Id,
+  InjectRepository,
+  InjectSession,
+  InjectUnitOfWork,
+  type ListQuery,
+  type ReadQuery,
+  type ReadSession,
+  Repository,
+  type UnitOfWork,
+  type UpdateValues,
+} from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { listen } from '../../support/listen.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'tasks', timestamps: false })
+class Task extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
+  declare title: string;
+
+  @Column(DataType.INTEGER)
+  declare parent: number | null;
+}
+
+@Table({ tableName: 'events', timestamps: false })
+class Event extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare text: string;
+}
+
+class EventRepository extends Repository<Event> {
+  static override model = Event;
+  record(text: string) {
+    return this.create({ text });
+  }
+}
+
+const DEFERRED = `
+  ALTER TABLE tasks ADD FOREIGN KEY (parent) REFERENCES tasks DEFERRABLE INITIALLY DEFERRED`;
+const MISSING_PARENT = {
+  pointer: '/parent',
+  code: 'foreignKey',
+  detail: 'The value of parent refers to a record that does not exist.',
+};
+
+/** What happened after commits, and whether an answer had begun by then. */
+const committed: { what: string; isAnswering: boolean }[] = [];
+/** Where a route waits for the test. */
+let pause: { reached: () => void; until: Promise<unknown> } | undefined;
+
+/** The transaction that a query runs in, whatever it was given. */
+async function currentTransaction(): Promise<string> {
+  const [row] = await currentEngine().sequelize.query<{ id: string }>(
+    'SELECT pg_current_xact_id()::text AS id',
+    { type: QueryTypes.SELECT },
+  );
+  return row?.id ?? 'none';
+}
+
+class Count {
+  @IsInt()
+  declare count: number;
+}
+
+class TaskController extends crudController(Task) {
+  @Post('/:title/twice')
+  async addTwice(
+    @Param('title') title: string,
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @InjectRepository(Task) tasks: Repository<Task>,
+    @InjectRepository(EventRepository) events: EventRepository,
+  ) {
+    await events.record(title);
+    await uow.repository(Task).create({ title });
+    await tasks.create({ title });
+  }
+
+  @Post('/:title/transactions')
+  async showTransactions(
+    @Param('title') title: string,
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @InjectUnitOfWork() same: UnitOfWork,
+    @InjectRepository(EventRepository) events: EventRepository,
+  ) {
+    await events.record(title);
+    await same.repository(Task).create({ title });
+    const rows = await uow.repository(EventRepository).list({ where: { text: title } });
+    return { ids: [await currentTransaction(), await currentTransaction()], rows: rows.length };
+  }
+
+  @Post('/:title/orphan')
+  addOrphan(@Param('title') title: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
+    return uow.repository(Task).create({ title, parent: 999 });
+  }
+
+  @Post('/:title/checked')
+  addChecked(
+    @Param('title') title: string,
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @Body() { count }: Count,
+    @InjectSession() _session: ReadSession,
+  ) {
+    return uow.repository(Task).create({ title: `${title} ${count}` });
+  }
+
+  @Post('/:title/slow')
+  async addSlowly(@Param('title') title: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    await uow.repository(Task).create({ title });
+    uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
+    pause?.reached();
+    await pause?.until;
+    return { done: true };
+  }
+
+  @Get('/count')
+  async count(
+    @InjectSession() session: ReadSession,
+    @InjectRepository(Task) tasks: Repository<Task>,
+  ): Promise<object> {
+    const rows = await session.repository(Task).list();
+    return { counts: [rows.length, (await tasks.list()).length, await Task.count()] };
+  }
+
+  @Get('/spoilt')
+  spoil(@InjectSession() session: ReadSession) {
+    return session.repository(Task).create({ title: 'spoilt' });
+  }
+
+  override async create(
+    values: CreateValues<Task>,
+    context: CrudContext<Task>,
+    @InjectUnitOfWork() uow?: UnitOfWork,
+  ): Promise<Task> {
+    uow?.afterCommit(() => {
+      committed.push({ what: String(values.title), isAnswering: context.response.headersSent });
+    });
+    await uow?.repository(Event).create({ text: `create ${values.title}` });
+    return super.create(values, context);
+  }
+
+  override async update(
+    id: Id,
+    values: UpdateValues<Task>,
+    context: CrudContext<Task>,
+    @InjectRepository(EventRepository) events?: EventRepository,
+  ): Promise<Task> {
+    await events?.record(`update ${id}`);
+    return super.update(id, values, context);
+  }
+
+  /** Notes that a record was read. */
+  override async read(
+    id: Id,
+    query: ReadQuery,
+    context: CrudContext<Task>,
+    @InjectUnitOfWork() uow?: UnitOfWork,
+  ): Promise<Task> {
+    await uow?.repository(Task).update(id, { title: 'read' });
+    return super.read(id, query, context);
+  }
+
+  override async list(query: ListQuery, context: CrudContext<Task>, @InjectSession() session?: ReadSession) {
+    await session?.repository(Task).list();
+    return super.list(query, context);
+  }
+}
+
+@JsonController('/tools')
+class ToolController {
+  @Post('/events/:text')
+  async addEvent(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    await new EventRepository().with(uow).record(text);
+    await new EventRepository().record(`${text} again`);
+    if (text === 'bad') throw new TypeError('bad');
+    return uow.repository(Task).create({ title: text });
+  }
+
+  @Get('/events')
+  async events(@InjectSession() session: ReadSession) {
+    return (await session.repository(Event).list()).map(({ text }) => text);
+  }
+
+  /** Reads twice, and somebody else writes between. */
+  @Get('/twice')
+  async readTwice(@InjectSession() session: ReadSession) {
+    const events = session.repository(Event);
+    const first = await events.list();
+    await Event.create({ text: 'between' }, { transaction: null });
+    return { counts: [first.length, (await events.list()).length] };
+  }
+
+  @Post('/reported/:text')
+  async addAndReport(
+    @Param('text') text: string,
+    @InjectSession() session: ReadSession,
+    @InjectRepository(EventRepository) events: EventRepository,
+  ) {
+    const { length } = await session.repository(Event).list();
+    await events.record(text);
+    return { length };
+  }
+
+  @Post('/undone/:text')
+  async undo(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    const { transaction } = uow;
+    await transaction.rollback();
+    return Event.create({ text }, { transaction });
+  }
+
+  @Post('/plain/:text')
+  async addPlainly(
+    @Param('text') text: string,
+    @InjectRepository(EventRepository) events: EventRepository,
+  ): Promise<object> {
+    await events.record(text);
+    return { added: text };
+  }
+}
+
+describe('an injected parameter', () => {
+  const logger = new CapturedLog();
+  let site: TestApp;
+
+  const post = (path: string, body: object = {}) => site.agent.post(path).send(body);
+  const stored = async (): Promise<readonly string[]> => [
+    ...(await Task.findAll({ order: ['id'] })).map(({ title }) => title),
+    ...(await Event.findAll({ order: ['id'] })).map(({ text }) => `event ${text}`),
+  ];
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Task, Event],
+      // One: everything in a request shares a connection of each pool.
+      engine: { pool: { max: 1, acquire: 10_000 } },
+      bootstrap: { models: [Task], controllers: [TaskController, ToolController], logger },
+    });
+    await site.engine.sequelize.query(DEFERRED);
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    committed.length = 0;
+    await emptyTables(site, 'tasks', 'events');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('of an added route', () => {
+    it('makes one transaction of all that the route does', async () => {
+      const { body, status } = await post('/tasks/one/transactions');
+      expect(status).to.equal(200);
+      expect(new Set(body.ids)).to.have.property('size', 1);
+      expect(body.rows).to.equal(1);
+      expect(await stored()).to.deep.equal(['one', 'event one']);
+    });
+
+    it('undoes all of it when a part fails', async () => {
+      expect((await post('/tasks/one/twice')).status).to.equal(409);
+      expect(await stored()).to.deep.equal([]);
+    });
+
+    it('answers with an error when the commit fails, and never with success', async () => {
+      expectIssue(await post('/tasks/one/orphan'), 409, MISSING_PARENT);
+      expect(await stored()).to.deep.equal([]);
+      expect(committed).to.deep.equal([]);
+    });
+
+    it('gives its connection back when another parameter is wrong', async () => {
+      for (const body of [{ count: 'many' }, {}]) {
+        const response = await post('/tasks/one/checked', body);
+        expect(response.status).to.equal(400);
+        expect(response.body.errors).to.deep.include({
+          pointer: '/count',
+          code: 'isInt',
+          detail: 'count must be an integer number',
+        });
+      }
+      expect((await post('/tasks/one/checked', { count: 2 })).body).to.include({ title: 'one 2' });
+      expect(await stored()).to.deep.equal(['one 2']);
+    });
+
+    it('keeps a hundred requests at the same time apart', async () => {
+      const numbers = Array.from({ length: 100 }, (_, number) => number);
+      const answers = await Promise.all(numbers.map((number) => post(`/tasks/${number}/transactions`)));
+      expect(answers.filter(({ body }) => new Set(body.ids).size !== 1 || body.rows !== 1)).to.deep.equal([]);
+      expect(new Set(answers.flatMap(({ body }) => body.ids))).to.have.property('size', 100);
+    });
+
+    it('reads with repositories on the snapshot of the session', async () => {
+      await Task.create({ title: 'one' });
+      expectJson(await site.agent.get('/tasks/count'), 200, { counts: [1, 1, 1] });
+    });
+
+    it('refuses to write in a read session', async () => {
+      expectProblem(await site.agent.get('/tasks/spoilt'), 500, { detail: 'Internal Server Error' });
+      expect(logger.lines[0]?.details).to.include({ code: '25006', status: 500 });
+      expect(await stored()).to.deep.equal([]);
+    });
+  });
+
+  describe('of a client that goes away', () => {
+    it('rolls back', async () => {
+      await using server = await listen(site.app);
+      const { reached, until } = stopOver();
+      const closed = new Promise<void>((resolve) => {
+        server.server.on('request', (_request, response) => response.once('close', () => resolve()));
+      });
+      const request = new AbortController();
+      const answer = fetch(`${server.url}/tasks/lost/slow`, { method: 'POST', signal: request.signal });
+      await reached;
+      request.abort();
+      await answer.catch(() => {});
+      await closed;
+      until();
+      // The only connection is free again when the request has ended.
+      expect(await stored()).to.deep.equal([]);
+      expect(committed).to.deep.equal([]);
+    });
+
+    it('commits where the client waits', async () => {
+      const { reached, until } = stopOver();
+      const answer = post('/tasks/kept/slow').then((response) => response);
+      await reached;
+      until();
+      expectJson(await answer, 200, { done: true });
+      expect(await stored()).to.deep.equal(['kept']);
+    });
+
+    afterEach(() => {
+      pause = undefined;
+    });
+  });
+
+  describe('of an overridden method', () => {
+    it('commits before the answer is written', async () => {
+      expect((await post('/tasks', { title: 'one' })).status).to.equal(201);
+      expect(committed).to.deep.equal([{ what: 'one', isAnswering: false }]);
+      expect(await stored()).to.deep.equal(['one', 'event create one']);
+    });
+
+    it('has the generated part in its transaction: what fails there undoes the rest', async () => {
+      await post('/tasks', { title: 'one' });
+      expect((await post('/tasks', { title: 'one' })).status).to.equal(409);
+      expect(await stored()).to.deep.equal(['one', 'event create one']);
+      expect(committed).to.have.length(1);
+    });
+
+    it('answers with an error when the commit fails', async () => {
+      const response = await post('/tasks', { title: 'one', parent: 999 });
+      expectIssue(response, 409, MISSING_PARENT);
+      expect(response.headers).to.not.have.property('location');
+      expect(await stored()).to.deep.equal([]);
+      expect(committed).to.deep.equal([]);
+    });
+
+    it('makes one transaction without being asked for a unit of work', async () => {
+      await Task.create({ title: 'one' });
+      expect((await site.agent.patch('/tasks/1').send({ title: 'uno' })).body).to.include({ title: 'uno' });
+      expect((await site.agent.patch('/tasks/2').send({ title: 'due' })).status).to.equal(404);
+      expect(await stored()).to.deep.equal(['uno', 'event update 1']);
+    });
+
+    it('gives its connection back when the body or the id is wrong', async () => {
+      expect((await post('/tasks', { titel: 'one' })).status).to.equal(422);
+      expect((await site.agent.patch('/tasks/x').send({ title: 'one' })).status).to.equal(400);
+      expect(committed).to.deep.equal([]);
+    });
+
+    it('reads a record in the unit of work that the method asked for, and sees what it has written', async () => {
+      await Task.create({ title: 'one' });
+      expectJson(await site.agent.get('/tasks/1'), 200, { id: 1, title: 'read', parent: null });
+      expect(await stored()).to.deep.equal(['read']);
+    });
+
+    it('reads a page in the session that the method asked for', async () => {
+      await Task.bulkCreate([{ title: 'one' }, { title: 'two' }]);
+      const { body } = await site.agent.get('/tasks?size=1');
+      expect(body).to.include({ total: 2, has_next: true });
+    });
+  });
+
+  describe('of a hand-written controller', () => {
+    it('commits, repositories without a session included', async () => {
+      expectJson(await post('/tools/events/good'), 200, { id: 1, title: 'good', parent: null });
+      expect(await stored()).to.deep.equal(['good', 'event good', 'event good again']);
+    });
+
+    it('rolls back on a throw', async () => {
+      expectProblem(await post('/tools/events/bad'), 500, { detail: 'Internal Server Error' });
+      expect(await stored()).to.deep.equal([]);
+    });
+
+    it('reads', async () => {
+      await Event.create({ text: 'seen' });
+      expectJson(await site.agent.get('/tools/events'), 200, ['seen']);
+    });
+
+    it('reads one snapshot in a session, whatever is written meanwhile', async () => {
+      await Event.create({ text: 'before' });
+      expectJson(await site.agent.get('/tools/twice'), 200, { counts: [1, 1] });
+      expect(await stored()).to.deep.equal(['event before', 'event between']);
+    });
+
+    it('writes with a repository beside a read session', async () => {
+      expectJson(await post('/tools/reported/beside'), 200, { length: 0 });
+      expect(await stored()).to.deep.equal(['event beside']);
+    });
+
+    it('answers and logs a query behind a rollback of its own', async () => {
+      expectProblem(await post('/tools/undone/never'), 500, { detail: 'Internal Server Error' });
+      expect(logger.lines[0]?.details).to.include({ status: 500 });
+      expect(await stored()).to.deep.equal([]);
+    });
+
+    it('brings a repository alone, which then writes on its own', async () => {
+      expectJson(await post('/tools/plain/alone'), 200, { added: 'alone' });
+      expect(await stored()).to.deep.equal(['event alone']);
+    });
+  });
+});
+
+/** Makes the slow route wait; `reached` resolves when it is there, and `until` lets it go on. */
+function stopOver(): { reached: Promise<unknown>; until: () => void } {
+  const events = new EventTarget();
+  const reached = once(events, 'reached');
+  pause = {
+    reached: () => void events.dispatchEvent(new globalThis.Event('reached')),
+    until: once(events, 'go on'),
+  };
+  return { reached, until: () => void events.dispatchEvent(new globalThis.Event('go on')) };
+}

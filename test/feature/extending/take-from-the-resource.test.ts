@@ -1,0 +1,944 @@
+/** Routes of the user's own that take the id, the record and the list query of their resource, and return its pages. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { IsInt } from 'class-validator';
+import type { Response } from 'express';
+import {
+  type Action,
+  Authorized,
+  Body,
+  Delete,
+  Get,
+  HttpError,
+  JsonController,
+  OnNull,
+  OnUndefined,
+  Param,
+  Post,
+  QueryParam,
+  QueryParams,
+  Req,
+  Res,
+  UseInterceptor,
+} from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Sequelize,
+  Table,
+} from 'sequelize-typescript';
+import {
+  ConfigError,
+  Crud,
+  type CrudContext,
+  type CursorListQuery,
+  crudController,
+  currentEngine,
+  type Id,
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  InjectSession,
+  InjectUnitOfWork,
+  type ListQuery,
+  type ModelClass,
+  type OffsetListQuery,
+  type OffsetPage,
+  type ReadSession,
+  Repository,
+  type UnitOfWork,
+  type UpdateValues,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { deferred } from '../../support/deferred.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
+
+@Crud({ filterAllow: ['name', 'population'], sortAllow: ['name', 'population'] })
+@Table({ tableName: 'towns', timestamps: false })
+class Town extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
+  declare population: number;
+
+  @Exclude()
+  @Column({ type: DataType.TEXT, defaultValue: 'hidden' })
+  declare secret: string;
+}
+
+@Crud({
+  scope: { tenantId: (request) => Number(request.get('tenant') ?? Number.NaN) || undefined },
+  can: { list: () => false },
+  endpoints: ['list', 'read', 'update'],
+  pagination: 'cursor',
+  filterAllow: ['title', 'townId'],
+  sortAllow: ['title', 'id'],
+})
+@Table({ tableName: 'tasks', timestamps: false })
+class Task extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenantId: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
+  declare townId: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+}
+
+@Crud()
+@DefaultScope(() => ({ include: [House] }))
+@Table({ tableName: 'streets', timestamps: false })
+class Street extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @HasMany(() => House)
+  declare houses?: House[];
+}
+
+@Table({ tableName: 'houses', timestamps: false })
+class House extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Street)
+  @Column(DataType.INTEGER)
+  declare streetId: number;
+}
+
+/** Streets and houses on an instance that no engine owns. */
+async function ownDatabase(): Promise<AsyncDisposable> {
+  const database = await freshDatabase();
+  const sequelize = new Sequelize(database.url, { logging: false, models: [Street, House] });
+  await sequelize.sync();
+  return {
+    async [Symbol.asyncDispose]() {
+      await sequelize.close();
+      await database.drop();
+    },
+  };
+}
+
+class Count {
+  @IsInt()
+  declare count: number;
+}
+
+/** What routes answer that are given a page. */
+let given: object = {};
+
+/** Where a route waits for the test. */
+let pause: { reached: () => void; until: Promise<unknown> } | undefined;
+
+/** The transaction that a query runs in. */
+async function currentTransaction(): Promise<string> {
+  const [row] = await currentEngine().sequelize.query<{ id: string }>(
+    'SELECT pg_current_xact_id()::text AS id',
+    { type: QueryTypes.SELECT },
+  );
+  return row?.id ?? 'none';
+}
+
+/** When the transaction began that a query runs in, in microseconds. */
+async function transactionStart(): Promise<string> {
+  const [row] = await currentEngine().sequelize.query<{ start: string }>('SELECT now()::text AS start', {
+    type: QueryTypes.SELECT,
+  });
+  return row?.start ?? 'none';
+}
+
+class TownController extends crudController(Town) {
+  @Get('/:id/number')
+  @Get('/:id/figure')
+  number(@InjectId() id: number, @QueryParam('unit') unit: string): object {
+    return { id, type: typeof id, unit };
+  }
+
+  @Get('/:id/name')
+  @Get('/:id/first-name')
+  name(@InjectRecord() { name }: Town): object {
+    return { name };
+  }
+
+  @Get('/:id/twin')
+  twin(@InjectRecord() town: Town): object {
+    return { town };
+  }
+
+  @Get('/:id/session')
+  async inSession(
+    @InjectRecord() town: Town,
+    @InjectSession() session: ReadSession,
+    @InjectRepository(Town) towns: Repository<Town>,
+  ): Promise<object> {
+    return { towns: [town, await session.repository(Town).get(town.id), (await towns.list()).length] };
+  }
+
+  @Post('/:id/growth')
+  async grow(@InjectRecord() town: Town, @Body() { count }: Count): Promise<Town> {
+    const { population } = town;
+    await town.update({ population: population + count });
+    if (count === 13) throw new HttpError(409, 'An unlucky number.');
+    return town;
+  }
+
+  @Post('/:id/transactions')
+  async transactions(
+    @InjectRecord() town: Town,
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @InjectRepository(Town) towns: Repository<Town>,
+  ): Promise<object> {
+    const [row] = await currentEngine().sequelize.query<{ isLocked: boolean }>(
+      `SELECT (SELECT xmax::text FROM towns WHERE id = ${town.id}) = pg_current_xact_id()::xid::text AS "isLocked"`,
+      { type: QueryTypes.SELECT },
+    );
+    await towns.update(town.id, { name: 'changed' });
+    const { name } = await uow.repository(Town).get(town.id);
+    return {
+      name,
+      isLocked: row?.isLocked,
+      count: new Set([await currentTransaction(), await currentTransaction()]).size,
+    };
+  }
+
+  @Post('/:id/slow')
+  async wait(@InjectRecord() town: Town): Promise<void> {
+    await town.update({ name: 'lost' });
+    pause?.reached();
+    await pause?.until;
+  }
+
+  @Get('/same')
+  same(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Town) towns: Repository<Town>) {
+    return towns.page(query);
+  }
+
+  @Get('/above')
+  above(
+    @InjectListQuery() query: OffsetListQuery,
+    @QueryParam('limits', { type: Number, isArray: true }) limits: number[],
+    @InjectRepository(Town) towns: Repository<Town>,
+  ) {
+    const filter = {
+      kind: 'comparison',
+      attribute: 'population',
+      operator: '=gt=',
+      values: [String(Math.max(...(limits ?? [0])))],
+    } as const;
+    return towns.page({ ...query, filter });
+  }
+
+  @Get('/super')
+  throughList(@InjectListQuery() query: ListQuery, @Req() request: never, @Res() response: never) {
+    return super.list(query, { request, response, repository: new Repository(Town) });
+  }
+
+  @Get('/loud')
+  async loud(
+    @InjectListQuery() query: OffsetListQuery,
+    @InjectRepository(Town) towns: Repository<Town>,
+  ): Promise<object> {
+    const page = await towns.page(query);
+    return { ...page, items: page.items.map(({ id, name }) => ({ id, name: name.toUpperCase() })) };
+  }
+
+  @Get('/items')
+  async items(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Town) towns: Repository<Town>) {
+    return (await towns.page(query)).items;
+  }
+
+  @Get('/tasks')
+  async foreign(@InjectListQuery() { page, size }: OffsetListQuery) {
+    const tasks = await new Repository(Task).page({ page, size });
+    return size === 1 ? { ...tasks } : tasks;
+  }
+
+  @Get('/seen')
+  @UseInterceptor((_action: Action, { items, ...page }: OffsetPage<object>) => ({ ...page, seen: items }))
+  seen(@InjectListQuery() { fields: _fields, ...query }: OffsetListQuery) {
+    // The records have more than is asked for.
+    return new Repository(Town).page(query);
+  }
+
+  @Get('/written')
+  written(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    return response.json({ size });
+  }
+
+  @Get('/sent')
+  sent(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    response.json({ size });
+  }
+
+  @Get('/later')
+  later(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    setImmediate(() => response.json({ size }));
+    return response;
+  }
+
+  @Get('/null')
+  @OnNull(410)
+  null(@InjectListQuery() _query: OffsetListQuery) {
+    return null;
+  }
+
+  @Get('/undefined')
+  @OnUndefined(202)
+  undefined(@InjectListQuery() _query: OffsetListQuery) {}
+
+  @Get('/first')
+  first(@InjectRepository(Town) towns: Repository<Town>) {
+    return towns.page({ page: 1, size: 2 });
+  }
+
+  @Get('/cursors')
+  cursors(@InjectRepository(Town) towns: Repository<Town>) {
+    return towns.cursorPage({ size: 2 });
+  }
+
+  @Get('/given')
+  given(@InjectListQuery() _query: OffsetListQuery) {
+    return given;
+  }
+
+  @Get('/named')
+  named(@InjectListQuery() query: OffsetListQuery) {
+    const sort = [{ attribute: 'name', descending: true }];
+    return new Repository(Town.unscoped() as typeof Town).page({ ...query, sort });
+  }
+
+  @Post('/search')
+  async search(@InjectListQuery() query: OffsetListQuery, @InjectUnitOfWork() uow: UnitOfWork) {
+    await uow.repository(Town).update(1, { name: 'found' });
+    return uow.repository(Town).page(query);
+  }
+}
+
+class TaskController extends crudController(Task) {
+  @Get('/mine')
+  mine(@InjectListQuery() query: CursorListQuery, @InjectRepository(Task) tasks: Repository<Task>) {
+    return tasks.cursorPage(query);
+  }
+
+  @Get('/in/:townId')
+  inTown(
+    @Param('townId') townId: number,
+    @InjectListQuery() query: CursorListQuery,
+    @InjectRepository(Task) tasks: Repository<Task>,
+  ) {
+    return tasks.cursorPage({ ...query, where: { townId } });
+  }
+
+  @Get('/given')
+  given(@InjectListQuery() _query: CursorListQuery) {
+    return given;
+  }
+
+  @Get('/unsorted')
+  async unsorted(
+    @InjectListQuery() { size, after }: CursorListQuery,
+    @InjectRepository(Task) tasks: Repository<Task>,
+  ) {
+    const page = await tasks.cursorPage({ size, after, sort: [{ attribute: 'title', descending: true }] });
+    return size === 1 ? { ...page } : page;
+  }
+
+  @Get('/about')
+  about(): object {
+    return { of: 'tasks' };
+  }
+
+  @Get('/:id/title')
+  title(@InjectRecord() { title }: Task): object {
+    return { title };
+  }
+
+  @Post('/:id/end')
+  async end(@InjectRecord() task: Task, @Body() _body: Count): Promise<Task> {
+    return task.update({ title: `${task.title} ended` });
+  }
+
+  @Authorized()
+  @Delete('/:id/guarded')
+  guarded(@InjectId() id: number): object {
+    return { id };
+  }
+
+  override async update(
+    id: Id,
+    values: UpdateValues<Task>,
+    context: CrudContext<Task>,
+    @InjectRecord() before?: Task,
+    @InjectId() same?: number,
+  ): Promise<Task> {
+    return super.update(id, { title: `${before?.title}, ${values.title} ${same === id}` }, context);
+  }
+}
+
+describe('a route that takes from its resource', () => {
+  const logger = new CapturedLog();
+  let paths: TwoPaths;
+  let isChanged = true;
+
+  before(async () => {
+    paths = await TwoPaths.start({
+      models: [Town, Task] as ModelClass[],
+      engine: { pool: { max: 2, acquire: 10_000 } },
+      bootstrap: {
+        controllers: [TownController, TaskController],
+        logger,
+        routing: { authorizationChecker: ({ request }) => request.get('tenant') !== undefined },
+      },
+    });
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    if (isChanged) await undo();
+  });
+
+  after(async () => paths[Symbol.asyncDispose]());
+
+  async function undo(): Promise<void> {
+    isChanged = false;
+    await Town.destroy({ truncate: true, restartIdentity: true });
+    await Task.destroy({ truncate: true, restartIdentity: true });
+    const names = ['Ulm', 'Bonn', 'Kiel', 'Jena', 'Hof'];
+    await Town.bulkCreate(names.map((name, index) => ({ name, population: 10 * index })));
+    const titles = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    await Task.bulkCreate(
+      titles.map((title, index) => ({
+        title,
+        tenantId: 1 + (index % 2),
+        townId: 1 + (index % 4 > 1 ? 1 : 0),
+      })),
+    );
+  }
+
+  async function same(path: string, more: Partial<WholeRequest> = {}): Promise<WholeAnswer> {
+    const answer = await paths.same({ path, ...more }, more.method ? undo : undefined);
+    isChanged ||= more.method !== undefined;
+    return answer;
+  }
+  const json = async (path: string, more: Partial<WholeRequest> = {}) => {
+    const { status, body } = await same(path, more);
+    return { status, body: body === '' ? null : JSON.parse(body) };
+  };
+  const of = (tenant: number) => ({ headers: { tenant: String(tenant) } });
+
+  describe('its id', () => {
+    it('gets it as the resource parses ids', async () => {
+      for (const path of ['/towns/3/number?unit=m', '/towns/3/figure?unit=m']) {
+        const { body } = await json(path);
+        expect(body).to.deep.equal({ id: 3, type: 'number', unit: 'm' });
+      }
+      expect((await json('/towns/99/number')).status).to.equal(200);
+      // Only a list query says which other parameters there are.
+      expect((await json('/towns/3/number?unit=m&other=1')).body).to.include({ id: 3 });
+    });
+
+    it('refuses what the generated routes refuse, with the same answer', async () => {
+      for (const id of ['x', '1.5', '0x1', '-0', '99999999999'])
+        expect(await same(`/towns/${id}/number`), id).to.deep.equal(await same(`/towns/${id}`));
+    });
+  });
+
+  describe('its record', () => {
+    it('gets the row of the id', async () => {
+      expect(await json('/towns/2/name')).to.deep.equal({ status: 200, body: { name: 'Bonn' } });
+      expect((await same('/towns/2/name', { method: 'HEAD' })).status).to.equal(200);
+    });
+
+    it('gets it on each of several paths', async () => {
+      expect(await json('/towns/2/first-name')).to.deep.equal({ status: 200, body: { name: 'Bonn' } });
+    });
+
+    it('answers a missing one as the generated read does', async () => {
+      for (const id of ['99', 'x', '99999999999'])
+        expect(await same(`/towns/${id}/name`), id).to.deep.equal(await same(`/towns/${id}`));
+      const { body } = await same('/towns/99');
+      const write = { method: 'POST', body: { count: 1 } };
+      expect((await same('/towns/99/growth', write)).body).to.equal(body);
+    });
+
+    it('shows it through the read schema', async () => {
+      const { body } = await json('/towns/1/twin');
+      expect(body).to.deep.equal({ town: { id: 1, name: 'Ulm', population: 0 } });
+    });
+
+    it('reads it in the session of the request', async () => {
+      const { body } = await json('/towns/1/session');
+      const ulm = { id: 1, name: 'Ulm', population: 0 };
+      expect(body).to.deep.equal({ towns: [ulm, ulm, 5] });
+    });
+
+    it('is read in a GET by what cannot write', async () => {
+      const statement = "UPDATE towns SET name = 'written'";
+      Town.addHook(
+        'beforeFind',
+        'write',
+        async () => void (await currentEngine().sequelize.query(statement)),
+      );
+      try {
+        expect((await json('/towns/1/name')).status).to.equal(500);
+      } finally {
+        Town.removeHook('beforeFind', 'write');
+      }
+      expect(await Town.count({ where: { name: 'written' } })).to.equal(0);
+    });
+
+    it('does not wait in a GET for who has locked it', async () => {
+      await currentEngine().sequelize.transaction(async (transaction) => {
+        await Town.findByPk(1, { transaction, lock: true });
+        expect((await json('/towns/1/name')).status).to.equal(200);
+      });
+    });
+
+    it('locks it for what a write does with it', async () => {
+      for (const { port } of [paths.fast, paths.general]) {
+        const grow = () =>
+          fetch(`http://127.0.0.1:${port}/towns/1/growth`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: '{"count":1}',
+          });
+        await undo();
+        isChanged = true;
+        const answers = await Promise.all(Array.from({ length: 12 }, grow));
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+        expect((await Town.findByPk(1))?.population).to.equal(12);
+      }
+    });
+
+    it('begins the unit of work that all writes of the route are part of', async () => {
+      expect(await json('/towns/1/transactions', { method: 'POST' })).to.deep.equal({
+        status: 200,
+        body: { name: 'changed', isLocked: true, count: 1 },
+      });
+      expect((await Town.findByPk(1))?.name).to.equal('changed');
+    });
+
+    it('undoes what a route has written that throws', async () => {
+      const { status } = await json('/towns/1/growth', { method: 'POST', body: { count: 13 } });
+      expect(status).to.equal(409);
+      expect((await Town.findByPk(1))?.population).to.equal(0);
+    });
+
+    it('gives the lock back where another parameter is wrong', async () => {
+      const wrong = { method: 'POST', body: { count: 'many' } };
+      expect((await json('/towns/1/growth', wrong)).status).to.equal(400);
+      expect(
+        (await json('/towns/1/growth', { method: 'POST', body: { count: 2 } })).body.population,
+      ).to.equal(2);
+    });
+
+    it('rolls back when the client goes away', async () => {
+      const reached = deferred();
+      const until = deferred();
+      pause = { reached: reached.resolve, until: until.promise };
+      const server = paths.fast.server;
+      const answered = once(server, 'request').then(([, response]) => once(response, 'close'));
+      const client = new AbortController();
+      const answer = fetch(`${paths.fast.url}/towns/1/slow`, { method: 'POST', signal: client.signal });
+      await reached.promise;
+      client.abort();
+      await answer.catch(() => {});
+      await answered;
+      until.resolve();
+      pause = undefined;
+      isChanged = true;
+      await Town.update({ population: 7 }, { where: { id: 1 } });
+      expect((await Town.findByPk(1))?.get()).to.include({ name: 'Ulm', population: 7 });
+    });
+
+    it("finds what a repository of the user's finds, in the session of the request", async () => {
+      const begun: string[] = [];
+      class SmallTowns extends Repository<Town> {
+        static override model = Town;
+        override async get(id: Id): Promise<Town> {
+          begun.push(await transactionStart());
+          return this.one({ id: Number(id), population: 0 });
+        }
+      }
+      class SmallTownController extends crudController(SmallTowns) {
+        @Get('/:id/begun') async begun(@InjectRecord() _town: Town, @InjectSession() _session: ReadSession) {
+          begun.push(await transactionStart());
+        }
+        @Get('/:id/name') name(@InjectRecord() { name }: Town): object {
+          return { name };
+        }
+        @Post('/:id/name') rename(@InjectRecord() { name }: Town): object {
+          return { name };
+        }
+      }
+      const { agent } = await buildApp({ models: [Town], controllers: [SmallTownController], logger });
+      for (const method of ['get', 'post'] as const) {
+        expect((await agent[method]('/towns/1/name')).body).to.deep.equal({ name: 'Ulm' });
+        expect((await agent[method]('/towns/2/name')).status).to.equal(404);
+      }
+      begun.length = 0;
+      await agent.get('/towns/1/begun');
+      expect(begun).to.have.length(2);
+      expect(begun[0]).to.equal(begun[1]);
+    });
+  });
+
+  describe('its list query', () => {
+    const queries = [
+      '',
+      '?size=2',
+      '?size=2&page=2&sort=-name',
+      '?q=population>=20;name=out=(Hof)&fields=name',
+      '?page=9',
+      '?size=0',
+      '?sort=secret',
+      '?q=nothing==1&fields=secret',
+      '?other=1',
+      '?size=1&size=2',
+      '?q=%ff',
+    ];
+    for (const query of queries) {
+      it(`answers '${query}' as the generated list does`, async () => {
+        const expected = await same(`/towns${query}`);
+        for (const route of ['same', 'super'])
+          expect(await same(`/towns/${route}${query}`), route).to.deep.equal(expected);
+      });
+    }
+
+    it('has the parameters of the route beside it', async () => {
+      const { body } = await json('/towns/above?limits=5&limits=20&sort=-name&fields=name');
+      expect(body).to.deep.include({ items: [{ name: 'Jena' }, { name: 'Hof' }], total: 2, has_next: false });
+      expect((await json('/towns/above?limit=5')).body.detail).to.equal(
+        "This route has no parameter 'limit'. Did you mean 'limits'? It accepts page, size, sort, q, fields, limits.",
+      );
+    });
+
+    it('may change the items of its page', async () => {
+      const { body } = await json('/towns/loud?size=2&fields=name');
+      expect(body).to.deep.equal({
+        items: [{ name: 'ULM' }, { name: 'BONN' }],
+        total: 5,
+        page: 1,
+        size: 2,
+        pages: 3,
+        has_next: true,
+        has_prev: false,
+      });
+    });
+
+    it('has interceptors see the envelope', async () => {
+      const { body } = await json('/towns/seen?size=1&fields=name');
+      expect(body).to.deep.include({ seen: [{ name: 'Ulm' }], total: 5, has_next: true });
+    });
+
+    it('leaves an answer that the method has written', async () => {
+      expect((await json('/towns/written?size=7')).body).to.deep.equal({ size: 7 });
+      expect((await json('/towns/sent?size=7')).body).to.deep.equal({ size: 7 });
+      expect((await json('/towns/later?size=7')).body).to.deep.equal({ size: 7 });
+    });
+
+    it('leaves an answer of nothing to the decorators of the method', async () => {
+      expect(await same('/towns/null')).to.deep.include({ status: 410 });
+      expect(await same('/towns/undefined')).to.deep.include({ status: 202 });
+    });
+
+    it('pages what its unit of work has written', async () => {
+      const { status, body } = await json('/towns/search?size=1&q=name==found', { method: 'POST' });
+      expect(status).to.equal(200);
+      expect(body.items).to.deep.equal([{ id: 1, name: 'found', population: 0 }]);
+    });
+
+    for (const [path, problem] of [
+      [
+        '/towns/items',
+        'Town: items has @InjectListQuery(), so it must return what page or cursorPage of a repository gives.',
+      ],
+      ['/towns/tasks', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
+      ['/towns/tasks?size=1', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
+      ['/tasks/unsorted', 'Task: unsorted has @InjectListQuery(), and returned a page in another order.'],
+      [
+        '/tasks/unsorted?size=1',
+        'Task: unsorted has @InjectListQuery(), and returned a page in another order.',
+      ],
+      [
+        '/towns/cursors',
+        'Town: cursors returned a page by cursor, and has no @InjectListQuery(), so that nothing could read its cursors.',
+      ],
+    ] as const) {
+      it(`fails where ${path} returns something else`, async () => {
+        expect((await json(path, of(1))).status).to.equal(500);
+        expect(JSON.stringify(logger.lines)).to.contain(problem);
+      });
+    }
+
+    it('fails where its page is of the other kind, or has places that no repository gave', async () => {
+      const numbered = { items: [], total: 0, page: 1, size: 20 };
+      const place = { values: ['1'], direction: 'after' };
+      const foreign = 'and returned places that no repository gave.';
+      for (const [path, page, problem] of [
+        ['/towns/given', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, total: undefined }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, page: undefined }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, size: undefined }, 'so it must return a page by number.'],
+        ['/tasks/given', numbered, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], next: null }, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], prev: null }, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], next: place, prev: null }, foreign],
+        ['/tasks/given', { items: [], next: null, prev: place }, foreign],
+      ] as const) {
+        logger.clear();
+        given = page;
+        expect((await json(path, of(1))).status).to.equal(500);
+        expect(JSON.stringify(logger.lines)).to.contain(problem);
+      }
+      given = numbered;
+      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: 0 });
+      given = { ...numbered, total: null, totalIs: 'none', hasNext: false };
+      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: null });
+      given = { items: [], next: null, prev: null };
+      expect((await json('/tasks/given', of(1))).body).to.deep.include({ items: [], next_cursor: null });
+    });
+
+    it('fails where its page is of another model, and has no rows', async () => {
+      given = await new Repository(Task).page({ page: 50, size: 1 });
+      expect((await json('/towns/given')).status).to.equal(500);
+      expect(JSON.stringify(logger.lines)).to.contain('and returned a page of another model.');
+    });
+
+    it('may be in another order of pages by number, and of a scope of the model', async () => {
+      const { body } = await json('/towns/named?size=2&fields=name');
+      expect(body.items).to.deep.equal([{ name: 'Ulm' }, { name: 'Kiel' }]);
+    });
+
+    it('is not needed for a page by number', async () => {
+      const { body } = await json('/towns/first');
+      expect(body).to.deep.equal((await json('/towns?size=2')).body);
+    });
+
+    it('walks all pages by its cursors, there and back', async () => {
+      for (const path of ['/tasks/mine?sort=-title&size=3', '/tasks/in/1?sort=-title&size=1']) {
+        const first = await json(path, of(1));
+        const titles = path.includes('mine') ? ['g', 'e', 'c', 'a'] : ['e', 'a'];
+        const { next_cursor: next } = first.body;
+        const second = await json(`${path}&after=${next}`, of(1));
+        expect([...first.body.items, ...second.body.items].map(({ title }) => title)).to.deep.equal(titles);
+        expect(second.body).to.include({ has_next: false, has_prev: true });
+        const back = await json(`${path}&before=${second.body.prev_cursor}`, of(1));
+        expect(back.body.items).to.deep.equal(first.body.items);
+      }
+    });
+
+    it('refuses cursors of another list', async () => {
+      const { body } = await json('/tasks/mine?sort=-title&size=1', of(1));
+      const after = `after=${body.next_cursor}`;
+      expect((await json(`/tasks/mine?sort=-title&${after}`, of(1))).status).to.equal(200);
+      expect((await json(`/tasks/mine?sort=-title&${after}`, of(2))).status).to.equal(400);
+      expect((await json(`/tasks/mine?sort=title&${after}`, of(1))).status).to.equal(400);
+      expect((await json(`/tasks/mine?sort=-title&q=title==c&${after}`, of(1))).status).to.equal(400);
+    });
+  });
+
+  describe('within the access of the request', () => {
+    it('has no record of others', async () => {
+      expect((await json('/tasks/1/title', of(1))).body).to.deep.equal({ title: 'a' });
+      const missing = await same('/tasks/99/title', of(2));
+      expect(missing).to.deep.equal(await same('/tasks/99', of(2)));
+      expect(await same('/tasks/1/title', of(2))).to.deep.equal(missing);
+      const end = { ...of(2), method: 'POST', body: { count: 1 } };
+      expect(await same('/tasks/1/end', end)).to.deep.equal(missing);
+      expect((await json('/tasks/2/end', end)).body).to.include({ title: 'b ended' });
+      expect((await Task.findByPk(1))?.title).to.equal('a');
+    });
+
+    it('lists no row of others, whatever the generated list may do', async () => {
+      const { body } = await json('/tasks/mine', of(2));
+      expect(body.items.map(({ title }: Task) => title)).to.deep.equal(['b', 'd', 'f', 'h']);
+      expect((await json('/tasks', of(2))).status).to.equal(403);
+    });
+
+    it('is written as the application writes JSON', async () => {
+      const { agent } = await buildApp(
+        {
+          models: [Town, Task],
+          controllers: [TownController, TaskController],
+          logger,
+          routing: { authorizationChecker: () => true },
+        },
+        (app) => app.set('json replacer', (name: string, value: unknown) => (name === 'title' ? '*' : value)),
+      );
+      const { body } = await agent.get('/tasks/mine').set('Tenant', '2');
+      expect(body.items.map(({ title }: Task) => title)).to.deep.equal(['*', '*', '*', '*']);
+    });
+
+    it('is refused before its query, id and body are read', async () => {
+      expect((await json('/tasks/mine?nothing=1')).status).to.equal(403);
+      expect((await json('/tasks/x/title')).status).to.equal(403);
+      for (const body of ['no object', { count: 'x' }])
+        expect((await json('/tasks/1/end', { method: 'POST', body })).status).to.equal(403);
+      expect((await json('/tasks/x/end', { ...of(1), method: 'POST', body: 'no object' })).status).to.equal(
+        400,
+      );
+    });
+
+    it('is not refused where it takes nothing', async () => {
+      expect((await json('/tasks')).status).to.equal(403);
+      expect((await json('/tasks/about')).body).to.deep.equal({ of: 'tasks' });
+    });
+
+    it('asks the rules after @Authorized()', async () => {
+      expect((await json('/tasks/x/guarded', { method: 'DELETE' })).status).to.equal(401);
+      expect((await json('/tasks/x/guarded', { ...of(1), method: 'DELETE' })).status).to.equal(400);
+      expect((await json('/tasks/1/guarded', { ...of(1), method: 'DELETE' })).body).to.deep.equal({ id: 1 });
+    });
+  });
+
+  it('asks the rules after @Authorized() of the class', async () => {
+    await using _database = await ownDatabase();
+    @Authorized()
+    class ClosedController extends crudController(Street) {
+      @Post('/:id/number')
+      number(@InjectId() id: number): object {
+        return { id };
+      }
+    }
+    const { agent } = await buildApp({
+      models: [Street],
+      controllers: [ClosedController],
+      logger,
+      routing: { authorizationChecker: ({ request }) => request.get('tenant') !== undefined },
+    });
+    expect((await agent.post('/streets/x/number')).status).to.equal(401);
+    expect((await agent.post('/streets/x/number').set('Tenant', '1')).status).to.equal(400);
+    expect((await agent.post('/streets/7/number').set('Tenant', '1')).body).to.deep.equal({ id: 7 });
+  });
+
+  it('locks a record with what its scope joins, on a Sequelize instance of the application', async () => {
+    await using _database = await ownDatabase();
+    class StreetController extends crudController(Street) {
+      @Post('/:id/name')
+      async rename(
+        @InjectRecord() street: Street,
+        @InjectUnitOfWork() { transaction }: UnitOfWork,
+        @InjectRepository(Street) streets: Repository<Street>,
+      ): Promise<object> {
+        await street.update({ name: `${street.name}!` }, { transaction });
+        await streets.update(street.id, { name: `${street.name}?` });
+        return { name: street.name, houses: street.houses?.length };
+      }
+    }
+    const { agent } = await buildApp({ models: [Street], controllers: [StreetController], logger });
+    await Street.create({ name: 'Elm' });
+    await House.bulkCreate([{ streetId: 1 }, { streetId: 1 }]);
+    const answers = await Promise.all([1, 2, 3].map(() => agent.post('/streets/1/name')));
+    expect(answers.map(({ body }) => body.houses)).to.deep.equal([2, 2, 2]);
+    expect((await Street.findByPk(1))?.name).to.equal('Elm!?!?!?');
+    expect((await agent.post('/streets/2/name')).status).to.equal(404);
+  });
+
+  it('may stand in the place of a generated one', async () => {
+    const change = { method: 'PATCH', body: { title: 'z' } };
+    expect((await json('/tasks/1', { ...change, ...of(1) })).body).to.include({ title: 'a, z true' });
+    expect((await json('/tasks/1', { ...change, ...of(2) })).status).to.equal(404);
+    expect((await json('/tasks/1', change)).status).to.equal(403);
+  });
+
+  it('asks no rule of an operation that the resource does not have, whatever the method is called', async () => {
+    const rules = { can: { create: () => false }, endpoints: ['read'] } as const;
+    class Towns extends crudController(Town, rules) {
+      @Post('/:id/replace')
+      override async replace(@InjectId() id: Id): Promise<Town> {
+        return { id } as Town;
+      }
+    }
+    const { agent } = await buildApp({ models: [Town], controllers: [Towns], logger });
+    expect((await agent.post('/towns/3/replace')).body).to.deep.equal({ id: 3 });
+    expect((await agent.post('/towns/x/replace')).status).to.equal(400);
+  });
+
+  it('is refused at the start where it could take nothing', async () => {
+    @JsonController('/plain')
+    class PlainController {
+      @Get('/:id') read(@InjectRecord() town: Town) {
+        return town;
+      }
+    }
+    class WrongController extends crudController(Town) {
+      @Get('/named/:townId') named(@InjectId() id: number) {
+        return { id };
+      }
+      @Get(/\/matched/) matched(@InjectRecord() town: Town) {
+        return town;
+      }
+      @Get('/both') both(@InjectListQuery() query: ListQuery, @QueryParams() all: Count) {
+        return { query, all };
+      }
+      override async list(query: ListQuery, context: CrudContext<Town>, @InjectId() _id?: number) {
+        return super.list(query, context);
+      }
+      override async read(
+        id: Id,
+        query: ListQuery,
+        context: CrudContext,
+        @InjectListQuery() _list?: ListQuery,
+      ) {
+        return super.read(id, query, context);
+      }
+      @Post('/:id/change')
+      override async update(
+        id: Id,
+        values: UpdateValues<Town>,
+        context: CrudContext<Town>,
+        @InjectListQuery() _list?: ListQuery,
+      ) {
+        return super.update(id, values, context);
+      }
+      override async restore(id: Id, context: CrudContext<Town>, @InjectListQuery() _list?: ListQuery) {
+        return super.restore(id, context);
+      }
+    }
+    const failure = await buildApp({ models: [Town], controllers: [WrongController, PlainController] }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect((failure as ConfigError).problems).to.deep.equal([
+      "WrongController.named has @InjectId(), but its path '/named/:townId' has no ':id'; name the parameter of the path so, or take @Param().",
+      "WrongController.matched has @InjectRecord(), but its path '/\\/matched/' has no ':id'; name the parameter of the path so, or take @Param().",
+      'WrongController.both has @InjectListQuery(), and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().',
+      "WrongController.list has @InjectId(), but its path '/' has no ':id'; name the parameter of the path so, or take @Param().",
+      'WrongController.read has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
+      'WrongController.update has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
+      'WrongController.restore has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
+      'PlainController.read has @InjectRecord(), but the controller has no resource; extend crudController(Model) in it, or take @Param() and @InjectRepository(Model).',
+    ]);
+  });
+});

@@ -1,0 +1,289 @@
+/** Controllers that write the answer themselves, answer nothing, or leave the request to the rest of the application. */
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import type { NextFunction, Request, Response } from 'express';
+import { Get, HttpCode, OnNull, OnUndefined, Res, UseAfter, UseBefore } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type CrudContext, crudController, type ReadQuery } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { listen, requestHead } from '../../support/listen.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'films', timestamps: false })
+class Film extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const seen: string[] = [];
+
+/** Answers later, when the handler has long returned. */
+function answerLater(response: Response): Response {
+  setImmediate(() => {
+    response.write('la');
+    setImmediate(() => response.end('ter'));
+  });
+  return response;
+}
+
+class FilmController extends crudController(Film, { endpoints: ['list', 'read', 'delete'] }) {
+  override async read(id: number, _query: ReadQuery, { response }: CrudContext<Film>): Promise<Film> {
+    // A record is promised, and the response is what is returned: routing-controllers takes it for "already answered".
+    return (id === 1 ? response.status(203).json({ own: true }) : answerLater(response)) as unknown as Film;
+  }
+
+  @Get('/now')
+  now(@Res() response: Response): Response {
+    return response.status(202).send('now');
+  }
+
+  @Get('/later')
+  later(@Res() response: Response): Response {
+    return answerLater(response);
+  }
+
+  @Get('/stream')
+  stream(): Readable {
+    return Readable.from(['a', 'b', 'c']);
+  }
+
+  @Get('/bytes')
+  bytes(): Buffer {
+    return Buffer.from([0, 255]);
+  }
+
+  @Get('/text')
+  text(): string {
+    return 'text';
+  }
+
+  @Get('/number')
+  number(): number {
+    return 0;
+  }
+
+  @Get('/false')
+  no(): boolean {
+    return false;
+  }
+
+  @Get('/empty')
+  empty(): string {
+    return '';
+  }
+
+  @Get('/null')
+  null(): null {
+    return null;
+  }
+
+  @OnNull(404)
+  @Get('/null-404')
+  nullMissing(): null {
+    return null;
+  }
+
+  @Get('/undefined')
+  undefined(): void {}
+
+  @OnUndefined(204)
+  @Get('/undefined-204')
+  undefinedNothing(): void {}
+
+  @HttpCode(201)
+  @Get('/undefined-201')
+  undefinedCreated(): void {}
+
+  @Get('/bigint')
+  bigint(): object {
+    return { value: 1n };
+  }
+
+  @Get('/circular')
+  circular(): object {
+    const value: Record<string, unknown> = {};
+    value['self'] = value;
+    return value;
+  }
+
+  @UseAfter((_request: Request, _response: Response, next: NextFunction) => {
+    seen.push('after');
+    next();
+  })
+  @Get('/after')
+  after(): object {
+    return { after: true };
+  }
+
+  @UseAfter((request: Request, response: Response, next: NextFunction) => {
+    request.app.emit('ran after');
+    seen.push(response.writableEnded ? 'behind' : 'too early');
+    next();
+  })
+  @Get('/later/after')
+  laterAndAfter(@Res() response: Response): Response {
+    return answerLater(response);
+  }
+
+  @UseBefore((_request: Request, _response: Response, next: NextFunction) => next('route'))
+  @Get('/skipped/by/a/middleware')
+  skipped(): object {
+    return { skipped: false };
+  }
+
+  @UseBefore((_request: Request, _response: Response, next: NextFunction) => next('route'))
+  @Get('/skipped')
+  skippedForRead(): object {
+    return { skipped: false };
+  }
+
+  @Get('/waits')
+  async waits(@Res() response: Response): Promise<object> {
+    response.app.emit('handler waits');
+    await once(response, 'close');
+    response.app.emit('handler goes on');
+    return { late: true };
+  }
+}
+
+const NOT_FOUND_BY_APP = { by: 'the application' };
+
+describe('writing the answer yourself', () => {
+  const logger = new CapturedLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Film],
+      bootstrap: { logger, controllers: [FilmController] },
+    });
+    // What half of all Express applications end with.
+    site.app.use((request, response) => {
+      seen.push(`not found ${request.path}`);
+      response.status(404).json(NOT_FOUND_BY_APP);
+    });
+  });
+
+  beforeEach(() => {
+    seen.length = 0;
+    logger.clear();
+  });
+
+  afterEach(() => {
+    expect(logger.text).to.not.contain('ERR_HTTP');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('does not go on to a "not found" handler of the application after an answer', async () => {
+    for (const path of ['/films', '/films/x', '/films/now', '/films/text', '/films/null', '/films/after']) {
+      await site.agent.get(path);
+    }
+    await site.agent.post('/films');
+    await site.agent.options('/films');
+    await site.agent.delete('/films/1');
+    expect(seen.filter((line) => line.startsWith('not found'))).to.deep.equal([]);
+  });
+
+  it('leaves other paths to that handler', async () => {
+    expectJson(await site.agent.get('/movies'), 404, NOT_FOUND_BY_APP);
+    expect(seen).to.deep.equal(['not found /movies']);
+  });
+
+  it('leaves a path to that handler that a middleware of the route has skipped', async () => {
+    expectJson(await site.agent.get('/films/skipped/by/a/middleware'), 404, NOT_FOUND_BY_APP);
+  });
+
+  it('goes on with the next route that matches where a middleware has skipped one', async () => {
+    expectIssue(await site.agent.get('/films/skipped'), 400, {
+      parameter: 'id',
+      code: 'id',
+      detail: "'skipped' is not a valid id; it must be an integer.",
+    });
+  });
+
+  it('takes an answer that an override has sent', async () => {
+    expectJson(await site.agent.get('/films/1'), 203, { own: true });
+  });
+
+  it('takes an answer that a route has sent', async () => {
+    const { status, text } = await site.agent.get('/films/now');
+    expect([status, text]).to.deep.equal([202, 'now']);
+  });
+
+  for (const path of ['/films/2', '/films/later']) {
+    it(`waits for the answer that ${path} is going to write`, async () => {
+      const { status, text, body } = await site.agent.get(path).buffer(true);
+      expect(text ?? String(body)).to.equal('later');
+      expect(status).to.equal(200);
+      expect(seen).to.deep.equal([]);
+    });
+  }
+
+  it('sends streams and bytes as they are', async () => {
+    await using server = await listen(site.app);
+    const stream = await fetch(`${server.url}/films/stream`);
+    expect(await stream.text()).to.equal('abc');
+    const bytes = await fetch(`${server.url}/films/bytes`);
+    expect([...new Uint8Array(await bytes.arrayBuffer())]).to.deep.equal([0, 255]);
+  });
+
+  for (const [path, json] of [
+    ['text', '"text"'],
+    ['number', '0'],
+    ['false', 'false'],
+    ['empty', '""'],
+  ] as const) {
+    it(`sends ${json} as JSON`, async () => {
+      const { status, text, headers } = await site.agent.get(`/films/${path}`);
+      expect([status, text]).to.deep.equal([200, json]);
+      expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+    });
+  }
+
+  it('answers as routing-controllers does where a route returns nothing', async () => {
+    expectNothing(await site.agent.get('/films/null'), 204);
+    expectProblem(await site.agent.get('/films/undefined'), 404, { detail: 'Not Found' });
+    expectNothing(await site.agent.get('/films/undefined-204'), 204);
+    expect((await site.agent.get('/films/null-404')).status).to.equal(404);
+  });
+
+  for (const path of ['bigint', 'circular']) {
+    it(`answers 500 where a result of ${path} cannot be written as JSON`, async () => {
+      expectProblem(await site.agent.get(`/films/${path}`), 500, { detail: 'Internal Server Error' });
+      expect(logger.lines).to.have.lengthOf(1);
+    });
+  }
+
+  it('runs what is to run after the answer', async () => {
+    expectJson(await site.agent.get('/films/after'), 200, { after: true });
+    expect(seen).to.deep.equal(['after']);
+  });
+
+  it('runs it behind an answer that is still written when the method has returned', async () => {
+    const ran = once(site.app, 'ran after');
+    const answer = await site.agent.get('/films/later/after');
+    expect([answer.status, answer.text]).to.deep.equal([200, 'later']);
+    await ran;
+    expect(seen).to.deep.equal(['behind']);
+  });
+
+  it('goes on when the client has left before the handler is done', async () => {
+    await using server = await listen(site.app);
+    const socket = await server.connect();
+    const waits = once(site.app, 'handler waits');
+    socket.write(requestHead('GET /films/waits'));
+    await waits;
+    const goesOn = once(site.app, 'handler goes on');
+    socket.destroy();
+    await goesOn;
+    const { status } = await fetch(`${server.url}/films`);
+    expect(status).to.equal(200);
+    expect(logger.lines).to.deep.equal([]);
+  });
+});

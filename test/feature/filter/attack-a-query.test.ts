@@ -1,0 +1,241 @@
+/** SQL in every place of an address: the same rows or a 400, and none of it in the text of a statement. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { exchange, type Listening, listen, requestHead } from '../../support/listen.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({ filterAllow: ['name', 'size'], sortAllow: ['name', 'size'] })
+@Table({ tableName: 'parts', timestamps: false })
+class Part extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Whole)
+  @Column(DataType.STRING(200))
+  declare wholeId: string | null;
+
+  @Column(DataType.TEXT)
+  declare name: string | null;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+}
+
+@Crud({
+  pagination: 'cursor',
+  pageSize: { default: 2, max: 3 },
+  filterAllow: ['name'],
+  sortAllow: ['name'],
+  count: true,
+  include: { parts: { ...UNGUARDED, size: { default: 2, max: 2 } } },
+})
+@Table({ tableName: 'wholes', timestamps: false })
+class Whole extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(200))
+  declare id: string;
+
+  @HasMany(() => Part)
+  declare parts?: Part[];
+
+  @Column(DataType.TEXT)
+  declare name: string | null;
+}
+
+/** Each has this word, which no statement may have. */
+const MARK = 'attack';
+const ATTACKS = [
+  `' OR '1'='1' -- ${MARK}`,
+  `'; DROP TABLE parts; -- ${MARK}`,
+  `"; DROP TABLE "${MARK}"; --`,
+  `1; SELECT pg_sleep(10) /* ${MARK} */`,
+  `1) OR (1=1 /* ${MARK}`,
+  `name) FROM parts; -- ${MARK}`,
+  `(SELECT ${MARK} FROM pg_user)`,
+  `1 UNION SELECT ${MARK} FROM pg_shadow`,
+  `\\'; SELECT ${MARK}; --`,
+  `$$${MARK}$$`,
+  `$1${MARK}`,
+  `'||(SELECT ${MARK})||'`,
+  `\u02bc OR 1=1 -- ${MARK}`,
+  `\uff07 OR 1=1 -- ${MARK}`,
+  `"name" ${MARK}`,
+  `\u0000${MARK}`,
+  `\r\nX-${MARK}: 1`,
+];
+
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+/** What an attack stands in, and what is listed with it. */
+const PLACES: Readonly<Record<string, (attack: string) => Readonly<Record<string, string>>>> = {
+  selector: (attack) => ({ q: `${attack}==1` }),
+  operator: (attack) => ({ q: `name${attack}1` }),
+  'operator in its signs': (attack) => ({ q: `name=${attack}=1` }),
+  value: (attack) => ({ q: `name==${attack}` }),
+  'quoted value': (attack) => ({ q: `name==${quoted(attack)}` }),
+  'value of a list': (attack) => ({ q: `name=in=(${quoted(attack)},x)` }),
+  pattern: (attack) => ({ q: `name=ilike=${quoted(`${attack.replace(/[\\*]/g, '\\$&')}*`)}` }),
+  q: (attack) => ({ q: attack }),
+  sort: (attack) => ({ sort: attack }),
+  'second sort': (attack) => ({ sort: `name,${attack}` }),
+  fields: (attack) => ({ fields: attack }),
+  size: (attack) => ({ size: attack }),
+  page: (attack) => ({ page: attack }),
+  after: (attack) => ({ after: attack }),
+  count: (attack) => ({ count: attack }),
+  include: (attack) => ({ include: attack }),
+  'q of a relation': (attack) => ({ include: 'parts', 'parts.q': `name==${quoted(attack)}` }),
+  'sort of a relation': (attack) => ({ include: 'parts', 'parts.sort': attack }),
+  'size of a relation': (attack) => ({ include: 'parts', 'parts.size': attack }),
+  'name of a parameter': (attack) => ({ [attack]: '1' }),
+};
+
+describe('attacking a query', () => {
+  const sql = new SqlLog();
+  const logger = new CapturedLog();
+  let site: TestApp;
+  let server: Listening;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Part, Whole],
+      engine: { logging: sql.record },
+      bootstrap: { logger },
+    });
+    await Whole.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: id })));
+    await Part.bulkCreate(['a', 'b', 'c', 'd'].map((name) => ({ name, wholeId: 'a' })));
+    server = await listen(site.app);
+  });
+
+  after(async () => {
+    await server[Symbol.asyncDispose]();
+    await site[Symbol.asyncDispose]();
+  });
+
+  /** Not by the agent: an answer that quotes the request has words of SQL, which it takes for a leak. */
+  async function get(path: string) {
+    const response = await fetch(`${server.url}${path}`);
+    return { status: response.status, body: (await response.json()) as { items: Whole[] } };
+  }
+
+  const expectUnharmed = async (statements: readonly string[]) => {
+    for (const statement of statements) {
+      // Sequelize quotes values; ours are bound.
+      expect(statement.replace(/'(?:[^']|'')*'/g, "''")).to.not.include(MARK);
+    }
+    const [{ parts, wholes } = { parts: 0, wholes: 0 }] = await site.engine.sequelize.query<
+      Record<string, number>
+    >('SELECT (SELECT count(*)::int FROM parts) AS parts, (SELECT count(*)::int FROM wholes) AS wholes', {
+      type: QueryTypes.SELECT,
+    });
+    expect([parts, wholes]).to.deep.equal([4, 5]);
+    expect(logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  };
+
+  for (const [place, queryOf] of Object.entries(PLACES)) {
+    it(`finds no more rows than there are, and nothing where no row has the text: ${place}`, async () => {
+      const { statements } = await sql.during(async () => {
+        await Promise.all(
+          ATTACKS.map(async (attack) => {
+            const path = place === 'page' ? '/parts' : '/wholes';
+            const { status, body } = await get(`${path}?${new URLSearchParams(queryOf(attack))}`);
+            expect([200, 400], `${attack} ${JSON.stringify(body)}`).to.include(status);
+            if (status === 400) expect(body).to.have.keys('detail', 'errors');
+            else if (place.endsWith('of a relation')) {
+              expect(body.items, attack).to.have.lengthOf(2);
+              expect(body.items[0]?.parts, attack).to.deep.equal({ items: [], has_next: false });
+            } else expect(body.items, attack).to.deep.equal([]);
+          }),
+        );
+      });
+      await expectUnharmed(statements);
+    });
+  }
+
+  it('finds, changes and deletes nothing by an id', async () => {
+    const { statements } = await sql.during(async () => {
+      for (const attack of ATTACKS) {
+        for (const [path, missing] of [
+          ['/parts', 400],
+          ['/wholes', attack.includes('\0') ? 400 : 404],
+        ] as const) {
+          const address = `${path}/${encodeURIComponent(attack)}`;
+          for (const method of ['GET', 'DELETE']) {
+            const { status } = await fetch(`${server.url}${address}`, { method });
+            expect(status, address).to.equal(missing);
+          }
+        }
+      }
+    });
+    await expectUnharmed(statements);
+  });
+
+  it('answers odd spellings of an address with the same row, or with what is wrong', async () => {
+    const row = { id: 1, wholeId: 'a', name: 'a', size: null };
+    for (const [path, status] of [
+      ['/parts/1', 200],
+      ['/parts/1?', 200],
+      ['/parts/1/', 200],
+      ['/parts/1/?', 200],
+      ['/parts/1??', 400],
+      ['/parts/1?injected_query_string=123', 400],
+      ['/parts/1/?injected_query_string=123', 400],
+      ['/parts/1/1', 404],
+      ['/parts/{}', 400],
+      ['/parts/%7B%7D', 400],
+      ['/parts/[1]', 400],
+      ['/parts/1.', 400],
+      ['/parts/1;x=1', 400],
+      ['/parts/1%2F', 400],
+      ['/parts/1%3F', 400],
+      ['/parts/1%23', 400],
+      ['/parts/*', 400],
+      ['/parts/$1', 400],
+      ['/parts/:id', 400],
+    ] as const) {
+      const answer = await exchange(server, requestHead(`GET ${path}`, { Connection: 'close' }));
+      expect(answer.status, `${path} ${answer.body}`).to.equal(status);
+      if (status === 200) expect(JSON.parse(answer.body)).to.deep.equal(row);
+    }
+  });
+
+  it('has never more rows than the maximum', async () => {
+    const { next_cursor: after } = (await site.agent.get('/wholes')).body;
+    for (const query of [
+      '',
+      '?size=3',
+      `?after=${after}`,
+      '?size=3&sort=-name',
+      '?q=name!=x&size=3',
+      '?count=exact&size=3',
+    ]) {
+      const { status, body } = await site.agent.get(`/wholes${query}`);
+      expect(status, query).to.equal(200);
+      expect(body.items.length, query).to.be.at.most(query.includes('size') ? 3 : 2);
+    }
+    const { body } = await site.agent.get('/wholes?include=parts&size=3');
+    expect(
+      body.items.map(({ parts }: Whole) => (parts as unknown as { items: unknown[] }).items.length),
+    ).to.deep.equal([2, 0, 0]);
+    for (const size of ['4', '1e9', '99999999999999999999', 'Infinity', '-1']) {
+      expect((await site.agent.get(`/wholes?size=${size}`)).status, size).to.equal(400);
+      expect((await site.agent.get(`/wholes?include=parts&parts.size=${size}`)).status, size).to.equal(400);
+    }
+  });
+});

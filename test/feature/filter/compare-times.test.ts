@@ -1,0 +1,165 @@
+/** Times at the ends of what PostgreSQL reads: in filters of a list and of its relations, and in bodies. */
+import { expect } from 'chai';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({
+  filterAllow: ['made', 'day', 'time', 'parts'] as never,
+  include: { parts: UNGUARDED },
+})
+@Table({ tableName: 'events', timestamps: false })
+class Event extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Event)
+  @Column(DataType.INTEGER)
+  declare wholeId: number | null;
+
+  @BelongsTo(() => Event)
+  declare whole?: Event;
+
+  @HasMany(() => Event)
+  declare parts?: Event[];
+
+  @Column(DataType.DATE)
+  declare made: Date | null;
+
+  @Column(DataType.DATEONLY)
+  declare day: string | null;
+
+  @Column(DataType.TIME)
+  declare time: string | null;
+}
+
+const OFFSETS = ['Z', '+00:00', '-00:00', '+05:30', '+14:00', '-12:00', '+15:59', '-15:59'];
+const NO_OFFSETS = [
+  '+16:00',
+  '-16:00',
+  '+23:59',
+  '-23:59',
+  '+24:00',
+  '+99:00',
+  '+15:60',
+  '+15:59:59',
+  '+1559',
+  '+15',
+];
+const DAY = '2026-01-31T08:00:00';
+
+const RIGHT: Readonly<Record<string, readonly string[]>> = {
+  made: [
+    ...OFFSETS.map((offset) => DAY + offset),
+    '0001-01-01T00:00:00Z',
+    '0001-01-01T00:00:00-15:59',
+    '9999-12-31T23:59:59.999Z',
+    '9999-12-31T23:59:59+15:59',
+  ],
+  day: ['0001-01-01', '9999-12-31', '2024-02-29'],
+  time: ['00:00', '23:59:59.999999', '00:00:00'],
+};
+
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+  made: [
+    ...NO_OFFSETS.map((offset) => DAY + offset),
+    '-000000-01-01T00:00:00Z',
+    '-004712-01-01T00:00:00+00:01',
+    '+275761-01-01T00:00:00Z',
+    '10000-01-01T00:00:00Z',
+    '-0001-01-01T00:00:00Z',
+    '294277-01-01T00:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T23:59:60Z',
+    '2026-01-31T08:00:00 Europe/Paris',
+    'Infinity',
+    'now',
+  ],
+  day: ['-000000-01-01', '10000-01-01', '2023-02-29', '2026-1-1', 'Infinity', 'today', '2026-01-31+16:00'],
+  time: ['24:01', '24:00:01', '23:59:60', '08:00:00.1234567', '08:00:00+16:00', '08:00Z', 'now', '-01:00'],
+};
+
+const cases = (texts: typeof RIGHT) =>
+  Object.entries(texts).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+
+describe('comparing times', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Event], bootstrap: { logger: new CapturedLog() } });
+    await Event.create({});
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** Each way to a filter by the attribute, and where the value stands in its parameter. */
+  function filters(name: string, value: string) {
+    const parameters = [
+      { q: `${name}=="${value}"` },
+      { q: `${name}=between=("${value}","${value}")` },
+      { q: `parts=any=(${name}<"${value}")` },
+      { include: 'parts', 'parts.q': `${name}=in=("${value}")` },
+    ];
+    return parameters.map((query) => {
+      const [parameter, text] = Object.entries(query).at(-1) as [string, string];
+      return { query, parameter, position: text.indexOf('"') };
+    });
+  }
+
+  it('finds by each that PostgreSQL reads, and stores it', async () => {
+    await Promise.all(
+      cases(RIGHT).map(async ([name, value]) => {
+        for (const { query } of filters(name, value)) {
+          const { status, body } = await site.agent.get('/events').query(query);
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(200);
+        }
+        const { status, body } = await site.agent.post('/events').send({ [name]: value });
+        expect(status, `${value} ${JSON.stringify(body)}`).to.equal(201);
+        const found = await site.agent.get('/events').query({ q: `${name}=="${value}"`, size: 100 });
+        expect(found.body.items.map(({ id }: Event) => id)).to.include(body.id);
+      }),
+    );
+  });
+
+  it('refuses each that it does not read, and says where it stands', async () => {
+    await Promise.all(
+      cases(WRONG).map(async ([name, value]) => {
+        for (const { query, parameter, position } of filters(name, value)) {
+          const { status, body } = await site.agent.get('/events').query(query);
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(400);
+          expect(body.errors[0]).to.include({ parameter, code: 'q.type', position });
+        }
+      }),
+    );
+  });
+
+  it('refuses it in a body, too', async () => {
+    await Promise.all(
+      cases(WRONG).map(async ([name, value]) => {
+        for (const sent of [
+          site.agent.post('/events').send({ [name]: value }),
+          site.agent.patch('/events/1').send({ [name]: value }),
+        ]) {
+          const { status, body } = await sent;
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(422);
+          expect(body.errors).to.have.lengthOf(1);
+          expect(body.errors[0].pointer).to.equal(`/${name}`);
+        }
+      }),
+    );
+  });
+});

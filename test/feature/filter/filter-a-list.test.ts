@@ -1,0 +1,299 @@
+/** Filtering a list with `q`: what matches, what is refused, and what reaches the database. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { onPath } from '../../support/combination.js';
+import { expectIssue, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const FILTERABLE = ['id', 'name', 'age', 'grade', 'born', 'note', 'tags'] as const;
+
+@Crud({
+  filterAllow: FILTERABLE as never,
+  sortAllow: ['id', 'name'],
+  pageSize: { default: 50, max: 100 },
+})
+@Table({ tableName: 'people', timestamps: false })
+class Person extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false, field: 'full_name' })
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare age: number | null;
+
+  @Column(DataType.ENUM('new', 'in progress'))
+  declare grade: string | null;
+
+  @Column(DataType.DATE)
+  declare born: Date | null;
+
+  @Column(DataType.TEXT)
+  declare note: string | null;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare tags: string[] | null;
+
+  @Column(DataType.TEXT)
+  declare city: string | null;
+
+  @Exclude()
+  @Column(DataType.TEXT)
+  declare password: string | null;
+}
+
+/** Texts that mean something to SQL, to Sequelize or to LIKE. */
+const LITERALS = [
+  ':x',
+  '?',
+  '$1',
+  '$$',
+  "''",
+  "'",
+  '\\',
+  '\\\\',
+  '"',
+  '--',
+  '/*',
+  '*/',
+  ';',
+  ',',
+  '%',
+  '_',
+  '*',
+  '(',
+  ')',
+  '{}',
+  '{a,b}',
+  'NULL',
+  'null',
+  '\u{1f642}',
+  'שלום',
+  '100%',
+  "E'\\x41'",
+  '\t',
+  ' ',
+  'a b',
+  '$x',
+  '::text',
+  '#{1}',
+];
+
+const ROWS = [
+  { name: 'Ann', age: 17, grade: 'new', born: new Date('2026-01-01T00:00:00Z'), tags: ['a'] },
+  { name: 'Ann Lee', age: 18, grade: 'in progress', born: new Date('2026-02-01T00:00:00Z') },
+  { name: "O'Neil", age: 64, note: 'null' },
+  { name: 'Monthly report', age: 65, note: 'The REPORT' },
+  { name: '50*x', age: null, note: '50%_\\x', password: 'secret', city: 'Lyon' },
+];
+
+describe('filtering a list', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Person],
+      engine: { logging: sql.record },
+      bootstrap: { logger: new CapturedLog() },
+    });
+    await Person.bulkCreate([...ROWS, ...LITERALS.map((name) => ({ name, age: 1000, note: name }))]);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const get = (parameters: Record<string, string>) => site.agent.get('/people').query(parameters);
+
+  async function names(q: string): Promise<string[]> {
+    const { status, body } = await get({ q, sort: 'id', size: '100' });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body.total).to.equal(body.items.length);
+    return body.items.map(({ name }: Person) => name);
+  }
+
+  /** In RSQL a backslash is special inside quotes only. */
+  const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+  describe('finds', () => {
+    const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+      'name==Ann': ['Ann'],
+      'name=="Ann Lee"': ['Ann Lee'],
+      "name=='O\\'Neil'": ["O'Neil"],
+      'age>=18;age<65': ['Ann Lee', "O'Neil"],
+      'age=between=(18,64)': ['Ann Lee', "O'Neil"],
+      'age=between=(64,18)': [],
+      'age=notbetween=(18,999);age<1000': ['Ann'],
+      'grade=in=(new,"in progress")': ['Ann', 'Ann Lee'],
+      'grade=out=(new)': ['Ann Lee'],
+      'grade!=new': ['Ann Lee'],
+      'grade!=new,grade=isnull=true;age<1000': ['Ann Lee', "O'Neil", 'Monthly report'],
+      'age=isnull=true': ['50*x'],
+      'tags=isnull=false': ['Ann'],
+      'note=ilike=*report*': ['Monthly report'],
+      'note=like=*report*': [],
+      'name=notlike=A*;age<1000': ["O'Neil", 'Monthly report'],
+      'name=inotlike=a*;age<1000': ["O'Neil", 'Monthly report'],
+      'name=like=50\\**': ['50*x'],
+      'note=like=50%_\\\\*': ['50*x'],
+      'note=like=50*%': [],
+      'born=between=(2026-01-01T00:00:00Z,2026-01-31T23:59:59Z)': ['Ann'],
+      'born==2026-02-01T02:00:00+02:00': ['Ann Lee'],
+      '(age==17,age==18);name!=Ann': ['Ann Lee'],
+      'age==17,age==18;name!="Ann Lee"': ['Ann'],
+      'note==null;age<1000': ["O'Neil"],
+      'name==Ann and age==17 or age==64': ['Ann', "O'Neil"],
+    };
+    for (const [q, expected] of Object.entries(EXAMPLES)) {
+      it(q, async () => {
+        expect(await names(q)).to.deep.equal(expected);
+      });
+    }
+
+    it('everything with a blank q', async () => {
+      const all = [...ROWS, ...LITERALS].length;
+      expect(await names('')).to.have.lengthOf(all);
+      expect(await names('  ')).to.have.lengthOf(all);
+    });
+
+    for (const text of LITERALS) {
+      it(`the text ${JSON.stringify(text)} as it is`, async () => {
+        const q = (operator: string, value: string): string => `age==1000;name${operator}${value}`;
+        expect(await names(q('==', quoted(text)))).to.deep.equal([text]);
+        expect(await names(q('=in=', `(${quoted(text)},"nobody")`))).to.deep.equal([text]);
+        expect(await names(q('!=', quoted(text)))).to.have.lengthOf(LITERALS.length - 1);
+        expect(await names(q('=out=', `(${quoted(text)})`))).to.have.lengthOf(LITERALS.length - 1);
+        expect(await names(q('=like=', quoted(text.replace(/[\\*]/g, '\\$&'))))).to.deep.equal([text]);
+      });
+    }
+
+    it('by the text of a column, in one statement, with the values apart from it', async () => {
+      const { statements } = await sql.duringRequest(() => get({ q: "name=='x;y',age=in=(1,2)" }));
+      const where = '("Person"."full_name" = $1) OR ("Person"."age" = ANY($2))';
+      const ours = (columns: string) =>
+        `SELECT ${columns} FROM "people" AS "Person" WHERE ${where} ORDER BY "Person"."id" LIMIT 50`;
+      const shown = '"id", "full_name", "age", "grade", "born", "note", "tags", "city"';
+      // Overrides are given whole records.
+      const whole = ours(`${shown}, "password"`);
+      const expected = onPath({
+        fast: ours(shown),
+        session: whole,
+        records: whole,
+        general:
+          'SELECT "id", "full_name" AS "name", "age", "grade", "born", "note", "tags", "city", "password" FROM "people" ' +
+          `AS "Person" WHERE (${where}) ORDER BY "Person"."id" ASC LIMIT 50 OFFSET 0;`,
+      });
+      expect(statements).to.deep.equal([expected]);
+    });
+  });
+
+  describe('refuses', () => {
+    it('a wrong q, with the position and what is allowed', async () => {
+      const allowed = [...FILTERABLE];
+      expectProblem(await get({ q: 'age>17;nam==Ann' }), 400, {
+        detail: `Cannot filter by 'nam'. Did you mean 'name'? Filterable: ${allowed.join(', ')}.`,
+        errors: [
+          {
+            parameter: 'q',
+            code: 'q.unknown-field',
+            detail: `Cannot filter by 'nam'. Did you mean 'name'? Filterable: ${allowed.join(', ')}.`,
+            position: 7,
+            allowed,
+          },
+        ],
+      });
+    });
+
+    it('everything that is wrong at once', async () => {
+      const { status, body } = await get({
+        q: 'age==x;name~y',
+        sort: 'age',
+        fields: 'nme',
+        page: '0',
+        sise: '3',
+      });
+      expect(status).to.equal(400);
+      expect(
+        body.errors.map(({ parameter, code }: { parameter: string; code: string }) => [parameter, code]),
+      ).to.deep.equal([
+        ['sise', 'unknown'],
+        ['page', 'range'],
+        ['q', 'q.type'],
+        ['q', 'q.unknown-operator'],
+        ['sort', 'sort.unknown-field'],
+        ['fields', 'fields.unknown'],
+      ]);
+    });
+
+    it('a q that is given twice', async () => {
+      expectIssue(await site.agent.get('/people?q=age==1&q=age==2'), 400, {
+        parameter: 'q',
+        code: 'repeated',
+        detail: "Parameter 'q' may be given once.",
+      });
+    });
+
+    it('a q that is not UTF-8', async () => {
+      for (const raw of ['%ff', 'name==%C3', '%']) {
+        expectIssue(await site.agent.get(`/people?q=${raw}`), 400, {
+          parameter: 'q',
+          code: 'encoding',
+          detail: "Parameter 'q' is not valid percent-encoded UTF-8.",
+        });
+      }
+    });
+
+    it('a q in the syntax of arrays and objects', async () => {
+      for (const name of ['q[]', 'q[age]', 'q[$gt]', 'filter', 'where', 's']) {
+        const { status, body } = await get({ [name]: '1' });
+        expect(status).to.equal(400);
+        expect(body.errors).to.have.lengthOf(1);
+        expect(body.errors[0]).to.include({ parameter: name, code: 'unknown' });
+      }
+    });
+
+    it('without a query', async () => {
+      const wrong = ['nothing==1', 'age==x', '(', 'age~1', 'name=like=***', "age==1'--"];
+      for (const q of wrong) {
+        const { result, statements } = await sql.duringRequest(() => get({ q }));
+        expect(result.status).to.equal(400);
+        expect(statements).to.deep.equal([]);
+      }
+    });
+  });
+
+  describe('tells nothing about columns that may not be filtered', () => {
+    const hidden = [
+      'password',
+      'city',
+      'full_name',
+      'nothing',
+      'xmin',
+      'ctid',
+      'Person.id',
+      'people',
+      'constructor',
+    ];
+
+    for (const place of ['q', 'sort', 'fields'] as const) {
+      it(`in ${place}`, async () => {
+        const names = hidden.filter((name) => place !== 'fields' || name !== 'city');
+        const bodies = await Promise.all(
+          names.map(async (name) => {
+            const { status, text } = await get({ [place]: place === 'q' ? `${name}==x` : name });
+            expect(status).to.equal(400);
+            return text.replaceAll(name, '…').replace(/ Did you mean '\w+'\?/g, '');
+          }),
+        );
+        expect(new Set(bodies)).to.have.lengthOf(1);
+        expect(bodies[0]).not.to.match(/password|full_name|xmin/);
+      });
+    }
+  });
+});

@@ -1,0 +1,376 @@
+/** `q` with relations to rows that a request may not see: they are as if they were not there. */
+import { expect } from 'chai';
+import type { Request } from 'express';
+import {
+  AutoIncrement,
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud, filter } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** A class that is declared later cannot be a type that decorators see. */
+type Loaded<M> = M;
+
+let asked = 0;
+const tenantOf = (request: Request) => {
+  asked += 1;
+  return request.get('tenant');
+};
+const allows = (name: string) => (request: Request) => request.get('without') !== name;
+
+abstract class Row extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare tenant: string;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+}
+
+@Crud<Project>({
+  scope: { tenant: tenantOf },
+  can: { read: allows('projects') },
+  fields: { budget: { read: (request) => request.get('hr') === 'yes' } },
+  include: { led: { ...UNGUARDED, size: { max: 5 } } },
+  filterAllow: { id: true, led: ['name'] },
+})
+@Table({ tableName: 'projects', timestamps: false })
+class Project extends Row {
+  @HasMany(() => Task, { foreignKey: 'leadId', constraints: false })
+  declare led?: Task[];
+
+  @Column(DataType.INTEGER)
+  declare budget: number | null;
+}
+
+@Crud<Note>({
+  scope: { tenant: tenantOf },
+  visible: (request) => filter`isPublic==true,owner==${request.get('user') ?? 'nobody'}`,
+  can: { list: allows('notes') },
+  fields: { taskId: { read: allows('links') } },
+})
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Row {
+  @Column(DataType.BOOLEAN)
+  declare isPublic: boolean;
+
+  @Column(DataType.TEXT)
+  declare owner: string;
+
+  @Column(DataType.INTEGER)
+  declare taskId: number;
+}
+
+@Crud({
+  scope: { tenant: tenantOf },
+  can: { list: allows('list'), read: allows('read') },
+  include: { wider: UNGUARDED },
+  filterAllow: { 'wider.name': true },
+} as object)
+@Table({ tableName: 'labels', timestamps: false })
+class Label extends Row {
+  @Column(DataType.INTEGER)
+  declare widerId: number | null;
+
+  @BelongsTo(() => Label, { foreignKey: 'widerId', constraints: false })
+  declare wider?: Loaded<Label> | null;
+}
+
+/** Not served; the scope of `bootstrap` is its only rule of rows. */
+@Crud({ fields: { labelId: { read: allows('joins') } } })
+@Table({ tableName: 'task_labels', timestamps: false })
+class TaskLabel extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Task)
+  @Column(DataType.INTEGER)
+  declare taskId: number;
+
+  @ForeignKey(() => Label)
+  @Column(DataType.INTEGER)
+  declare labelId: number;
+
+  @Column(DataType.TEXT)
+  declare tenant: string;
+}
+
+const SIZE = { size: { max: 5 } };
+
+@Crud<Task>({
+  scope: { tenant: tenantOf },
+  fields: { leadId: { read: (request) => request.get('hr') === 'yes' } },
+  include: {
+    project: UNGUARDED,
+    lead: UNGUARDED,
+    notes: { ...UNGUARDED, ...SIZE },
+    labels: { ...UNGUARDED, ...SIZE },
+    // Only notes about work may be seen through a task.
+    work: { ...SIZE, where: () => filter`name!=private` },
+  },
+  filterAllow: {
+    id: true,
+    'project.name': true,
+    'project.budget': true,
+    'lead.name': true,
+    notes: ['name'],
+    labels: ['name'],
+    work: ['name'],
+  },
+})
+@Table({ tableName: 'tasks', timestamps: false })
+class Task extends Row {
+  @Column(DataType.INTEGER)
+  declare projectId: number | null;
+
+  @BelongsTo(() => Project, { foreignKey: 'projectId', constraints: false })
+  declare project?: Loaded<Project> | null;
+
+  @Column(DataType.INTEGER)
+  declare leadId: number | null;
+
+  @BelongsTo(() => Project, { foreignKey: 'leadId', constraints: false })
+  declare lead?: Loaded<Project> | null;
+
+  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false })
+  declare notes?: Note[];
+
+  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false })
+  declare work?: Note[];
+
+  @BelongsToMany(
+    () => Label,
+    () => TaskLabel,
+  )
+  declare labels?: Label[];
+
+  @Column(DataType.INTEGER)
+  declare boardId: number | null;
+}
+
+/** For everybody; its tasks are not. */
+@Crud<Board>({
+  pagination: 'cursor',
+  include: { tasks: { ...UNGUARDED, ...SIZE } },
+  subresources: { tasks: UNGUARDED },
+  filterAllow: { tasks: ['name'] },
+})
+@Table({ tableName: 'boards', timestamps: false })
+class Board extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @HasMany(() => Task, { foreignKey: 'boardId', constraints: false })
+  declare tasks?: Task[];
+}
+
+const MODELS = [Project, Note, Label, Task, Board];
+
+const FILTERS = [
+  'project.name==Mine',
+  'project.name!=Mine',
+  'project.name=like=S*',
+  'project=isnull=true',
+  'project=isnull=false',
+  'notes=any=(name==good)',
+  'notes=none=(name==good)',
+  'notes=none=(name!=good)',
+  'notes=isempty=true',
+  'notes=isempty=false',
+  'labels=any=(name==red)',
+  'labels=none=(name==red)',
+  'labels=isempty=true',
+  'work=any=(name==private)',
+  'work=isempty=true',
+];
+
+describe('a filter by relations to rows of others', () => {
+  let site: TestApp;
+
+  before(async () => {
+    const logger = new CapturedLog();
+    const bootstrap = { logger, models: MODELS, scope: { tenant: tenantOf } };
+    site = await startTestApp({ models: MODELS, bootstrap, engine: { models: [...MODELS, TaskLabel] } });
+    await Project.bulkCreate([
+      { tenant: 'A', name: 'Mine', budget: 5 },
+      { tenant: 'B', name: 'Secret', budget: 9 },
+    ] as never);
+    await Board.bulkCreate([{}, {}, {}] as never);
+    await Task.bulkCreate([
+      { tenant: 'A', name: 'own', projectId: 1, leadId: 1, boardId: 1 },
+      { tenant: 'A', name: 'foreign', projectId: 2, leadId: 2, boardId: 2 },
+      { tenant: 'A', name: 'alone', boardId: 2 },
+      { tenant: 'B', name: 'theirs', projectId: 2, boardId: 3 },
+    ] as never);
+    const note = { tenant: 'A', isPublic: true, owner: 'ann' };
+    await Note.bulkCreate([
+      { ...note, name: 'good', taskId: 1 },
+      { ...note, name: 'good', taskId: 2, isPublic: false },
+      { ...note, name: 'good', taskId: 3, tenant: 'B' },
+      { ...note, name: 'private', taskId: 3 },
+    ] as never);
+    await Label.bulkCreate([
+      { tenant: 'A', name: 'red' },
+      { tenant: 'B', name: 'red' },
+    ] as never);
+    await TaskLabel.bulkCreate([
+      { taskId: 1, labelId: 1, tenant: 'A' },
+      { taskId: 2, labelId: 2, tenant: 'A' },
+      { taskId: 3, labelId: 1, tenant: 'B' },
+    ] as never);
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const get = (path: string, q: string, headers: Readonly<Record<string, string>> = {}) =>
+    site.agent.get(`${path}?q=${encodeURIComponent(q)}`).set({ tenant: 'A', user: 'bob', ...headers });
+  const names = async (q: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const { body } = await get('/tasks', q, headers).expect(200);
+    expect(body.total).to.equal(body.items.length);
+    return body.items.map(({ name }: Task) => name).join(' ');
+  };
+
+  it('finds no row of another tenant, and none that is not visible', async () => {
+    const found: Record<string, string> = {};
+    for (const q of FILTERS) found[q] = await names(q);
+    expect(found).to.deep.equal({
+      'project.name==Mine': 'own',
+      'project.name!=Mine': '',
+      'project.name=like=S*': '',
+      'project=isnull=true': 'foreign alone',
+      'project=isnull=false': 'own',
+      'notes=any=(name==good)': 'own',
+      'notes=none=(name==good)': 'foreign alone',
+      'notes=none=(name!=good)': 'own foreign',
+      'notes=isempty=true': 'foreign',
+      'notes=isempty=false': 'own alone',
+      'labels=any=(name==red)': 'own',
+      'labels=none=(name==red)': 'foreign alone',
+      'labels=isempty=true': 'foreign alone',
+      'work=any=(name==private)': '',
+      'work=isempty=true': 'foreign alone',
+    });
+    expect(await names('notes=any=(name==good)', { user: 'ann' })).to.equal('own foreign');
+    expect(await names('project.name==Secret', { tenant: 'B' })).to.equal('theirs');
+  });
+
+  it('answers with the same bytes whatever the rows of others hold', async () => {
+    const answers = async () => {
+      const texts = [];
+      for (const q of FILTERS) texts.push((await get('/tasks', q).expect(200)).text);
+      return texts;
+    };
+    const before = await answers();
+    await Project.update({ name: 'Mine' }, { where: { tenant: 'B' } });
+    await Note.update({ name: 'bad' }, { where: { tenant: 'B' } });
+    await Note.update({ name: 'bad' }, { where: { isPublic: false } });
+    await Label.update({ name: 'blue' }, { where: { tenant: 'B' } });
+    expect(await answers()).to.deep.equal(before);
+    await Project.update({ name: 'Secret' }, { where: { tenant: 'B' } });
+    await Note.update({ name: 'good' }, { where: { name: 'bad' } });
+    await Label.update({ name: 'red' }, { where: { tenant: 'B' } });
+  });
+
+  it('does not tell an attribute that the request may not read from one that is not there', async () => {
+    expect(await names('project.budget==5', { hr: 'yes' })).to.equal('own');
+    expect(await names('lead.name==Mine', { hr: 'yes' })).to.equal('own');
+    const hidden = await get('/tasks', 'project.budget==5').expect(400);
+    const typo = await get('/tasks', 'project.budge1==5').expect(400);
+    expect(hidden.text.replaceAll('budget', '')).to.equal(typo.text.replaceAll('budge1', ''));
+    // Who leads a task is not for everybody, so nothing of the lead is.
+    const lead = await get('/tasks', 'lead.name==Mine').expect(400);
+    const other = await get('/tasks', 'lea1.name==Mine').expect(400);
+    expect(lead.text.replaceAll('lead', '')).to.equal(other.text.replaceAll('lea1', ''));
+    const leading = await get('/projects', 'led=any=(name==own)').expect(400);
+    expect(leading.text).to.equal((await get('/projects', 'led=isempty=true').expect(400)).text);
+    const unknown = await get('/projects', 'le1=any=(name==own)').expect(400);
+    expect(leading.text.replaceAll('led', '')).to.equal(unknown.text.replaceAll('le1', ''));
+    expect((await get('/projects', 'led=any=(name==own)', { hr: 'yes' }).expect(200)).body.total).to.equal(1);
+    // Nor is the task of a note, which tasks with this note would tell.
+    for (const q of ['notes=any=(name==good)', 'notes=isempty=true']) {
+      const notes = await get('/tasks', q, { without: 'links' }).expect(400);
+      const typo = await get('/tasks', q.replace('notes', 'note1'), { without: 'links' }).expect(400);
+      expect(notes.text.replaceAll('notes', '')).to.equal(typo.text.replaceAll('note1', ''));
+    }
+    await get('/tasks', 'project.name==Mine', { without: 'links' }).expect(200);
+  });
+
+  it('asks no rule of a relation that the request may not know of, also under a record', async () => {
+    for (const path of ['/tasks', '/boards/1/tasks']) {
+      const hidden = await get(path, 'lead.name==Mine', { without: 'projects' }).expect(400);
+      const typo = await get(path, 'lea1.name==Mine', { without: 'projects' }).expect(400);
+      expect(hidden.text.replaceAll('lead', '')).to.equal(typo.text.replaceAll('lea1', ''));
+    }
+  });
+
+  it('knows no relation over a table whose keys the request may not read', async () => {
+    const hidden = await get('/tasks', 'labels=isempty=true', { without: 'joins' }).expect(400);
+    const typo = await get('/tasks', 'label5=isempty=true', { without: 'joins' }).expect(400);
+    expect(hidden.text.replaceAll('labels', '')).to.equal(typo.text.replaceAll('label5', ''));
+    await get('/tasks', 'labels=isempty=true').expect(200);
+  });
+
+  it('asks whether the request may read the other model only where it is named', async () => {
+    for (const [without, refused, allowed] of [
+      ['projects', 'project.name==x', 'notes=any=(name==project)'],
+      ['notes', 'notes=isempty=true', 'project.name==notes'],
+    ] as const) {
+      await get('/tasks', refused, { without }).expect(403);
+      await get('/tasks', allowed, { without }).expect(200);
+      await get('/tasks', `${refused};`, { without }).expect(400);
+    }
+    await site.agent.get('/tasks').set({ tenant: 'A', without: 'projects' }).expect(200);
+  });
+
+  it('fails where a scope has come to hide rows by joining them', async () => {
+    Project.hasOne(Note, { as: 'proof', foreignKey: 'taskId', constraints: false });
+    Project.addScope(
+      'defaultScope',
+      { include: [{ association: 'proof', required: true }] },
+      { override: true },
+    );
+    await get('/tasks', 'project.name==Mine').expect(500);
+    Project.addScope('defaultScope', {}, { override: true });
+    await get('/tasks', 'project.name==Mine').expect(200);
+  });
+
+  it('asks for the rows of a model once, and for each of its operations', async () => {
+    asked = 0;
+    await get('/labels', 'wider.name==red').expect(200);
+    expect(asked).to.equal(1);
+    for (const without of ['list', 'read']) await get('/labels', 'wider.name==red', { without }).expect(403);
+  });
+
+  it('is documented with the answer to what it may not read', async () => {
+    const { body } = await site.agent.get('/openapi.json').expect(200);
+    expect(body.paths['/boards'].get.responses).to.include.keys('403');
+  });
+
+  it('makes cursors that are good for the same rows only', async () => {
+    const q = 'tasks=isempty=false';
+    const first = await get('/boards', q).query({ size: 1 }).expect(200);
+    expect(first.body.items).to.deep.equal([{ id: 1 }]);
+    const page = { size: 1, after: first.body.next_cursor };
+    const { body } = await get('/boards', q).query(page).expect(200);
+    expect(body).to.deep.include({ items: [{ id: 2 }], next_cursor: null });
+    await get('/boards', q, { tenant: 'B' }).query(page).expect(400);
+    expect((await get('/boards', q, { tenant: 'B' }).expect(200)).body.items).to.deep.equal([{ id: 3 }]);
+  });
+});

@@ -1,0 +1,97 @@
+/** What a health check finds out about a Redis Cluster, which is always a client of the user's. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Cluster } from 'ioredis';
+import { Sequelize } from 'sequelize';
+import { checkHealth, configureEngine, currentEngine, disposeEngine } from '../../../src/index.js';
+import { Gate } from '../../support/gate.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { type RedisServer, startRedis } from '../../support/redis-server.js';
+
+describe('a health check of a Redis Cluster', () => {
+  let database: TestDatabase;
+  let redis: RedisServer;
+  let gate: Gate;
+  let cluster: Cluster;
+
+  before(async () => {
+    [database, redis] = await Promise.all([freshDatabase(), startRedis({ isCluster: true })]);
+  });
+
+  after(() => Promise.all([database.drop(), redis.stop()]));
+
+  beforeEach(async () => {
+    gate = await Gate.before(redis.url);
+  });
+
+  afterEach(async () => {
+    await disposeEngine();
+    cluster.disconnect();
+    await gate.close();
+  });
+
+  /** Reaches its node through the gate. */
+  function configure(options: { lazyConnect?: boolean } = {}): void {
+    const [own, through] = [new URL(redis.url), new URL(gate.url)];
+    cluster = new Cluster([gate.url], {
+      natMap: { [own.host]: { host: through.hostname, port: Number(through.port) } },
+      clusterRetryStrategy: () => 50,
+      ...options,
+    });
+    cluster.on('error', () => {});
+    configureEngine({ sequelize: new Sequelize(database.url, { logging: false }), cache: cluster });
+  }
+
+  /** Errors in between are those of earlier attempts. */
+  function untilReady(): Promise<void> {
+    return new Promise((resolve) => cluster.once('ready', resolve));
+  }
+
+  it('is healthy when its masters answer', async () => {
+    configure();
+    await untilReady();
+    expect(await checkCache()).to.deep.equal({ status: 'healthy', error: null });
+    expect(await currentEngine().cache?.set('city', 'Lyon')).to.equal('OK');
+  });
+
+  it('is healthy before a client has been used that connects at its first command', async () => {
+    configure({ lazyConnect: true });
+    expect(await checkCache()).to.deep.equal({ status: 'healthy', error: null });
+  });
+
+  it('notices when it stops, and when it is there again', async () => {
+    configure();
+    await untilReady();
+    await gate.close();
+    const during = await checkCache();
+    const ready = untilReady();
+    await gate.open();
+    await ready;
+    expect(during.status).to.equal('unhealthy');
+    expect(during.error).to.be.oneOf(['connection refused', 'connection lost']);
+    expect(await checkCache()).to.deep.equal({ status: 'healthy', error: null });
+  });
+
+  it('ends at the timeout when it says nothing', async () => {
+    configure();
+    await untilReady();
+    gate.delay = 60_000;
+    expect(await checkCache(0.2)).to.deep.equal({ status: 'unhealthy', error: 'timed out after 0.2 s' });
+  });
+
+  it('leaves no connection open', async () => {
+    configure();
+    await untilReady();
+    await cluster.ping();
+    const before = gate.openConnections;
+    const used = gate.connections;
+    await Promise.all([checkCache(), checkCache()]);
+    while (gate.openConnections > before) await sleep(2);
+    expect(gate.connections).to.equal(used + 2);
+  });
+});
+
+async function checkCache(timeout = 10) {
+  const { status, checks } = (await checkHealth({ timeout })).toJSON();
+  return { status, error: checks.find(({ name }) => name === 'cache')?.error };
+}

@@ -1,0 +1,139 @@
+/** Probes that nobody answers leave nothing behind. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import Redis from 'ioredis';
+import { Sequelize } from 'sequelize';
+import { checkHealth, configureEngine, disposeEngine } from '../../../src/index.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { type SilentServer, startSilentServer } from '../../support/silent-server.js';
+
+const PROBES = 1_000;
+const AT_ONCE = 50;
+const TIMEOUT = 0.005;
+/** Milliseconds that a timer of ioredis outlives its connection: in version 5 it ends after two seconds at the latest. */
+const OF_IOREDIS = require('ioredis/package.json').version.startsWith('5.') ? 2_500 : 0;
+
+describe('a thousand probes that time out', () => {
+  let silent: SilentServer;
+
+  before(async () => {
+    silent = await startSilentServer();
+  });
+
+  after(() => silent[Symbol.asyncDispose]());
+
+  afterEach(() => disposeEngine());
+
+  const sequelize = () =>
+    new Sequelize(`postgres://ann:secret@127.0.0.1:${silent.port}/atlas`, { dialect: 'postgres' });
+
+  it('of PostgreSQL leave no connection and no timer', async () => {
+    configureEngine({ sequelize: sequelize() });
+    await expectNothingLeft(1);
+  });
+
+  it('of all three leave no connection and no timer', async () => {
+    configureEngine({
+      sequelize: sequelize(),
+      clickhouse: `http://ann:secret@127.0.0.1:${silent.port}`,
+      // It has not connected, and so has nothing open itself.
+      cache: new Redis(`redis://ann:secret@127.0.0.1:${silent.port}`, { lazyConnect: true }),
+    });
+    await expectNothingLeft(3);
+  });
+
+  async function expectNothingLeft(backEnds: number): Promise<void> {
+    // The timer of the test itself is started when its function has returned.
+    await turn();
+    const before = resources();
+    const accepted = silent.accepted();
+    let failed = 0;
+    for (let asked = 0; asked < PROBES; asked += AT_ONCE) {
+      const reports = await Promise.all(
+        Array.from({ length: AT_ONCE }, () => checkHealth({ timeout: TIMEOUT })),
+      );
+      failed += reports.flatMap(({ components }) => components).filter(({ healthy }) => !healthy).length;
+    }
+    expect(failed).to.equal(PROBES * backEnds);
+    // They have failed for its silence, and not before they were sent. It may hear of them only now.
+    while (silent.accepted() === accepted) await turn();
+    // The server's ends of the connections are in this process as well, and close a little later.
+    while (sockets(resources()) > sockets(before)) await turn();
+    // Timers of other tests may have run out in the meantime.
+    const left = () => Object.entries(resources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+    const deadline = performance.now() + OF_IOREDIS;
+    while (left().length > 0 && performance.now() < deadline) await turn();
+    expect(left()).to.deep.equal([]);
+  }
+});
+
+describe('a probe of a PostgreSQL that does not hear its goodbye', () => {
+  let database: TestDatabase;
+
+  before(async () => {
+    database = await freshDatabase();
+  });
+
+  after(() => database.drop());
+
+  afterEach(() => disposeEngine());
+
+  it('is healthy, and leaves no connection half open', async () => {
+    await using deaf = await startDeafServer(database.url);
+    configureEngine({ sequelize: new Sequelize(deaf.url, { dialect: 'postgres' }) });
+    const { healthy } = await checkHealth();
+    expect(healthy).to.equal(true);
+    expect(await deaf.wayOut()).to.equal('closed');
+  });
+});
+
+/** Passes everything on but the message that ends a connection, and the end itself. */
+async function startDeafServer(target: string) {
+  const { hostname, port } = new URL(target);
+  const clients: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    clients.push(client);
+    const behind = connect(Number(port), hostname);
+    client.on('data', (chunk) => chunk.toString('latin1').startsWith('X') || behind.write(chunk));
+    behind.on('data', (chunk) => client.write(chunk)).on('error', () => {});
+    client.on('error', () => {}).once('close', () => behind.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    /** Resolves when the client's end is closed: only then is writing to it answered by a reset. */
+    async wayOut(): Promise<string> {
+      const [client] = clients;
+      while (client && !client.destroyed) {
+        client.write('N');
+        await turn();
+      }
+      return client ? 'closed' : 'never opened';
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function sockets({ TCPSocketWrap = 0, ConnectWrap = 0 }: Record<string, number>): number {
+  return TCPSocketWrap + ConnectWrap;
+}
+
+/** Lets the event loop turn once. */
+function turn(): Promise<void> {
+  return new Promise(setImmediate);
+}
+
+/** How many of each kind keep the process alive. */
+function resources(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

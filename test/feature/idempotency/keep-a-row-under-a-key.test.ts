@@ -1,0 +1,297 @@
+/** A write with an `Idempotency-Key` that is one statement: the row is kept as PostgreSQL writes it, and answered with the same bytes. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import {
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  type EngineOptions,
+} from '../../../src/index.js';
+import { keyTablesOf } from '../../../src/persistence/sql/key-table.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { onPath } from '../../support/combination.js';
+import { deferred } from '../../support/deferred.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const UNANSWERED = {
+  detail:
+    'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
+};
+
+@Crud({ etag: 'xmin' })
+@Table({ tableName: 'Odd "letters"', timestamps: false })
+class Letter extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare written: string | null;
+
+  @Column(DataType.BOOLEAN)
+  declare sent: boolean | null;
+
+  @Column(DataType.DOUBLE)
+  declare weight: number | null;
+
+  @Column(DataType.DATE(6))
+  declare moment: Date | null;
+
+  @Column(DataType.BLOB)
+  declare seal: Buffer | null;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare lines: string[] | null;
+
+  @Column(DataType.JSON)
+  declare extra: unknown;
+
+  @Column({ type: DataType.TEXT, field: 'crud', defaultValue: '' })
+  declare empty: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'stamps', paranoid: true, version: true })
+class Stamp extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, unique: true })
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'parcels', schema: 'post', timestamps: false })
+class Parcel extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare text: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'drafts', timestamps: false })
+class Draft extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+}
+
+const DRIVERS: Readonly<Record<string, EngineOptions>> = {
+  pg: {},
+  'pg without prepared statements': { preparedStatements: false },
+  'another driver': { dialectModule: { ...pg } },
+};
+
+const TEXTS = [
+  '',
+  ' ',
+  '"',
+  '""',
+  '\\',
+  '\\\\"',
+  ',',
+  '(a,b)',
+  ')',
+  'NULL',
+  '\n\t',
+  '{"a":1}',
+  '\u{1f600}',
+  "'$1",
+  '=x',
+];
+const BODIES: object[] = [
+  {},
+  ...TEXTS.map((text) => ({
+    written: text,
+    lines: [text, text],
+    extra: { [text]: [text, null, 1.5] },
+    empty: text,
+  })),
+  { sent: true, weight: 0.1, moment: '2026-01-31T08:00:00.123Z', seal: 'AAEC/w==' },
+  { sent: false, weight: -1e300, lines: [], seal: '', extra: [] },
+];
+
+const isOneStatement = onPath({
+  fast: true,
+  general: false,
+  values: false,
+  unit: false,
+  session: false,
+  records: false,
+});
+
+describe('a row that is kept under a key', () => {
+  const log = new SqlLog();
+  let site: TestApp;
+  const idempotency = { principal: () => 'ann' };
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Letter, Stamp],
+      bootstrap: { models: [Letter, Stamp], idempotency },
+      engine: { logging: log.record, dialectOptions: { lock_timeout: 250 } },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(() => emptyTables(site, 'stamps', 'crud_idempotency'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const post = (path: string, key: string, body: object, { agent }: Pick<BuiltApp, 'agent'> = site) =>
+    agent.post(path).set('idempotency-key', key).send(body);
+
+  function expectReplay(first: Response, second: Response): void {
+    expect([first.status, first.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
+    expect(second.headers['idempotent-replayed']).to.equal('true');
+    expect(toldBy(second)).to.deep.equal(toldBy(first));
+  }
+
+  function toldBy({ status, text, headers }: Response) {
+    return { status, text, headers: { ...headers, date: null, 'idempotent-replayed': null } };
+  }
+
+  it('is answered with the same bytes, whatever is in it', async () => {
+    for (const [index, body] of BODIES.entries()) {
+      const first = await post('/letters', `k${index}`, body);
+      expectReplay(first, await post('/letters', `k${index}`, body));
+    }
+    expect(await Letter.count()).to.equal(BODIES.length);
+  });
+
+  it('is written by the statement that keeps it', async () => {
+    await post('/stamps', 'warm', { name: 'warm' });
+    const counts: number[] = [];
+    const sends = [
+      () => post('/stamps', 'a', { name: 'a' }),
+      () => site.agent.patch('/stamps/1').set('idempotency-key', 'b').send({ name: 'b' }),
+      () => site.agent.delete('/stamps/1').set('idempotency-key', 'c'),
+    ];
+    for (const send of sends) {
+      const { result, statements } = await log.duringRequest(send);
+      expect(result.status).to.be.below(300);
+      counts.push(statements.filter((text) => !text.includes('pg_trigger')).length);
+    }
+    if (isOneStatement) expect(counts).to.deep.equal([1, 1, 1]);
+  });
+
+  it('waits for the same request where another unique index comes first', async () => {
+    const [begun, ended] = [deferred(), deferred()];
+    class Stamps extends crudController(Stamp) {
+      override async create(values: CreateValues<Stamp>, context: CrudContext<Stamp>) {
+        const stamp = await super.create(values, context);
+        begun.resolve();
+        await ended.promise;
+        return stamp;
+      }
+    }
+    const slow = await buildApp({ models: [Stamp], controllers: [Stamps], idempotency });
+    const quick = site;
+    const first = post('/stamps', 'a', { name: 'a' }, slow).then((answer) => answer);
+    await begun.promise;
+    const refused = await post('/stamps', 'a', { name: 'a' }, quick);
+    expectProblem(refused, 409, {
+      detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
+    });
+    expect(refused.headers['retry-after']).to.equal('1');
+    // Another request, which the same row keeps waiting.
+    const busy = await post('/stamps', 'b', { name: 'a' }, quick);
+    expectProblem(busy, 503, { detail: 'The database is busy; try again.' });
+    ended.resolve();
+    const done = await first;
+    const again = await post('/stamps', 'a', { name: 'a' }, quick);
+    expect([again.text, again.headers['idempotent-replayed']]).to.deep.equal([done.text, 'true']);
+  });
+
+  it('is not answered from where the application has other columns by now', async () => {
+    await post('/stamps', 'a', { name: 'a' });
+    await site.engine.sequelize.query(`UPDATE crud_idempotency SET answer = '=other' || answer`);
+    expectProblem(await post('/stamps', 'a', { name: 'a' }), 409, UNANSWERED);
+    expect(await Stamp.count()).to.equal(1);
+  });
+
+  it('is written otherwise into a table with rules', async () => {
+    const { sequelize } = site.engine;
+    await sequelize.query('CREATE RULE tell AS ON INSERT TO stamps DO ALSO NOTIFY stamps');
+    try {
+      expectReplay(await post('/stamps', 'a', { name: 'a' }), await post('/stamps', 'a', { name: 'a' }));
+    } finally {
+      await sequelize.query('DROP RULE tell ON stamps');
+    }
+    const kept = await sequelize.query('SELECT key FROM crud_idempotency', { type: QueryTypes.SELECT });
+    expect([kept, await Stamp.count()]).to.deep.equal([[{ key: 'a' }], 1]);
+  });
+
+  it("is kept in the schema of its model, by an instance of the user's too", async () => {
+    const database = await freshDatabase();
+    const sequelize = new Sequelize(database.url, { dialect: 'postgres', models: [Parcel], logging: false });
+    await using _closed = { [Symbol.asyncDispose]: () => sequelize.close().then(database.drop) };
+    await sequelize.createSchema('post', {});
+    await sequelize.sync();
+    for (const { definition } of keyTablesOf([Parcel])) await sequelize.query(definition.join(';'));
+    for (const fastPath of [true, false]) {
+      const own = await buildApp({ models: [Parcel], idempotency, fastPath });
+      const key = String(fastPath);
+      expectReplay(
+        await post('/parcels', key, { text: key }, own),
+        await post('/parcels', key, { text: key }, own),
+      );
+    }
+    const kept = await sequelize.query('SELECT key FROM post.crud_idempotency ORDER BY key', {
+      type: QueryTypes.SELECT,
+    });
+    expect([kept, await Parcel.count()]).to.deep.equal([[{ key: 'false' }, { key: 'true' }], 2]);
+  });
+
+  for (const [driver, engine] of Object.entries(DRIVERS)) {
+    it(`is kept with ${driver}, under row security, for each tenant`, async () => {
+      await using database = await TenantDatabase.create(['drafts']);
+      await using secured = await startTestApp({
+        models: [Draft],
+        database: { url: database.url(), drop: async () => {} },
+        engine: { createAll: false, ...engine },
+        minPool: 2,
+        bootstrap: {
+          models: [Draft],
+          logger: new CapturedLog(),
+          rls: { settings: (request) => ({ 'app.tenant': String(request.get('x-tenant')) }) },
+          idempotency: { principal: (request) => request.get('x-user') ?? request.get('x-tenant') },
+        },
+      });
+      for (const { definition } of keyTablesOf([Draft])) await database.control.query(definition.join(';'));
+      await database.control.query(`GRANT ALL ON crud_idempotency TO ${database.role}`);
+      for (const tenant of TENANTS.slice(0, 2)) {
+        const send = () => post('/drafts', 'a', { title: tenant }, secured).set('x-tenant', tenant);
+        expectReplay(await send(), await send());
+        const { rows } = await database.control.query('SELECT tenant FROM drafts WHERE title = $1', [tenant]);
+        expect(rows).to.deep.equal([{ tenant }]);
+      }
+      const [own, other] = TENANTS;
+      const write = (tenant = '') =>
+        post('/drafts', 'b', { title: 'b' }, secured).set({ 'x-user': 'ann', 'x-tenant': tenant });
+      expectReplay(await write(own), await write(own));
+      expectProblem(await write(other), 409, UNANSWERED);
+    });
+  }
+});

@@ -1,0 +1,492 @@
+/** `count`: lists whose rows are counted exactly, up to a cap, or not at all. */
+import { expect } from 'chai';
+import type { Request } from 'express';
+import { Get } from 'routing-controllers';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  EVERYTHING,
+  filter,
+  InjectListQuery,
+  type ListQuery,
+  type OffsetListQuery,
+  type Page,
+  Repository,
+} from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { TwoPaths } from '../../support/two-paths.js';
+
+const CAP = 5;
+
+const visible = (request: Request) => {
+  const most = request.get('sees');
+  return most ? filter`n<=${most}` : EVERYTHING;
+};
+
+@Crud({
+  count: { cap: CAP },
+  filterAllow: ['n'],
+  sortAllow: ['n'],
+  pageSize: { default: 2, max: 20 },
+  visible,
+})
+@Table({ tableName: 'stones', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
+class Stone extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare n: number;
+}
+
+@Crud({ count: { cap: CAP }, pagination: 'cursor', filterAllow: ['n'], pageSize: { default: 2 } })
+@Table({ tableName: 'grains', timestamps: false })
+class Grain extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare n: number;
+}
+
+@Crud({ filterAllow: ['n'] })
+@Table({ tableName: 'sands', timestamps: false })
+class Sand extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare n: number;
+}
+
+@Crud({ count: { allow: ['capped', 'none'], cap: CAP }, pageSize: { default: 2 } })
+@Table({ tableName: 'rocks', timestamps: false })
+class Rock extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare n: number;
+}
+
+/** Each row is joined with two others. */
+@Crud({ count: { cap: CAP }, filterAllow: ['n'], pageSize: { default: 2 } })
+@DefaultScope(() => ({ include: [Chip], order: [['n', 'DESC']], limit: 3 }))
+@Table({ tableName: 'slabs', timestamps: false })
+class Slab extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare n: number;
+
+  @HasMany(() => Chip, 'slabN')
+  declare chips?: Chip[];
+}
+
+@Table({ tableName: 'chips', timestamps: false })
+class Chip extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Slab)
+  @Column(DataType.INTEGER)
+  declare slabN: number;
+}
+
+const upTo = (most: number) => Array.from({ length: most }, (_, index) => ({ n: index + 1 }));
+const MODELS = [Stone, Grain, Sand, Rock, Slab];
+
+async function fill(): Promise<void> {
+  await Stone.bulkCreate(upTo(8));
+  await Stone.destroy({ where: { n: 8 } });
+  for (const model of [Grain, Rock, Sand, Slab]) await model.bulkCreate(upTo(7));
+  await Chip.bulkCreate([...upTo(7), ...upTo(7)].map(({ n }) => ({ slabN: n })));
+}
+
+describe('counting a list', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: MODELS,
+      bootstrap: { logger: new CapturedLog() },
+      engine: { logging: sql.record, models: [...MODELS, Chip], pool: { max: 1 } },
+    });
+    await fill();
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** What an answer says beside its items; the items by their numbers. */
+  const ask = async (target: string, headers: Record<string, string> = {}) => {
+    const { body } = await site.agent.get(target).set(headers).expect(200);
+    const items = body.items.map(({ n }: { n: number }) => n).join();
+    const { total, total_is, page, pages, has_next, has_prev } = body;
+    return { items, total, total_is, page, pages, has_next, has_prev };
+  };
+
+  const bodyOf = async (target: string): Promise<Record<string, unknown>> =>
+    (await site.agent.get(target).expect(200)).body;
+
+  describe('by number', () => {
+    it('says what the total is, in a key of its own', async () => {
+      const { text } = await site.agent.get('/stones').expect(200);
+      expect(text).to.match(/^\{"items":\[.*\],"total":7,"total_is":"exact","page":1,"size":2,"pages":4,/);
+    });
+
+    for (const [label, most, total, is] of [
+      ['one row below the cap', CAP - 1, CAP - 1, 'exact'],
+      ['as many rows as the cap', CAP, CAP, 'exact'],
+      ['one row above the cap', CAP + 1, CAP, 'at_least'],
+    ] as const) {
+      it(`stops at the cap with ${label}`, async () => {
+        const pages = is === 'exact' ? Math.ceil(most / 2) : null;
+        const found = { page: 1, has_next: true, has_prev: false, items: '1,2' };
+        expect(await ask(`/stones?count=capped&q=n<=${most}`)).to.deep.equal({
+          ...found,
+          total,
+          total_is: is,
+          pages,
+        });
+        expect(await ask('/stones?count=capped', { sees: `${most}` })).to.deep.include({
+          total,
+          total_is: is,
+        });
+      });
+    }
+
+    it('answers the rows behind the cap, up to the last one', async () => {
+      const behind = { total: CAP, total_is: 'at_least', pages: null, has_prev: true };
+      expect(await ask('/stones?count=capped&page=6&size=1')).to.deep.equal({
+        ...behind,
+        items: '6',
+        page: 6,
+        has_next: true,
+      });
+      const last = { total: 7, total_is: 'exact', page: 7, pages: 7, has_next: false, has_prev: true };
+      expect(await ask('/stones?count=capped&page=7&size=1')).to.deep.equal({ ...last, items: '7' });
+      expect(await ask('/stones?count=capped&page=9&size=1')).to.deep.equal({
+        ...behind,
+        items: '',
+        page: 9,
+        has_next: false,
+      });
+    });
+
+    it('counts nothing where it need not, and tells what a short page tells', async () => {
+      const none = { total: null, total_is: 'none', pages: null };
+      expect(await ask('/stones?count=none')).to.deep.include({ ...none, items: '1,2', has_next: true });
+      expect(await ask('/stones?count=none&page=3')).to.deep.include({
+        ...none,
+        items: '5,6',
+        has_next: true,
+      });
+      const exact = { total: 7, total_is: 'exact', pages: 4, has_next: false };
+      expect(await ask('/stones?count=none&page=4')).to.deep.include({ ...exact, items: '7' });
+      expect(await ask('/stones?count=none&page=9')).to.deep.include({ ...none, items: '', has_next: false });
+      expect(await ask('/stones?count=none&q=n<0')).to.deep.include({
+        total: 0,
+        total_is: 'exact',
+        pages: 0,
+      });
+    });
+
+    it('gives every row exactly once by has_next, whatever is counted', async () => {
+      for (const mode of ['exact', 'capped', 'none']) {
+        const seen: string[] = [];
+        for (let page = 1, hasNext = true; hasNext; page += 1) {
+          const found = await ask(`/stones?count=${mode}&page=${page}&sort=-n`);
+          seen.push(found.items);
+          hasNext = found.has_next;
+        }
+        expect(seen.join(), mode).to.equal('7,6,5,4,3,2,1');
+      }
+    });
+
+    it('asks for no more than the cap, and not where the rows tell', async () => {
+      const statements = async (target: string) =>
+        (await sql.duringRequest(() => site.agent.get(target).expect(200))).statements;
+      const [rows, counted] = await statements('/stones?count=capped');
+      expect(rows).to.match(/ LIMIT 3\b/);
+      expect(counted).to.match(
+        /^SELECT count\(\*\).* FROM \(SELECT 1.* FROM "stones" .* LIMIT 6\) AS "\.?\w+";?$/,
+      );
+      expect(counted).not.to.include('ORDER BY');
+      for (const target of [
+        '/stones?count=none',
+        '/stones?count=capped&page=3',
+        '/stones?count=capped&page=4',
+        '/stones?count=exact&size=7',
+        '/grains?count=exact&size=7',
+        `/grains?count=capped&size=${CAP + 1}`,
+      ])
+        expect(await statements(target), target).to.have.length(1);
+    });
+  });
+
+  describe('by cursor', () => {
+    it('counts nothing unless it is asked to, and has the same keys', async () => {
+      const { body } = await site.agent.get('/grains').expect(200);
+      expect(Object.keys(body)).to.deep.equal([
+        'items',
+        'total',
+        'total_is',
+        'next_cursor',
+        'prev_cursor',
+        'has_next',
+        'has_prev',
+      ]);
+      expect([body.total, body.total_is]).to.deep.equal([null, 'none']);
+      expect(await ask('/grains?q=n<3')).to.deep.include({ total: 2, total_is: 'exact', has_next: false });
+    });
+
+    it('counts all rows of the list on each of its pages', async () => {
+      for (const [mode, q, total, is] of [
+        ['exact', 'n>0', 7, 'exact'],
+        ['capped', 'n>0', CAP, 'at_least'],
+        ['capped', 'n>2', CAP, 'exact'],
+        ['capped', 'n>3', CAP - 1, 'exact'],
+      ] as const) {
+        let target: string | null = `/grains?count=${mode}&q=${q}`;
+        for (let page = 1; target; page += 1) {
+          const body = await bodyOf(target);
+          expect([body['total'], body['total_is']], `${mode} ${q} ${page}`).to.deep.equal([total, is]);
+          const next = body['next_cursor'];
+          target = next === null ? null : `/grains?count=${mode}&q=${q}&after=${next}`;
+        }
+      }
+    });
+  });
+
+  describe('through a scope that joins, sorts and limits', () => {
+    it('counts each row once, and all of them', async () => {
+      expect(await ask('/slabs')).to.deep.include({ items: '1,2', total: 7, total_is: 'exact' });
+      expect(await ask('/slabs?count=capped')).to.deep.include({ total: CAP, total_is: 'at_least' });
+      expect(await ask(`/slabs?count=capped&q=n<=${CAP}`)).to.deep.include({ total: CAP, total_is: 'exact' });
+    });
+  });
+
+  describe('with what is not allowed', () => {
+    it('names what is, and the nearest', async () => {
+      const refuse = async (target: string, detail: string, allowed: readonly string[]) => {
+        const issue = { parameter: 'count', code: 'count.not-allowed', detail, allowed };
+        expectProblem(await site.agent.get(target), 400, { detail, errors: [issue] });
+      };
+      const all = "Parameter 'count' is 'caped'; it accepts exact, capped, none. Did you mean 'capped'?";
+      await refuse('/stones?count=caped', all, ['exact', 'capped', 'none']);
+      const few = "Parameter 'count' is 'exact'; it accepts capped, none.";
+      await refuse('/rocks?count=exact', few, ['capped', 'none']);
+    });
+
+    it('begins with the first that is allowed where the usual one is not', async () => {
+      expect(await ask('/rocks')).to.deep.include({ total: CAP, total_is: 'at_least', has_next: true });
+    });
+
+    it('knows no parameter where the option is not set, and answers as ever', async () => {
+      await site.agent.get('/sands?count=none').expect(400);
+      const { text } = await site.agent.get('/sands?q=n<2').expect(200);
+      expect(text).to.equal(
+        '{"items":[{"n":1}],"total":1,"page":1,"size":20,"pages":1,"has_next":false,"has_prev":false}',
+      );
+    });
+  });
+
+  it('is in the document where the option is set', () => {
+    const { paths, components } = site.crud.openapi() as unknown as {
+      paths: Record<string, { get: { parameters: { name: string; schema: object }[] } }>;
+      components: { schemas: Record<string, { properties: Record<string, object>; required: string[] }> };
+    };
+    const parameter = (path: string) => paths[path]?.get.parameters.find(({ name }) => name === 'count');
+    expect(parameter('/rocks')?.schema).to.deep.equal({
+      type: 'string',
+      enum: ['capped', 'none'],
+      default: 'capped',
+    });
+    expect(parameter('/sands')).to.equal(undefined);
+    const { StonePage, GrainCursorPage, SandPage } = components.schemas;
+    expect(StonePage?.properties).to.deep.include.keys('total', 'total_is', 'pages');
+    expect(StonePage?.properties['total']).to.deep.include({ type: ['integer', 'null'] });
+    expect(StonePage?.properties['pages']).to.deep.include({ type: ['integer', 'null'] });
+    expect(GrainCursorPage?.required).to.include.members(['total', 'total_is']);
+    expect(SandPage?.properties).not.to.have.property('total_is');
+    expect(SandPage?.properties['total']).to.deep.include({ type: 'integer' });
+  });
+
+  describe('in a repository', () => {
+    const stones = new Repository(Stone);
+    const place = { page: 1, size: 2 };
+
+    it('says what the total is where it is asked', async () => {
+      const without = ({ items: _items, ...page }: Page<Stone>) => page;
+      expect(without(await stones.page(place))).to.deep.equal({ ...place, total: 7 });
+      expect(without(await stones.page({ ...place, count: 'capped', cap: 3 }))).to.deep.equal({
+        ...place,
+        total: 3,
+        totalIs: 'at_least',
+        hasNext: true,
+      });
+      expect(without(await stones.page({ ...place, count: 'none' }))).to.deep.equal({
+        ...place,
+        total: null,
+        totalIs: 'none',
+        hasNext: true,
+      });
+      expect(without(await stones.page({ page: 1, size: 7, count: 'exact' }))).to.deep.equal({
+        page: 1,
+        size: 7,
+        total: 7,
+        totalIs: 'exact',
+        hasNext: false,
+      });
+      const { total, totalIs } = await stones.cursorPage({ size: 1, count: 'exact' });
+      expect([total, totalIs]).to.deep.equal([7, 'exact']);
+      expect(await stones.cursorPage({ size: 1 })).not.to.have.property('total');
+    });
+
+    it('takes a condition of its own, and hooks, into account', async () => {
+      const where = { n: [1, 2, 3, 4] };
+      const capped = { ...place, count: 'capped', cap: 3 } as const;
+      expect(await stones.page({ ...capped, where })).to.deep.include({ total: 3, totalIs: 'at_least' });
+      expect(await stones.page({ ...capped, cap: 4, where })).to.deep.include({ total: 4, totalIs: 'exact' });
+      Stone.addHook('beforeCount', 'few', (options: { where?: object }) => {
+        options.where = { ...options.where, id: [1, 2] };
+      });
+      try {
+        expect(await stones.page(capped)).to.deep.include({ total: 2, totalIs: 'exact' });
+      } finally {
+        Stone.removeHook('beforeCount', 'few');
+      }
+    });
+
+    it('refuses what it does not know', async () => {
+      for (const wrong of [{ count: 'some' }, { count: 'capped', cap: 0 }, { count: 'capped', cap: 1.5 }]) {
+        const found = stones.page({ ...place, ...wrong } as never);
+        expect(await found.then(String, (error: unknown) => error)).to.be.instanceOf(RangeError);
+      }
+    });
+  });
+});
+
+/** An override with pages of its own, and a route with the query of a list. */
+class StoneController extends crudController<Stone, object>(Stone) {
+  override async list(query: ListQuery, { repository }: CrudContext<Stone>): Promise<Page<object>> {
+    const { page, size } = query as OffsetListQuery;
+    if (page === 3) return { items: [{ id: 1, n: 1 }], total: 9, page, size };
+    if (page === 4) return { items: [{ id: 1, n: 1 }], page, size };
+    return repository.page({ ...(query as OffsetListQuery), where: { n: [1, 2, 3] } });
+  }
+
+  @Get('/few')
+  few(@InjectListQuery() query: OffsetListQuery) {
+    return new Repository(Stone).page({ ...query, where: { n: [1, 2, 3, 4, 5, 6] } });
+  }
+
+  @Get('/uncounted')
+  uncounted() {
+    return new Repository(Stone).page({ page: 1, size: 1, count: 'none' });
+  }
+}
+
+class SandController extends crudController<Sand>(Sand) {
+  override list(query: ListQuery, { repository }: CrudContext<Sand>): Promise<Page<Sand>> {
+    return repository.page({ ...(query as OffsetListQuery), size: 1, count: 'capped', cap: 2 });
+  }
+}
+
+describe('counting a list in code of the user', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: MODELS,
+      bootstrap: { controllers: [StoneController, SandController], logger: new CapturedLog() },
+      engine: { models: [...MODELS, Chip] },
+    });
+    await fill();
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const rest = async (target: string) => {
+    const { items: _items, ...others } = (await site.agent.get(target).expect(200)).body;
+    return others;
+  };
+
+  it('counts as the request says, where the query is passed on', async () => {
+    const page = { page: 1, size: 2, has_next: true, has_prev: false };
+    const none = { ...page, total: null, total_is: 'none', pages: null };
+    expect(await rest('/stones?count=none')).to.deep.equal(none);
+    expect(await rest('/stones/few?count=none')).to.deep.equal(none);
+    expect(await rest('/stones?count=capped')).to.deep.include({ total: 3, total_is: 'exact', pages: 2 });
+    expect(await rest('/stones/few?count=capped')).to.deep.include({ total: CAP, total_is: 'at_least' });
+    expect(await rest('/stones/uncounted')).to.deep.equal({ ...none, size: 1 });
+  });
+
+  it('takes the number of a page of its own as exact, and none as not known', async () => {
+    const page = { size: 2, has_prev: true };
+    expect(await rest('/stones?page=3')).to.deep.equal({
+      ...page,
+      page: 3,
+      total: 9,
+      total_is: 'exact',
+      pages: 5,
+      has_next: true,
+    });
+    const unknown = { ...page, page: 4, total: null, total_is: 'none', pages: null };
+    expect(await rest('/stones?page=4')).to.deep.equal({ ...unknown, has_next: false });
+    expect(await rest('/stones?page=4&size=1')).to.deep.equal({ ...unknown, size: 1, has_next: true });
+  });
+
+  it('has no total that is not exact where the option is not set', async () => {
+    const { text } = await site.agent.get('/sands').expect(200);
+    expect(text).to.equal(
+      '{"items":[{"n":1}],"total":null,"page":1,"size":1,"pages":null,"has_next":true,"has_prev":false}',
+    );
+  });
+});
+
+describe('counting a list on both paths', () => {
+  let paths: TwoPaths;
+
+  before(async () => {
+    paths = await TwoPaths.start({
+      models: MODELS,
+      bootstrap: { logger: new CapturedLog() },
+      engine: { models: [...MODELS, Chip] },
+    });
+    await fill();
+  });
+
+  after(() => paths[Symbol.asyncDispose]());
+
+  it('gives the same bytes', async () => {
+    for (const mode of ['exact', 'capped', 'none']) {
+      for (const query of [
+        '',
+        '&page=3',
+        '&page=4',
+        '&page=9',
+        '&size=7',
+        `&q=n<=${CAP}`,
+        `&q=n<=${CAP + 1}`,
+      ])
+        await paths.same({ path: `/stones?count=${mode}${query}` });
+      const { body } = await paths.same({ path: `/grains?count=${mode}` });
+      await paths.same({ path: `/grains?count=${mode}&after=${JSON.parse(body).next_cursor}` });
+      await paths.same({ path: `/stones?count=${mode}`, headers: { sees: `${CAP}` } });
+    }
+  });
+});

@@ -1,0 +1,283 @@
+/** Listing records page by page, with exact totals. */
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({ pageSize: { default: 3, max: 5 } })
+@Table({ tableName: 'planets', timestamps: false })
+class Planet extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+const NAMES = ['Mercury', 'Venus', 'Earth', 'Mars', 'Jupiter', 'Saturn', 'Uranus'];
+const PLANETS = NAMES.map((name, index) => ({ id: index + 1, name }));
+
+describe('listing a page', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    // One connection is all that a list may need, or a busy pool would stop for ever.
+    site = await startTestApp({ models: [Planet], engine: { logging: sql.record, pool: { max: 1 } } });
+    // Not in the order of their keys, which is not the order of the table then.
+    await Planet.bulkCreate([...PLANETS].reverse());
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('of a table with rows', () => {
+    it('gives the first page of the default size, by primary key', async () => {
+      expectJson(await site.agent.get('/planets'), 200, {
+        items: PLANETS.slice(0, 3),
+        total: 7,
+        page: 1,
+        size: 3,
+        pages: 3,
+        has_next: true,
+        has_prev: false,
+      });
+    });
+
+    it('gives the page and the size that are asked for', async () => {
+      expectJson(await site.agent.get('/planets?page=2&size=2'), 200, {
+        items: PLANETS.slice(2, 4),
+        total: 7,
+        page: 2,
+        size: 2,
+        pages: 4,
+        has_next: true,
+        has_prev: true,
+      });
+    });
+
+    it('gives what is left on the last page', async () => {
+      expectJson(await site.agent.get('/planets?page=3'), 200, {
+        items: PLANETS.slice(6),
+        total: 7,
+        page: 3,
+        size: 3,
+        pages: 3,
+        has_next: false,
+        has_prev: true,
+      });
+    });
+
+    it('knows that a full page is the last one', async () => {
+      expectJson(await site.agent.get('/planets?page=7&size=1'), 200, {
+        items: PLANETS.slice(6),
+        total: 7,
+        page: 7,
+        size: 1,
+        pages: 7,
+        has_next: false,
+        has_prev: true,
+      });
+    });
+
+    it('gives no items past the end', async () => {
+      expectJson(await site.agent.get('/planets?page=4'), 200, {
+        items: [],
+        total: 7,
+        page: 4,
+        size: 3,
+        pages: 3,
+        has_next: false,
+        has_prev: true,
+      });
+    });
+
+    it('gives no items on the last page that can be named', async () => {
+      expectJson(await site.agent.get('/planets?page=2147483647&size=5'), 200, {
+        items: [],
+        total: 7,
+        page: 2147483647,
+        size: 5,
+        pages: 2,
+        has_next: false,
+        has_prev: true,
+      });
+    });
+
+    it('gives every row exactly once over all pages', async () => {
+      const seen: unknown[] = [];
+      for (let page = 1, more = true; more; page += 1) {
+        const { body } = await site.agent.get(`/planets?page=${page}&size=2`);
+        seen.push(...body.items);
+        more = body.has_next;
+      }
+      expect(seen).to.deep.equal(PLANETS);
+    });
+
+    it('takes the maximum size', async () => {
+      const { body } = await site.agent.get('/planets?size=5');
+      expect(body.items).to.deep.equal(PLANETS.slice(0, 5));
+    });
+
+    it('takes the name of a parameter in percent-encoding', async () => {
+      const { body } = await site.agent.get('/planets?%73ize=1');
+      expect(body.items).to.deep.equal(PLANETS.slice(0, 1));
+    });
+
+    it('ignores an empty query string and empty parameters', async () => {
+      for (const target of ['/planets?', '/planets?&&', '/planets/?']) {
+        const { body } = await site.agent.get(target);
+        expect(body.items, target).to.deep.equal(PLANETS.slice(0, 3));
+      }
+    });
+
+    it('does not count where a short page tells the total', async () => {
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets?page=3'));
+      expect(statements).to.have.lengthOf(1);
+      expect(statements[0]).to.match(/^SELECT "id", "name" FROM "planets"/);
+    });
+
+    it('counts once where the page does not tell the total', async () => {
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets'));
+      expect(statements).to.have.lengthOf(2);
+      expect(statements[1]).to.match(/^SELECT count\(\*\)/);
+    });
+  });
+
+  describe('of an empty table', () => {
+    before(() => Planet.destroy({ where: {} }));
+    after(() => Planet.bulkCreate(PLANETS));
+
+    it('has no pages', async () => {
+      expectJson(await site.agent.get('/planets'), 200, {
+        items: [],
+        total: 0,
+        page: 1,
+        size: 3,
+        pages: 0,
+        has_next: false,
+        has_prev: false,
+      });
+    });
+
+    it('has nothing before a later page', async () => {
+      expectJson(await site.agent.get('/planets?page=2'), 200, {
+        items: [],
+        total: 0,
+        page: 2,
+        size: 3,
+        pages: 0,
+        has_next: false,
+        has_prev: false,
+      });
+    });
+  });
+
+  describe('with a number that is none', () => {
+    const WRONG = [
+      '0',
+      '-1',
+      '1.5',
+      'abc',
+      '1e3',
+      '0x1',
+      '01',
+      '',
+      '%201',
+      '%2B1',
+      '+1',
+      '%D9%A3',
+      'NaN',
+      'Infinity',
+    ];
+    for (const raw of WRONG) {
+      const shown = decodeURIComponent(raw.replace('+', ' '));
+
+      it(`refuses page=${raw}`, async () => {
+        expectIssue(await site.agent.get(`/planets?page=${raw}`), 400, {
+          parameter: 'page',
+          code: 'range',
+          detail: `Parameter 'page' is '${shown}'; it accepts an integer from 1 to 2147483647.`,
+        });
+      });
+
+      it(`refuses size=${raw}`, async () => {
+        expectIssue(await site.agent.get(`/planets?size=${raw}`), 400, {
+          parameter: 'size',
+          code: 'range',
+          detail: `Parameter 'size' is '${shown}'; it accepts an integer from 1 to 5.`,
+        });
+      });
+    }
+
+    it('names the maximum when the size is above it', async () => {
+      expectIssue(await site.agent.get('/planets?size=6'), 400, {
+        parameter: 'size',
+        code: 'range',
+        detail: "Parameter 'size' is '6'; it accepts an integer from 1 to 5.",
+      });
+    });
+
+    it('refuses a page beyond every table', async () => {
+      expectIssue(await site.agent.get('/planets?page=2147483648'), 400, {
+        parameter: 'page',
+        code: 'range',
+        detail: "Parameter 'page' is '2147483648'; it accepts an integer from 1 to 2147483647.",
+      });
+    });
+
+    it('repeats only the beginning of a long value', async () => {
+      expectIssue(await site.agent.get(`/planets?page=${'9'.repeat(5000)}`), 400, {
+        parameter: 'page',
+        code: 'range',
+        detail: `Parameter 'page' is '${'9'.repeat(40)}…'; it accepts an integer from 1 to 2147483647.`,
+      });
+    });
+
+    it('asks nothing of the database', async () => {
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets?page=0'));
+      expect(statements).to.deep.equal([]);
+    });
+  });
+
+  describe('with a parameter that is given twice', () => {
+    for (const query of ['page=1&page=2', 'page=1&page=1', 'page=1&%70age=1']) {
+      it(`refuses ${query}`, async () => {
+        expectIssue(await site.agent.get(`/planets?${query}`), 400, {
+          parameter: 'page',
+          code: 'repeated',
+          detail: "Parameter 'page' may be given once.",
+        });
+      });
+    }
+  });
+
+  describe('with several mistakes', () => {
+    it('names all of them', async () => {
+      expectProblem(await site.agent.get('/planets?siez=2&page=x&size=9'), 400, {
+        detail: 'The request has 3 problems.',
+        errors: [
+          {
+            parameter: 'siez',
+            code: 'unknown',
+            detail:
+              "This route has no parameter 'siez'. Did you mean 'size'? It accepts page, size, sort, q, fields.",
+          },
+          {
+            parameter: 'page',
+            code: 'range',
+            detail: "Parameter 'page' is 'x'; it accepts an integer from 1 to 2147483647.",
+          },
+          {
+            parameter: 'size',
+            code: 'range',
+            detail: "Parameter 'size' is '9'; it accepts an integer from 1 to 5.",
+          },
+        ],
+      });
+    });
+  });
+});

@@ -1,0 +1,287 @@
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const LIST = {
+  pagination: 'cursor',
+  pageSize: { default: 2, max: 5 },
+  sortAllow: ['id', 'rank', 'made', 'name'],
+  filterAllow: ['rank', 'name'],
+} as object;
+
+abstract class Entry extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare rank: number | null;
+
+  @Column(DataType.DATE)
+  declare made: Date | null;
+}
+
+@Crud(LIST)
+@Table({ tableName: 'entries', timestamps: false })
+class Item extends Entry {}
+
+@Crud({ ...LIST, defaultSort: '-rank' })
+@Table({ tableName: 'others', timestamps: false })
+class Other extends Entry {}
+
+const quiet = { logger: new CapturedLog() };
+
+describe('paging by cursor', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Item, Other], engine: { logging: sql.record }, bootstrap: quiet });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'entries', 'others');
+    await Item.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  type Query = Record<string, string | number>;
+
+  const ask = (query: Query = {}, path = '/items'): PromiseLike<Response> =>
+    site.agent.get(path).query(query);
+
+  async function page(query: Query = {}, path = '/items') {
+    const { status, body } = await ask(query, path);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body as {
+      items: { id: number }[];
+      next_cursor: string;
+      prev_cursor: string;
+      has_next: boolean;
+      has_prev: boolean;
+    };
+  }
+
+  const ids = ({ items }: { items: readonly { id: number }[] }): number[] => items.map(({ id }) => id);
+
+  describe('answers', () => {
+    it('with an envelope of the same keys, without a count', async () => {
+      const { result, statements } = await sql.duringRequest(() => ask({ fields: 'name' }));
+      const { next_cursor, ...envelope } = result.body;
+      expect(next_cursor).to.match(/^[\w-]+\.[\w-]+$/);
+      expect(envelope).to.deep.equal({
+        items: [{ name: 'a' }, { name: 'b' }],
+        prev_cursor: null,
+        has_next: true,
+        has_prev: false,
+      });
+      expect(statements.filter((text) => /count|OFFSET/i.test(text))).to.deep.equal([]);
+      expect(statements).to.have.lengthOf(1);
+    });
+
+    it('with the next page, and the one before', async () => {
+      const first = await page();
+      const second = await page({ after: first.next_cursor });
+      const third = await page({ after: second.next_cursor });
+      expect([first, second, third].map(ids)).to.deep.equal([[1, 2], [3, 4], [5]]);
+      expect([third.has_next, third.next_cursor, third.has_prev]).to.deep.equal([false, null, true]);
+      const back = await page({ before: third.prev_cursor });
+      expect([ids(back), back.has_next, back.has_prev]).to.deep.equal([[3, 4], true, true]);
+      const start = await page({ before: back.prev_cursor });
+      expect([ids(start), start.has_next, start.has_prev, start.prev_cursor]).to.deep.equal([
+        [1, 2],
+        true,
+        false,
+        null,
+      ]);
+      expect(ids(await page({ after: start.next_cursor }))).to.deep.equal([3, 4]);
+    });
+
+    it('with no items from an empty table', async () => {
+      await Item.destroy({ where: {} });
+      expectJson(await ask(), 200, {
+        items: [],
+        next_cursor: null,
+        prev_cursor: null,
+        has_next: false,
+        has_prev: false,
+      });
+    });
+
+    it('with a whole last page and nothing behind it', async () => {
+      const all = await page({ size: 5 });
+      expect([ids(all), all.has_next, all.next_cursor]).to.deep.equal([[1, 2, 3, 4, 5], false, null]);
+    });
+
+    it('with another size in between', async () => {
+      const first = await page({ size: 1 });
+      const second = await page({ size: 3, after: first.next_cursor });
+      expect(ids(second)).to.deep.equal([2, 3, 4]);
+      expect(ids(await page({ size: 2, before: second.prev_cursor }))).to.deep.equal([1]);
+    });
+
+    it('with other fields in between', async () => {
+      const { next_cursor } = await page({ fields: 'id' });
+      const { body } = await ask({ after: next_cursor, fields: 'name' });
+      expect(body.items).to.deep.equal([{ name: 'c' }, { name: 'd' }]);
+    });
+
+    it('in the default order of the resource', async () => {
+      await Other.bulkCreate([1, 3, null, 3].map((rank) => ({ name: 'x', rank })));
+      const first = await page({}, '/others');
+      expect([...ids(first), ...ids(await page({ after: first.next_cursor }, '/others'))]).to.deep.equal([
+        3, 4, 2, 1,
+      ]);
+    });
+
+    it('with places between texts as long as an address can hold', async () => {
+      const names = ['x', 'y', 'z'].map((end) => 'ü'.repeat(4000) + end);
+      await Item.destroy({ where: {} });
+      await Item.bulkCreate(names.map((name) => ({ name })));
+      const first = await page({ sort: 'name', size: 1, fields: 'id' });
+      const second = await page({ sort: 'name', size: 1, fields: 'id', after: first.next_cursor });
+      expect([ids(first), ids(second)]).to.deep.equal([[6], [7]]);
+    });
+
+    it('with microseconds that a JavaScript date does not have', async () => {
+      await site.engine.sequelize.query(
+        `UPDATE entries SET made = timestamptz '2026-01-31 08:00:00Z' + (6 - id) * interval '1 microsecond'`,
+      );
+      const seen: number[] = [];
+      for (let after: string | null = ''; after !== null; ) {
+        const each = await page({ sort: 'made', size: 1, ...(after ? { after } : {}) });
+        seen.push(...ids(each));
+        after = each.next_cursor;
+      }
+      expect(seen).to.deep.equal([5, 4, 3, 2, 1]);
+    });
+  });
+
+  describe('between two pages', () => {
+    it('survives the deletion of the row that the cursor was made from', async () => {
+      const first = await page();
+      await Item.destroy({ where: { id: [2, 3] } });
+      const second = await page({ after: first.next_cursor });
+      expect([ids(second), second.has_prev]).to.deep.equal([[4, 5], true]);
+      expect(ids(await page({ before: second.prev_cursor }))).to.deep.equal([1]);
+    });
+
+    it('shows rows that came behind the cursor, and not those before it', async () => {
+      await Item.update({ rank: 5 }, { where: {} });
+      const first = await page({ sort: 'rank' });
+      await Item.bulkCreate([
+        { name: 'new', rank: 4 },
+        { name: 'new', rank: 6 },
+      ]);
+      const second = await page({ sort: 'rank', after: first.next_cursor, size: 5 });
+      expect(ids(second)).to.deep.equal([3, 4, 5, 7]);
+      expect(ids(await page({ sort: 'rank', before: second.prev_cursor, size: 5 }))).to.deep.equal([6, 1, 2]);
+    });
+
+    it('knows the way back from an empty page behind the end', async () => {
+      const first = await page();
+      await Item.destroy({ where: { id: [3, 4, 5] } });
+      const empty = await page({ after: first.next_cursor });
+      expect(empty).to.deep.include({ items: [], next_cursor: null, has_next: false, has_prev: true });
+      const back = await page({ before: empty.prev_cursor });
+      expect([ids(back), back.has_next]).to.deep.equal([[1, 2], false]);
+    });
+
+    it('knows the way back to a row whose last key is NULL', async () => {
+      const first = await page({ sort: 'id,rank' });
+      await Item.destroy({ where: { id: [3, 4, 5] } });
+      const empty = await page({ sort: 'id,rank', after: first.next_cursor });
+      expect(ids(await page({ sort: 'id,rank', before: empty.prev_cursor }))).to.deep.equal([1, 2]);
+    });
+
+    it('knows the way on from an empty page before the beginning', async () => {
+      const first = await page();
+      const second = await page({ after: first.next_cursor });
+      await Item.destroy({ where: { id: [1, 2] } });
+      const empty = await page({ before: second.prev_cursor });
+      expect(empty).to.deep.include({ items: [], prev_cursor: null, has_prev: false, has_next: true });
+      expect(ids(await page({ after: empty.next_cursor }))).to.deep.equal([3, 4]);
+    });
+
+    it('knows that everything is gone', async () => {
+      const first = await page();
+      await Item.destroy({ where: {} });
+      expectJson(await ask({ after: first.next_cursor }), 200, {
+        items: [],
+        next_cursor: null,
+        prev_cursor: null,
+        has_next: false,
+        has_prev: false,
+      });
+    });
+  });
+
+  describe('on the general path', () => {
+    let agent: BuiltApp['agent'];
+
+    before(async () => {
+      ({ agent } = await buildApp({ models: [Item], fastPath: false, ...quiet }));
+    });
+
+    afterEach(() => Item.removeHook('afterFind', 'change'));
+
+    /** The ids of all pages, in both directions. */
+    async function walk(sort: string, by = agent): Promise<number[][]> {
+      const seen: number[][] = [[], []];
+      let [path, last]: (string | null)[] = [`/items?sort=${sort}`, null];
+      while (path) {
+        const { body } = await by.get(path).expect(200);
+        seen[0]?.push(...ids(body));
+        last = body.prev_cursor;
+        path = body.next_cursor && `/items?sort=${sort}&after=${body.next_cursor}`;
+      }
+      while (last) {
+        const { body } = await by.get(`/items?sort=${sort}&before=${last}`).expect(200);
+        seen[1]?.unshift(...ids(body));
+        last = body.prev_cursor;
+      }
+      return seen;
+    }
+
+    it('is left by an override, whose records are read with nothing but the attributes where whole numbers are the keys', async () => {
+      class Items extends crudController(Item) {
+        override list(query: ListQuery, context: CrudContext<Item>): Promise<Page<Item>> {
+          return super.list(query, context);
+        }
+      }
+      const built = await buildApp({ models: [Item], controllers: [Items], fastPath: true, ...quiet });
+      const walkItems = (sort: string) => walk(sort, built.agent);
+      const { result, statements } = await sql.duringRequest(() => walkItems('-rank,id'));
+      expect(result).to.deep.equal([
+        [1, 2, 3, 4, 5],
+        [1, 2, 3, 4],
+      ]);
+      expect(statements.filter((statement) => /keyset|::text/.test(statement))).to.deep.equal([]);
+      const texts = await sql.duringRequest(() => walkItems('name'));
+      expect(texts.statements.filter((statement) => /"name"::text/.test(statement))).to.have.lengthOf(5);
+    });
+
+    it('does not take the place of a record from what a hook made of it', async () => {
+      Item.addHook('afterFind', 'change', (found: unknown) => {
+        for (const item of found as Item[]) if (item instanceof Item) item.set('rank', 7);
+      });
+      await Item.update({ rank: 1 }, { where: { id: [2, 4] } });
+      expect(await walk('rank')).to.deep.equal([
+        [2, 4, 1, 3, 5],
+        [2, 4, 1, 3],
+      ]);
+    });
+  });
+});

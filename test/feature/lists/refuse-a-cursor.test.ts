@@ -1,0 +1,233 @@
+/** What a cursor is refused for: damage, other lists, forged values, other secrets. */
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { ConfigError, Crud } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const LIST = {
+  pagination: 'cursor',
+  pageSize: { default: 2, max: 5 },
+  sortAllow: ['id', 'rank', 'made', 'name'],
+  filterAllow: ['rank', 'name'],
+} as object;
+
+abstract class Entry extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare rank: number | null;
+
+  @Column(DataType.DATE)
+  declare made: Date | null;
+}
+
+@Crud(LIST)
+@Table({ tableName: 'entries', timestamps: false })
+class Item extends Entry {}
+
+@Crud({ ...LIST, defaultSort: '-rank' })
+@Table({ tableName: 'others', timestamps: false })
+class Other extends Entry {}
+
+const SECRET = 'a secret of at least 16 characters';
+const quiet = { logger: new CapturedLog() };
+
+describe('refusing a cursor', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Item, Other], engine: { logging: sql.record }, bootstrap: quiet });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'entries', 'others');
+    await Item.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  type Query = Record<string, string | number>;
+
+  const ask = (query: Query = {}, path = '/items'): PromiseLike<Response> =>
+    site.agent.get(path).query(query);
+
+  async function page(query: Query = {}, path = '/items') {
+    const { status, body } = await ask(query, path);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body as {
+      items: { id: number }[];
+      next_cursor: string;
+      prev_cursor: string;
+      has_next: boolean;
+      has_prev: boolean;
+    };
+  }
+
+  const ids = ({ items }: { items: readonly { id: number }[] }): number[] => items.map(({ id }) => id);
+
+  const MALFORMED = {
+    code: 'cursor.malformed',
+    detail: 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
+  };
+  const MISMATCH = {
+    code: 'cursor.mismatch',
+    detail:
+      'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+  };
+
+  /** A cursor with other contents, as somebody can make it where there is no secret. */
+  function forged(cursor: string, change: (values: unknown[]) => unknown[]): string {
+    const content = JSON.parse(Buffer.from(String(cursor.split('.')[0]), 'base64url').toString());
+    const payload = Buffer.from(
+      JSON.stringify([...content.slice(0, 3), ...change(content.slice(3))]),
+    ).toString('base64url');
+    return `${payload}.${createHash('sha256').update(payload).digest('base64url').slice(0, 24)}`;
+  }
+
+  it('what is no cursor', async () => {
+    const { next_cursor: cursor } = await page();
+    const wrong = [
+      '',
+      'x',
+      '1',
+      'null',
+      '..',
+      cursor.slice(1),
+      cursor.slice(0, -1),
+      `${cursor}=`,
+      cursor.toUpperCase(),
+    ];
+    for (const parameter of ['after', 'before']) {
+      for (const text of wrong)
+        expectIssue(await ask({ [parameter]: text }), 400, { parameter, ...MALFORMED });
+    }
+  });
+
+  it('both directions at once', async () => {
+    const { next_cursor: cursor } = await page();
+    expectIssue(await ask({ after: cursor, before: cursor }), 400, {
+      parameter: 'before',
+      code: 'exclusive',
+      detail: "Parameters 'after' and 'before' exclude each other.",
+    });
+  });
+
+  it('a cursor that is given twice', async () => {
+    const { next_cursor: cursor } = await page();
+    expectIssue(await site.agent.get(`/items?after=${cursor}&after=${cursor}`), 400, {
+      parameter: 'after',
+      code: 'repeated',
+      detail: "Parameter 'after' may be given once.",
+    });
+  });
+
+  it('the parameters of an offset list', async () => {
+    expectIssue(await ask({ page: 2 }), 400, {
+      parameter: 'page',
+      code: 'unknown',
+      detail: "This route has no parameter 'page'. It accepts after, before, size, sort, q, fields.",
+    });
+  });
+
+  it('the cursor of another sort, q, or resource', async () => {
+    const { next_cursor: after } = await page({ sort: 'name', q: 'name!=x' });
+    for (const query of [
+      { sort: '-name', q: 'name!=x' },
+      { sort: 'name' },
+      { sort: 'name', q: 'name!=y' },
+      { q: 'name!=x' },
+    ]) {
+      expectIssue(await ask({ ...query, after }), 400, { parameter: 'after', ...MISMATCH });
+    }
+    const query = { sort: 'name', q: 'name!=x', after };
+    expectIssue(await ask(query, '/others'), 400, { parameter: 'after', ...MISMATCH });
+    expect((await ask({ sort: '+name', q: ' name != "x"', after })).status).to.equal(200);
+  });
+
+  it('a cursor too large for any list, before the database', async () => {
+    const { result, statements } = await sql.during(() => ask({ after: 'A'.repeat(14_000) }));
+    expectIssue(result, 400, { parameter: 'after', ...MALFORMED });
+    expect(statements).to.deep.equal([]);
+  });
+
+  const WRONG_VALUES: Readonly<Record<string, readonly (string | null)[]>> = {
+    id: ['x', '', '1.5', '2147483648', "1'; --", ' ', '{}'],
+    rank: ['x', '99999999999'],
+    made: ['x', '2026-02-30 00:00:00+00', '2026-01-31T25:00:00Z', '999999-01-01'],
+  };
+  for (const [sort, values] of Object.entries(WRONG_VALUES)) {
+    it(`a forged cursor with a value that ${sort} cannot have`, async () => {
+      const { next_cursor: cursor } = await page({ sort });
+      for (const value of values) {
+        for (const parameter of ['after', 'before']) {
+          const text = forged(cursor, ([, ...rest]) => [value, ...rest]);
+          expectIssue(await ask({ sort, [parameter]: text }), 400, { parameter, ...MALFORMED });
+        }
+      }
+    });
+  }
+
+  it('nothing of a forged cursor whose values are right', async () => {
+    const { next_cursor: cursor } = await page();
+    expect(ids(await page({ after: forged(cursor, () => ['3']) }))).to.deep.equal([4, 5]);
+    expect(ids(await page({ after: forged(cursor, () => ['-2147483648']) }))).to.deep.equal([1, 2]);
+  });
+
+  it('a forged cursor with NULL for a key that has none', async () => {
+    const { next_cursor: cursor } = await page();
+    expect(ids(await page({ after: forged(cursor, () => [null]) }))).to.deep.equal([]);
+  });
+
+  describe('with a secret', () => {
+    it('signs cursors, and refuses those that somebody else made', async () => {
+      const options = { models: [Item], ...quiet };
+      const signing = await buildApp({ ...options, cursorSecret: SECRET });
+      const { body } = await signing.agent.get('/items');
+      const path = `/items?after=${body.next_cursor}`;
+      expect((await signing.agent.get(path)).body.items).to.deep.include.members([
+        { id: 3, name: 'c', rank: null, made: null },
+      ]);
+      expect((await site.agent.get(path)).status).to.equal(400);
+      const unsigned = await page();
+      expect((await signing.agent.get(`/items?after=${unsigned.next_cursor}`)).status).to.equal(400);
+    });
+
+    it('takes cursors of the old secret while it is being changed', async () => {
+      const options = { models: [Item], ...quiet };
+      const old = await buildApp({ ...options, cursorSecret: SECRET });
+      const changing = await buildApp({ ...options, cursorSecret: ['the new secret, as long', SECRET] });
+      const done = await buildApp({ ...options, cursorSecret: 'the new secret, as long' });
+      const made = await old.agent.get('/items');
+      const taken = await changing.agent.get(`/items?after=${made.body.next_cursor}`);
+      expect(taken.status).to.equal(200);
+      const further = `/items?after=${taken.body.next_cursor}`;
+      expect((await done.agent.get(further)).status).to.equal(200);
+      expect((await old.agent.get(further)).status).to.equal(400);
+    });
+
+    it('does not start with one that can be guessed', async () => {
+      for (const cursorSecret of ['', 'short', [], [SECRET, 'short'], 5 as never]) {
+        const error = await caughtError(() => buildApp({ models: [Item], cursorSecret }));
+        expect(error).to.be.instanceOf(ConfigError);
+        expect((error as ConfigError).message)
+          .to.match(/cursorSecret/)
+          .and.not.to.match(/'short'|a secret/);
+      }
+    });
+  });
+});

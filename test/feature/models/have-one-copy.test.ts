@@ -1,0 +1,196 @@
+/** Packages that are twice in the tree: what their decorators say is found, or the start is refused. */
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type * as Transformer from 'class-transformer';
+import type * as Validator from 'class-validator';
+import { Allow, IsEmail } from 'class-validator';
+import express from 'express';
+import { Body, Get, JsonController, Post } from 'routing-controllers';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { type BootstrapOptions, bootstrap, ConfigError, Crud } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+describe('a second copy', () => {
+  let folder: TemporaryFolder;
+  let site: TestApp;
+
+  /** Loads a package from a folder of its own, as npm nests it below a package of a monorepo. */
+  function copyOf(name: string): unknown {
+    const from = dirname(require.resolve(`${name}/package.json`));
+    const modules = join(folder.path, 'node_modules');
+    mkdirSync(modules, { recursive: true });
+    const filter = (file: string) => !/[\\/](?:esm\w*|bundles|types)$|\.map$/.test(file.slice(from.length));
+    cpSync(from, join(modules, name), { recursive: true, dereference: true, filter });
+    const { dependencies = {} } = require(join(from, 'package.json')) as { dependencies?: object };
+    for (const each of Object.keys(dependencies).filter((one) => !one.startsWith('@')))
+      symlinkSync(dirname(require.resolve(`${each}/package.json`)), join(modules, each));
+    return createRequire(join(folder.path, 'index.js'))(name);
+  }
+
+  const refusal = async (options: BootstrapOptions): Promise<readonly string[]> => {
+    const error = await caughtError(() => bootstrap(express(), { logger: new CapturedLog(), ...options }));
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as ConfigError).problems;
+  };
+
+  before(async () => {
+    folder = await createTemporaryFolder('copies');
+  });
+  after(() => {
+    for (const file of Object.keys(require.cache))
+      if (file.startsWith(folder.path)) delete require.cache[file];
+    folder.remove();
+  });
+
+  describe('of class-transformer', () => {
+    let copy: typeof Transformer;
+    const problemOf = (name: string) =>
+      `${name} has decorators of another copy of class-transformer, so its @Exclude() would hide nothing: they are of ` +
+      `${join(folder.path, 'node_modules', 'class-transformer')}, and crud-controllers reads those of ` +
+      `${dirname(require.resolve('class-transformer/package.json'))}. Have one copy: npm ls class-transformer names what needs ` +
+      'which, npm dedupe removes what is not needed, and "overrides": { "class-transformer": "$class-transformer" } in ' +
+      'package.json removes the rest.';
+
+    abstract class Secretive extends Model {
+      @Column(DataType.TEXT)
+      declare secret: string | null;
+    }
+
+    @Crud()
+    @Table({ tableName: 'heirs', timestamps: false })
+    class Heir extends Secretive {}
+
+    @Crud()
+    @Table({ tableName: 'members', timestamps: false })
+    class Member extends Model {
+      @Column(DataType.TEXT)
+      declare email: string | null;
+
+      @Column(DataType.TEXT)
+      declare role: string | null;
+    }
+
+    @Crud()
+    @Table({ tableName: 'plain_members', timestamps: false })
+    class Plain extends Model {
+      @Column(DataType.TEXT)
+      declare email: string | null;
+    }
+
+    /** No route serves it. */
+    @Table({ tableName: 'unserved', timestamps: false })
+    class Unserved extends Secretive {}
+
+    class Form {
+      @Allow() email!: string;
+      @Allow() role!: string;
+    }
+
+    @Crud({ createSchema: Form } as object)
+    @Table({ tableName: 'formed', timestamps: false })
+    class Formed extends Model {
+      @Column(DataType.TEXT)
+      declare email: string | null;
+    }
+
+    class Shown {
+      constructor(readonly secret: string) {}
+    }
+
+    @JsonController('/forms')
+    class FormController {
+      @Post()
+      post(@Body() form: Form) {
+        return form;
+      }
+    }
+
+    @JsonController('/shown')
+    class ShownController {
+      @Get()
+      get() {
+        return [new Shown('x')];
+      }
+
+      @Get('/records')
+      records() {
+        return { records: [Unserved.build({ secret: 'x' })] };
+      }
+    }
+
+    before(async () => {
+      copy = copyOf('class-transformer') as typeof Transformer;
+      site = await startTestApp({
+        models: [Formed, Heir, Member, Plain, Unserved],
+        bootstrap: { models: [Plain], logger: new CapturedLog() },
+      });
+      copy.Exclude()(Member.prototype, 'role');
+      copy.Exclude()(Form.prototype, 'role');
+    });
+    after(() => site[Symbol.asyncDispose]());
+
+    it('is nothing to a model that another one has not decorated', async () => {
+      const { agent } = await buildApp({ models: [Plain], logger: new CapturedLog() });
+      expect((await agent.post('/plains').send({ email: 'a' })).body).to.deep.equal({ id: 1, email: 'a' });
+    });
+
+    it('is refused where it has decorated a model', async () => {
+      expect(await refusal({ models: [Member, Plain] })).to.deep.equal([problemOf('Member')]);
+    });
+
+    it('is refused where it has decorated a class that a model extends', async () => {
+      copy.Expose()(Secretive.prototype, 'secret');
+      expect(await refusal({ models: [Heir] })).to.deep.equal([problemOf('Heir')]);
+    });
+
+    it('is refused where it has decorated the class of a body', async () => {
+      expect(await refusal({ models: [Plain], controllers: [FormController] })).to.deep.equal([
+        problemOf('Form'),
+      ]);
+    });
+
+    it('is refused where it has decorated a schema', async () => {
+      expect(await refusal({ models: [Formed] })).to.deep.equal([problemOf('Form')]);
+    });
+
+    it('answers no record or object that it has decorated', async () => {
+      const logger = new CapturedLog();
+      const { agent } = await buildApp({ models: [Plain], controllers: [ShownController], logger });
+      expect((await agent.get('/shown')).body).to.deep.equal([{ secret: 'x' }]);
+      copy.Exclude()(Shown.prototype, 'secret');
+      copy.Exclude()(Unserved.prototype, 'secret');
+      for (const path of ['/shown', '/shown/records']) {
+        const { status, body } = await agent.get(path);
+        expect({ status, body }).to.deep.equal({ status: 500, body: { detail: 'Internal Server Error' } });
+      }
+    });
+  });
+
+  it('of class-validator is found: its copies have one storage', async () => {
+    const copy = copyOf('class-validator') as typeof Validator;
+    expect(copy.IsEmail).to.not.equal(IsEmail);
+
+    @Crud()
+    @Table({ tableName: 'addresses', timestamps: false })
+    class Address extends Model {
+      @Column(DataType.TEXT)
+      declare email: string | null;
+    }
+    copy.IsEmail()(Address.prototype, 'email');
+    await using own = await startTestApp({ models: [Address], bootstrap: { logger: new CapturedLog() } });
+    const { status, body } = await own.agent.post('/addresses').send({ email: 'none' });
+    expect({ status, body }).to.deep.equal({
+      status: 422,
+      body: {
+        detail: 'email must be an email.',
+        errors: [{ pointer: '/email', code: 'isEmail', detail: 'email must be an email.' }],
+      },
+    });
+  });
+});

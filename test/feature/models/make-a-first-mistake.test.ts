@@ -1,0 +1,380 @@
+/** Mistakes of somebody who writes a first application: each message says what is wrong, where, and how to mend it. */
+import { expect } from 'chai';
+import { Get, JsonController, OnUndefined, Post } from 'routing-controllers';
+import { Model as PlainModel } from 'sequelize';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  Table,
+} from 'sequelize-typescript';
+import {
+  bootstrap,
+  ConfigError,
+  Crud,
+  type CrudContext,
+  crudController,
+  engineLifespan,
+  filter,
+  InjectUnitOfWork,
+  type ModelClass,
+  type UnitOfWork,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'apples', timestamps: false })
+class Apple extends Model {
+  @Column(DataType.TEXT)
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'pears', timestamps: false })
+class Pear extends Model {
+  @Column(DataType.TEXT)
+  declare name: string | null;
+}
+
+type Context = CrudContext<Apple>;
+
+class Apples extends crudController(Apple) {
+  static forgotten: 'none' | 'super' | 'repository' = 'none';
+
+  override async create(values: object, context: Context): Promise<Apple> {
+    const made = await super.create(values, context);
+    if (Apples.forgotten === 'repository') void context.repository.create({ name: 'another' });
+    return made;
+  }
+
+  override async remove(id: number, context: Context): Promise<void> {
+    const promise = super.remove(id, context);
+    if (Apples.forgotten !== 'super') await promise;
+  }
+
+  override async update(id: number, values: object, context: Context): Promise<Apple> {
+    await super.update(id, values, context);
+    return undefined as unknown as Apple;
+  }
+
+  @Post('/touch')
+  async touch(@InjectUnitOfWork() unit: UnitOfWork): Promise<void> {
+    await unit.repository(Apple).create({ name: 'touched' });
+  }
+
+  @Get('/nothing')
+  nothing(): void {}
+
+  @Get('/text')
+  text(): never {
+    throw 'the tree has fallen';
+  }
+}
+
+@JsonController('/own')
+class Own {
+  @Post('/nothing')
+  nothing(): void {}
+
+  @Post('/meant')
+  @OnUndefined(204)
+  meant(): void {}
+}
+
+describe('a first mistake', () => {
+  let site: TestApp;
+  const logger = new CapturedLog();
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Apple, Pear],
+      bootstrap: { models: [Apple], controllers: [Apples, Own], logger, indexAdvice: false },
+    });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  beforeEach(() => {
+    Apples.forgotten = 'none';
+  });
+
+  afterEach(async () => {
+    logger.clear();
+    await Apple.truncate({ restartIdentity: true });
+  });
+
+  const names = async () => (await Apple.findAll({ order: ['id'] })).map(({ name }) => name);
+  const told = () => logger.lines.map(({ level, message }) => `${level} ${message}`);
+
+  it('of a model that is not in the option models is told at the start', async () => {
+    const line =
+      'Pear has @Crud and no routes, as the option models of bootstrap lacks it; add it there, or remove the decorator.';
+    const log = new CapturedLog();
+    await buildApp({ models: [Apple], logger: log });
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([`warn ${line}`]);
+    const both = new CapturedLog();
+    await buildApp({ models: [Apple, Pear], logger: both });
+    expect(both.lines).to.deep.equal([]);
+    // It has routes now, of another application.
+    await buildApp({ models: [Apple], logger: both });
+    expect(both.lines).to.deep.equal([]);
+  });
+
+  for (const [method, path, name] of [
+    ['POST', '/apples/touch', 'Apples.touch'],
+    ['GET', '/apples/nothing', 'Apples.nothing'],
+    ['POST', '/own/nothing', 'Own.nothing'],
+  ] as const) {
+    it(`of ${name}, which returns nothing, is told once with the route and the mend`, async () => {
+      const send = () => site.agent[method === 'GET' ? 'get' : 'post'](path);
+      expectProblem(await send(), 404, { detail: 'Not Found' });
+      expectProblem(await send(), 404, { detail: 'Not Found' });
+      expect(told()).to.deep.equal([
+        `warn ${method} ${path} is answered with 404, as ${name} returned nothing, and what its unit of work has written is rolled ` +
+          `back; return a value, or the response where ${name.split('.')[1]} answers by itself, or put @OnUndefined(204) on it, or ` +
+          '@OnUndefined(404) where that is meant.',
+      ]);
+      expect(await names()).to.deep.equal([]);
+    });
+  }
+
+  it('is none where nothing is meant', async () => {
+    expect((await site.agent.post('/own/meant')).status).to.equal(204);
+    expect(told()).to.deep.equal([]);
+  });
+
+  it('of an override of update that returns nothing is told, and undone', async () => {
+    await Apple.create({ name: 'A' });
+    expectProblem(await site.agent.patch('/apples/1').send({ name: 'B' }), 404, {
+      detail: 'There is no such Apple.',
+    });
+    expect(told()).to.deep.equal([
+      'warn PATCH /apples/:id is answered with 404, as Apples.update returned nothing, and what it has written is rolled back; return ' +
+        'what super.update gives, or null where there is no such record.',
+    ]);
+    expect(await names()).to.deep.equal(['A']);
+  });
+
+  it('of a thrown text is told with the text', async () => {
+    expectProblem(await site.agent.get('/apples/text'), 500, { detail: 'Internal Server Error' });
+    const [line] = logger.lines;
+    expect(line?.details['stack']).to.match(
+      /^TypeError: A controller threw the text "the tree has fallen", which is no error; throw new Error\(…\)\.\n/,
+    );
+  });
+
+  describe('of an await that was forgotten', () => {
+    const held = (method: string, call: string) =>
+      `error Apples.${method} returned while ${call} of Apple was under way, and is held until that has ended; put await before the call.`;
+
+    it('before super is told, and the request waits for it', async () => {
+      await Apple.create({ name: 'A' });
+      Apples.forgotten = 'super';
+      expect((await site.agent.delete('/apples/1')).status).to.equal(204);
+      expect(told()).to.deep.equal([held('remove', 'delete')]);
+      expect(await names()).to.deep.equal([]);
+    });
+
+    it('before a call of the repository is told, and what it writes is committed along', async () => {
+      Apples.forgotten = 'repository';
+      expect((await site.agent.post('/apples').send({ name: 'A' })).status).to.equal(201);
+      expect(told()).to.deep.equal([held('create', 'create')]);
+      expect(await names()).to.deep.equal(['A', 'another']);
+    });
+  });
+
+  describe('in a rule', () => {
+    const built = (visible: () => unknown) => {
+      const options = { visible } as object;
+      return buildApp({
+        models: [],
+        controllers: [class extends crudController(Pear, options) {}],
+        logger: new CapturedLog(),
+      });
+    };
+
+    it('of a misspelt attribute, or of no filter, is refused at the start', async () => {
+      expect(await caughtError(() => built(() => filter`nmae==${'x'}`)))
+        .to.be.instanceOf(ConfigError)
+        .with.property(
+          'message',
+          "Pear: visible names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
+        );
+      expect(await caughtError(() => built(() => filter`name=~${'x'}`)))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message')
+        .that.matches(
+          /^Pear: visible has the filter 'name=~\$\{.*\}', which cannot be read: Unexpected '~' at position 5; /,
+        );
+    });
+
+    it('that the start cannot see is told with the attribute and the names there are', async () => {
+      const hidden = filter`nmae==x`;
+      const log = new CapturedLog();
+      const controller = class extends crudController(Pear, { visible: () => hidden } as object) {};
+      const { agent } = await buildApp({ models: [], controllers: [controller], logger: log });
+      expectProblem(await agent.get('/pears'), 500, { detail: 'Internal Server Error' });
+      expect(String(log.lines[0]?.details['stack']).split('\n')[0]).to.equal(
+        "TypeError: visible of Pear gave the filter 'nmae==x', which is wrong: Cannot filter by 'nmae'. Did you mean 'name'? Filterable: id, name.",
+      );
+    });
+  });
+
+  describe('in the models of an engine', () => {
+    @Table({ tableName: 'lines' })
+    class Line extends Model {
+      @ForeignKey(() => Order)
+      @Column(DataType.INTEGER)
+      declare orderId: number;
+
+      @BelongsTo(() => Order)
+      declare order?: object;
+    }
+
+    @Table({ tableName: 'orders' })
+    class Order extends Model {
+      @HasMany(() => Line)
+      declare lines?: object[];
+    }
+
+    @Table({ tableName: 'carts' })
+    class Cart extends Model {
+      @BelongsToMany(() => Order, { through: { model: () => Line }, foreignKey: 'a', otherKey: 'b' })
+      declare orders?: object[];
+    }
+
+    @Table({ tableName: 'keyless' })
+    class Keyless extends Model {
+      @HasMany(() => Order)
+      declare orders?: object[];
+    }
+
+    @Table({ tableName: 'early' })
+    class Early extends Model {
+      @HasMany(() => undefined as never, 'earlyId')
+      declare others?: object[];
+    }
+
+    @Table({ tableName: 'others', modelName: 'Order' })
+    class Other extends Model {}
+
+    // What TypeScript refuses, and JavaScript does not.
+    class Forgotten {}
+    Crud()(Forgotten as unknown as ModelClass);
+    class Bare extends Model {}
+    class Foreign extends PlainModel {}
+
+    const MODEL = "import { Model } from 'sequelize-typescript'";
+    for (const [label, models, problems] of [
+      [
+        'a related one that is not there',
+        [Order, Cart],
+        ['Order.lines leads to Line', 'Cart.orders leads to Line'].map(
+          (start) =>
+            `${start}, which is not in the engine; add Line to the models of engineLifespan, or remove the association.`,
+        ),
+      ],
+      [
+        'one without Model',
+        [Forgotten],
+        [`Forgotten is no model; write class Forgotten extends Model, with ${MODEL}.`],
+      ],
+      [
+        "one with the Model of 'sequelize'",
+        [Foreign],
+        [`Foreign extends the Model of 'sequelize'; write class Foreign extends Model, with ${MODEL}.`],
+      ],
+      ['one without @Table', [Bare], ['Bare has no @Table; put it on the class.']],
+      [
+        'one that is not loaded yet',
+        [undefined],
+        [
+          'The engine option models has undefined, which a class is as long as a circular import loads it; use model classes.',
+        ],
+      ],
+      [
+        'a relation to one that is not loaded yet',
+        [Early],
+        [
+          'Early.others leads to undefined, which a class is as long as a circular import loads it; write a function that gives a model class.',
+        ],
+      ],
+      [
+        'a relation without a foreign key',
+        [Order, Line, Keyless],
+        [
+          'Order has no foreign key to Keyless, and an association between both needs one; put @ForeignKey(() => Keyless) on an attribute ' +
+            'of Order, or name the attribute as the second argument of the association.',
+        ],
+      ],
+      [
+        'two of one name',
+        [Order, Line, Other],
+        [
+          'Two models of the engine are called Order; give one of them another modelName in @Table, or another class name.',
+        ],
+      ],
+      [
+        'no list',
+        Apple,
+        [/^The engine option models is \[class Apple extends Model\].*; use an array of model classes\.$/],
+      ],
+      [
+        'a path without files',
+        [`${__dirname}/none`],
+        [`The engine option models has the path '${__dirname}/none', where there is no file of a model.`],
+      ],
+    ] as const) {
+      it(`names ${label}`, async () => {
+        const start = engineLifespan('postgres://nobody:x@127.0.0.1:1/none', { models: models as never });
+        const { problems: found } = (await caughtError(() => start())) as ConfigError;
+        expect(found.length).to.equal(problems.length);
+        for (const [index, problem] of problems.entries()) {
+          if (typeof problem === 'string') expect(found[index]).to.equal(problem);
+          else expect(found[index]).to.match(problem);
+        }
+      });
+    }
+
+    it('is named by bootstrap, too', async () => {
+      const start = () => bootstrap(site.app, { models: [Forgotten as unknown as ModelClass] });
+      expect(await caughtError(start))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message')
+        .that.matches(/^Forgotten has @Crud and is no model; write class Forgotten extends Model, with /);
+    });
+  });
+
+  for (const [label, start, message] of [
+    [
+      'an application',
+      () => bootstrap({ models: [Apple] } as never),
+      /^bootstrap got \{ models: \[Array\] \} as its application; pass it what express\(\) gives\.$/,
+    ],
+    [
+      'a list of models',
+      () => bootstrap(site.app, { models: Apple as never }),
+      /; use an array of model classes\.$/,
+    ],
+    [
+      'a list of controllers',
+      () => bootstrap(site.app, { models: [], controllers: Own as never }),
+      /^controllers is \[class Own\]; use an array of classes\.$/,
+    ],
+  ] as const) {
+    it(`in the place of ${label} is named`, async () => {
+      expect(await caughtError(start as () => unknown))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message')
+        .that.matches(message);
+    });
+  }
+});

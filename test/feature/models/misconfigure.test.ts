@@ -1,0 +1,472 @@
+/** Everything that can be wrong with a configuration: one error, when the application is built, that says what to write. */
+
+import { Console } from 'node:console';
+import { expect } from 'chai';
+import { IsInt } from 'class-validator';
+import { Get, JsonController, Req } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import winston from 'winston';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudOptions,
+  crudController,
+  crudRouter,
+  disposeEngine,
+  engineLifespan,
+  type Logger,
+  type ModelClass,
+  unitOfWork,
+} from '../../../src/index.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/metadata/endpoint.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** Options that TypeScript would refuse; JavaScript does not. */
+function wrong(options: object): CrudOptions {
+  return options as CrudOptions;
+}
+
+@Crud()
+@Table({ tableName: 'fine', timestamps: false })
+class Fine extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+
+  @Column(DataType.JSONB)
+  declare extra: unknown;
+}
+
+@Crud(wrong({ prefix: '/fines', endpoints: ['list', 'raed'], sortAllow: ['nmae'], nothing: true }))
+@Table({ tableName: 'mistyped', timestamps: false })
+class Mistyped extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'keyless', timestamps: false })
+class Keyless extends Model {
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'pairs', timestamps: false })
+class Pair extends Model {
+  @ForeignKey(() => Fine)
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare leftId: number;
+
+  @ForeignKey(() => Mistyped)
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare rightId: number;
+}
+
+@Crud()
+@Table({ tableName: 'shadows', timestamps: false })
+class Shadow extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  name?: string = undefined;
+}
+
+@Crud()
+@Table({ tableName: 'unattached', timestamps: false })
+class Unattached extends Model {}
+
+@Table({ tableName: 'undecorated', timestamps: false })
+class Undecorated extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Crud()
+@Table({ tableName: 'twice', timestamps: false })
+class Twice extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Table({ tableName: 'collisions', timestamps: false })
+class Collision extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare isNewRecord: boolean;
+
+  @Column({ type: DataType.STRING(20), field: 'to_string' })
+  declare toString: () => string;
+
+  @Column(DataType.STRING(20))
+  declare 'a.b': string | null;
+
+  @Column(DataType.STRING(20))
+  declare $x: string | null;
+}
+
+class NoDecorators {
+  name = 1;
+}
+
+class Checked {
+  @IsInt()
+  declare name: number;
+}
+
+const CRUD_OPTIONS =
+  'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
+
+describe('misconfiguring', () => {
+  let site: TestApp;
+
+  const problemsOf = async (options: BootstrapOptions): Promise<readonly string[]> => {
+    const failure = await buildApp(options).then(
+      () => expect.fail('nothing was wrong'),
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.an.instanceOf(ConfigError);
+    return (failure as ConfigError).problems;
+  };
+  const withOptions = (options: object): Promise<readonly string[]> => {
+    class Fines extends crudController(Fine, wrong(options)) {}
+    return problemsOf({ models: [Fine], controllers: [Fines] });
+  };
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Fine, Mistyped, Keyless, Pair, Shadow, Undecorated, Twice, Collision],
+      bootstrap: { models: [] },
+      engine: { createAll: false },
+    });
+    // Sequelize adds a primary key of its own where there is none.
+    Keyless.removeAttribute('id');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('tells everything that is wrong at once', async () => {
+    class One extends crudController(Fine) {}
+    class Two extends crudController(Fine) {}
+    class Stray {}
+    const options = {
+      models: [Mistyped, Fine, Keyless, Pair, Shadow, Unattached, Undecorated, Twice],
+      controllers: [One, Two, Stray],
+      routePrefix: 'api',
+      bodyLimit: 'many',
+      docz: false,
+      logger: { error() {}, log() {} },
+    } as unknown as BootstrapOptions;
+    expect(await problemsOf(options)).to.deep.equal([
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, deny, rls, idempotency, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
+      'Undecorated is in models but has no @Crud; decorate it or leave it out.',
+      'routePrefix "api" is not a plain path; use one such as \'/api\'.',
+      'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
+      'logger has no method debug, info, warn; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.',
+      'Twice has @Crud twice; merge them into one.',
+      'One and Two both extend the controller of Fine; pass one.',
+      'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+      `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
+      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
+      "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
+      'Keyless has no primary key; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
+      'Pair has a composite primary key (leftId, rightId); give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
+      "Shadow.name is a class field that hides the attribute's accessor; write `declare name: …` instead of `name!: …`.",
+      "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in new Sequelize({ models: [...] }), before bootstrap is called.",
+      "Fine and Mistyped are both on '/fines'; give one of them another prefix.",
+    ]);
+  });
+
+  it('tells names that records, Sequelize and query strings have taken, and what to write instead', async () => {
+    const member = (name: string, column: string) =>
+      `Collision.${name} has the name of a member that every record of Sequelize has; rename the attribute ` +
+      `(its column keeps its name with @Column({ field: '${column}' })).`;
+    const signs = (name: string) =>
+      `Collision.${name} has a name which begins with '$', or has one of . , " in it, and means something else to ` +
+      'Sequelize or in a query string; rename the attribute (best with its column).';
+    expect(await problemsOf({ models: [Collision] })).to.deep.equal([
+      member('isNewRecord', 'isNewRecord'),
+      member('toString', 'to_string'),
+      signs('a.b'),
+      signs('$x'),
+    ]);
+  });
+
+  describe('a logger', () => {
+    const { debug, info, error } = new Console(process.stderr);
+    const LOGGERS: readonly (readonly [logger: unknown, problem: RegExp])[] = [
+      [
+        {},
+        /^logger has no method debug, info, warn, error; .+ an object with debug, info, warn and error\.$/,
+      ],
+      [{ debug, info, error }, /^logger has no method warn; /],
+      [{ debug, info, error, warn: true }, /^logger has no method warn; /],
+      [winston.createLogger({ levels: winston.config.syslog.levels }), /^logger has no method warn; /],
+      [null, /^logger is null; /],
+      ['pino', /^logger is "pino"; /],
+    ];
+
+    for (const [logger, problem] of LOGGERS) {
+      it(`without a method that lines are written with is refused: ${problem}`, async () => {
+        const given = { logger } as { logger: Logger };
+        let hasBegun = false;
+        const begin = async () => {
+          hasBegun = true;
+        };
+        const failures = [
+          await caughtError(() => buildApp({ models: [Fine], ...given })),
+          await caughtError(async () => crudRouter(Fine, given)),
+          await caughtError(() => unitOfWork(begin, { ...given, engine: site.engine })),
+        ];
+        for (const failure of failures) {
+          expect(failure).to.be.an.instanceOf(ConfigError);
+          expect((failure as ConfigError).problems).to.have.length(1);
+          expect((failure as ConfigError).problems[0]).to.match(problem);
+        }
+        expect(hasBegun).to.equal(false);
+      });
+    }
+  });
+
+  it('takes a class with methods of its own for a logger', async () => {
+    const none = () => {};
+    const Log = Object.assign(class {}, { debug: none, info: none, warn: none, error: none });
+    const { crud } = await buildApp({ models: [], logger: Log });
+    expect(crud.routes).to.deep.equal([]);
+  });
+
+  it('says it in one message, a line for each', async () => {
+    const failure = await buildApp({ models: [Keyless, Unattached] }).catch((error: unknown) => error);
+    expect(String(failure)).to.match(
+      /^ConfigError: 2 problems:\n {2}- Keyless has .+\n {2}- Unattached is .+$/,
+    );
+  });
+
+  it('mounts nothing', async () => {
+    const { app, agent } = await buildApp({ models: [] });
+    await bootstrap(app, { models: [Fine, Mistyped] }).catch(() => {});
+    expect((await agent.get('/fines')).status).to.equal(404);
+  });
+
+  describe('an option of @Crud', () => {
+    const CASES: readonly (readonly [options: object, problem: string])[] = [
+      [{ prefix: 'fines' }, 'Fine: prefix "fines" is not a plain path'],
+      [{ prefix: '/fines/:id' }, 'Fine: prefix "/fines/:id" is not a plain path'],
+      [{ endpoints: ['delete', 'remove'] }, 'Fine: endpoints has "remove"'],
+      [
+        { pagination: 'cursors' },
+        "Fine: pagination is \"cursors\"; use 'offset' or 'cursor'. Did you mean 'cursor'?",
+      ],
+      [{ pageSize: { default: 0 } }, 'Fine: pageSize.default is 0; use an integer from 1.'],
+      [{ pageSize: { max: 1.5 } }, 'Fine: pageSize.max is 1.5; use an integer from 1.'],
+      [{ pageSize: { default: 30, max: 20 } }, 'Fine: pageSize.default is 30, above pageSize.max 20'],
+      [
+        { filterAllow: ['nam'] },
+        "Fine: filterAllow names 'nam', which is not an attribute. Did you mean 'name'?",
+      ],
+      [{ filterAllow: { name: ['=lik='] } }, "Fine: filterAllow.name has the operator '=lik='"],
+      [
+        { sortAllow: ['extra'] },
+        "Fine: sortAllow names 'extra', of type json, which has no order; remove it.",
+      ],
+      [{ defaultSort: '-nam' }, "Fine: defaultSort names 'nam'"],
+      [{ readSchema: NoDecorators }, 'Fine: no property of the readSchema NoDecorators may pass'],
+      [{ createSchema: NoDecorators }, 'Fine: no property of the createSchema NoDecorators may pass'],
+      [{ updateSchema: 5 }, 'Fine: updateSchema is 5; give it a class.'],
+      [{ dependencies: ['auth'] }, 'Fine: dependencies[0] is "auth"; use an Express handler'],
+      [{ idType: 'int' }, 'Fine: idType "int" is unknown'],
+      [{ idType: 'uuid' }, "Fine: idType 'uuid' does not fit the primary key 'id', which is of type integer"],
+      [{ unknownQuery: 'allow' }, "Fine: unknownQuery is \"allow\"; use 'reject' or 'ignore'."],
+      [{ prefixx: '/a' }, "Fine: @Crud has no option 'prefixx'. Did you mean 'prefix'?"],
+    ];
+    for (const [options, problem] of CASES) {
+      it(`is refused: ${Object.keys(options)} ${JSON.stringify(Object.values(options)[0]) ?? ''}`, async () => {
+        const problems = await withOptions(options);
+        expect(problems).to.have.lengthOf(1);
+        expect(problems[0]).to.match(new RegExp(`^${problem.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
+      });
+    }
+
+    it('may be right', async () => {
+      class Fines extends crudController(Fine, {
+        createSchema: Checked,
+        sortAllow: ['name'],
+        defaultSort: '-name',
+      }) {}
+      const { crud } = await buildApp({ models: [Fine], controllers: [Fines] });
+      expect(crud.routes).to.have.lengthOf(5);
+    });
+  });
+
+  describe('paths', () => {
+    it('may not be shared by two models, whatever their letters', async () => {
+      class Fines extends crudController(Fine, { prefix: '/Same' }) {}
+      class Undecorateds extends crudController(Undecorated, { prefix: '/same' }) {}
+      expect(await problemsOf({ models: [], controllers: [Fines, Undecorateds] })).to.deep.equal([
+        "Undecorated and Fine are both on '/same'; give one of them another prefix.",
+      ]);
+    });
+
+    it('may not be shared by two routes of a controller', async () => {
+      class Fines extends crudController(Fine) {
+        @Get('/')
+        all(): object {
+          return {};
+        }
+      }
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        "Fine: 'all' and 'list' both answer GET /fines; give one another path.",
+      ]);
+    });
+  });
+
+  describe('an override of read', () => {
+    const advice =
+      'write read(id, query, context), with parameters of its own behind them. The query has come between the id and the ' +
+      'context.';
+
+    it('may not take the context for its second parameter', async () => {
+      class Fines extends crudController(Fine) {}
+      // TypeScript refuses it; JavaScript does not.
+      Object.assign(Fines.prototype, { read: (_id: unknown, _context: unknown) => ({}) });
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        `Fines overrides read without the parameter context; ${advice}`,
+      ]);
+    });
+
+    it('may not have a parameter of its own in the place of the context', async () => {
+      class Fines extends crudController(Fine) {
+        override async read(_id: unknown, _context: unknown, @Req() _request?: unknown): Promise<Fine> {
+          return new Fine();
+        }
+      }
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        `Fines overrides read without the parameter context; ${advice}`,
+      ]);
+    });
+
+    it('may take fewer parameters, all of them as one, or others in their places', async () => {
+      for (const read of [async (_id: unknown) => ({}), async (..._all: unknown[]) => ({})]) {
+        class Fines extends crudController(Fine) {}
+        Object.assign(Fines.prototype, { read });
+        await buildApp({ models: [Fine], controllers: [Fines], logger: new CapturedLog() });
+      }
+      class Fines extends crudController(Fine) {
+        override async read(_id: unknown, @Req() _request: unknown): Promise<Fine> {
+          return new Fine();
+        }
+      }
+      await buildApp({ models: [Fine], controllers: [Fines], logger: new CapturedLog() });
+    });
+  });
+
+  describe('bootstrap', () => {
+    it('may not be called twice on one application', async () => {
+      const { app } = await buildApp({ models: [Fine], logger: new CapturedLog() });
+      const error = await caughtError(() => bootstrap(app, { models: [Fine] }));
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems).to.deep.equal([
+        'bootstrap was called on this application before, and serves GET /fines already; call it once, with all models ' +
+          'and controllers, or give each call another routePrefix.',
+      ]);
+    });
+
+    describe('without a model', () => {
+      useEmptyRegistry();
+
+      it('is refused, unless none is meant', async () => {
+        expect(await problemsOf({})).to.deep.equal([
+          'No class has @Crud, so there is nothing to serve; import the modules of the models before bootstrap is called, ' +
+            'or pass models: [] where none is meant.',
+        ]);
+        expect((await buildApp({ models: [] })).crud.routes).to.deep.equal([]);
+      });
+
+      it('serves hand-written controllers', async () => {
+        @JsonController('/greetings')
+        class Greetings {
+          @Get('/')
+          greet(): object {
+            return { hello: 'world' };
+          }
+        }
+        const { agent } = await buildApp({ controllers: [Greetings] });
+        expect((await agent.get('/greetings')).body).to.deep.equal({ hello: 'world' });
+      });
+    });
+  });
+
+  it('refuses a fastPath that is no flag, such as a text of the environment, which would leave it on', async () => {
+    const given = { fastPath: 'false' } as unknown as { fastPath: boolean };
+    const problems = ['fastPath is "false"; use true or false.'];
+    expect(await problemsOf({ models: [Fine], ...given })).to.deep.equal(problems);
+    const failure = await caughtError(async () => crudRouter(Fine, given));
+    expect((failure as ConfigError).problems).to.deep.equal(problems);
+  });
+
+  describe('the lists of bootstrap', () => {
+    it('may not hold what is no model or no controller', async () => {
+      const options = {
+        models: [undefined, NoDecorators] as unknown as ModelClass[],
+        controllers: [5, undefined] as unknown as Class[],
+      };
+      expect(await problemsOf(options)).to.deep.equal([
+        'undefined is in models but has no @Crud; decorate it or leave it out.',
+        'NoDecorators is in models but has no @Crud; decorate it or leave it out.',
+        '5 is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+        'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+      ]);
+    });
+  });
+
+  it('is one line where no engine was called', async () => {
+    await disposeEngine();
+    @Crud()
+    @Table({ tableName: 'alone', timestamps: false })
+    class Alone extends Model {}
+    void engineLifespan('postgres://localhost/never', { models: [Alone, Unattached] });
+    expect(await problemsOf({ models: [Alone, Unattached] })).to.deep.equal([
+      'No engine is in use, so there is no database for Alone, Unattached; write await engineLifespan(dsn)(app) before ' +
+        'bootstrap (without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.',
+    ]);
+  });
+
+  it('is told by crudController at once where the source is none', () => {
+    const nothing = NoDecorators as unknown as typeof Fine;
+    expect(() => crudController(nothing)).to.throw(
+      ConfigError,
+      'Expected a model class, a Repository or a subclass of Repository; got the class NoDecorators.',
+    );
+  });
+});

@@ -1,0 +1,176 @@
+/** What PostgreSQL does for a page: one range of an index per range of rows, and no more work the deeper the page lies. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type Keyset, Repository, type SortTerm } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const ROWS = 50_000;
+const SIZE = 20;
+
+@Crud({ pagination: 'cursor' })
+@Table({ tableName: 'events', timestamps: false })
+class Event extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.ENUM('open', 'closed', 'void'), allowNull: false })
+  declare status: string;
+
+  @Column({ type: DataType.DATE, allowNull: false, field: 'created_at' })
+  declare createdAt: Date;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare score: number;
+
+  @Column(DataType.INTEGER)
+  declare rating: number | null;
+}
+
+/** Orders, each with the index that serves it and no other. */
+const ORDERS: Readonly<Record<string, string>> = {
+  id: 'id',
+  '-id': 'id',
+  score: 'score, id',
+  '-score': 'score, id',
+  'status,createdAt': 'status, created_at, id',
+  '-status,-createdAt': 'status, created_at, id',
+  'status,-createdAt': 'status, created_at DESC, id DESC',
+  '-status,createdAt': 'status DESC, created_at, id',
+  rating: 'rating, id',
+  '-rating': 'rating DESC, id DESC',
+  'rating,-score': 'rating, score DESC, id DESC',
+  'score,rating': 'score, rating, id',
+  'score,-rating': 'score, rating DESC, id DESC',
+};
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Cond'?: string;
+  readonly Filter?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function termsOf(sort: string): SortTerm[] {
+  return sort
+    .split(',')
+    .map((name) => ({ attribute: name.replace('-', ''), descending: name.startsWith('-') }));
+}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+describe('the plan of a page', () => {
+  let site: TestApp;
+  let statements: { sql: string; bind: readonly unknown[] }[] = [];
+  const events = () => new Repository(Event);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Event],
+      bootstrap: { logger: new CapturedLog() },
+      engine: { logging: record, logQueryParameters: true },
+    });
+    // A third of all rows share a status, a fifth a rating or none, a twentieth a score, and a hundred rows a moment.
+    await site.engine.sequelize.query(
+      `INSERT INTO events SELECT n, (ARRAY['open', 'closed', 'void'])[1 + n % 3]::enum_events_status,
+         timestamptz '2026-01-01' + (n / 100) * interval '1 microsecond', (n * 7919 % 50021) % 20, nullif((n * 4391 % 50021) % 5, 0)
+       FROM generate_series(1, ${ROWS}) AS n`,
+    );
+    await site.engine.sequelize.query('VACUUM ANALYZE events');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** Sequelize appends the values to the statement when asked to. */
+  function record(message: string): void {
+    const match = /^Executing \([^)]*\): (SELECT .*?;)(?: ("?.*))?$/s.exec(message);
+    const [, sql, values] = match ?? [];
+    if (sql?.includes('FROM "events"'))
+      statements.push({ sql, bind: values ? JSON.parse(`[${values}]`) : [] });
+  }
+
+  /** The plans of the statements that a page takes. */
+  async function explain(sort: string, places: { after?: Keyset; before?: Keyset }): Promise<PlanNode[]> {
+    statements = [];
+    await events().cursorPage({ size: SIZE, sort: termsOf(sort), ...places });
+    const taken = statements;
+    const plans: PlanNode[] = [];
+    for (const { sql, bind } of taken) {
+      const [row] = await site.engine.sequelize.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+        { type: QueryTypes.SELECT, ...(bind.length > 0 ? { bind: [...bind] } : {}) },
+      );
+      if (row) plans.push(row['QUERY PLAN'][0].Plan);
+    }
+    return plans;
+  }
+
+  /** The place after this many rows. */
+  async function placeAt(sort: string, depth: number): Promise<Keyset> {
+    const terms = termsOf(sort);
+    const order = [...terms, { attribute: 'id', descending: terms.at(-1)?.descending ?? false }]
+      .map(({ attribute, descending }) => `"${column(attribute)}" ${descending ? 'DESC' : 'ASC'}`)
+      .join(', ');
+    const names = [...new Set([...terms.map(({ attribute }) => attribute), 'id'])];
+    const [row] = await site.engine.sequelize.query<Record<string, string | null>>(
+      `SELECT ${names.map((name) => `"${column(name)}"::text AS "${name}"`).join(', ')} FROM events
+       ORDER BY ${order} LIMIT 1 OFFSET ${depth}`,
+      { type: QueryTypes.SELECT },
+    );
+    return { values: names.map((name) => row?.[name] ?? null), isInclusive: false };
+  }
+
+  const column = (attribute: string): string => (attribute === 'createdAt' ? 'created_at' : attribute);
+
+  const blocksOf = (plans: readonly PlanNode[]): number =>
+    plans.reduce(
+      (sum, plan) => sum + (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0),
+      0,
+    );
+
+  for (const [sort, columns] of Object.entries(ORDERS)) {
+    describe(`of sort=${sort}`, () => {
+      before(() => site.engine.sequelize.query(`CREATE INDEX serving ON events (${columns})`));
+      after(() => site.engine.sequelize.query('DROP INDEX serving'));
+
+      for (const direction of ['after', 'before'] as const) {
+        it(`is ranges of the index, ${direction} a place`, async () => {
+          const plans = await explain(sort, { [direction]: await placeAt(sort, ROWS / 2) });
+          // One, as long as the first range fills the page.
+          expect(plans.length).to.be.within(1, 6);
+          for (const node of plans.flatMap(nodesOf)) {
+            expect(['Limit', 'Index Scan', 'Index Only Scan'], JSON.stringify(node)).to.include(
+              node['Node Type'],
+            );
+            expect(node.Filter, JSON.stringify(node)).to.equal(undefined);
+            if (node['Node Type'] !== 'Limit') expect(node['Index Cond']).to.be.a('string');
+            expect(node['Actual Rows']).to.be.at.most(SIZE + 2);
+          }
+        });
+      }
+
+      it('is a walk along the index for the first page', async () => {
+        const plans = await explain(sort, {});
+        expect(plans.flatMap(nodesOf).map((node) => node['Node Type'])).to.deep.equal([
+          'Limit',
+          'Index Scan',
+        ]);
+      });
+
+      it('costs the same at any depth, inside many rows that are equal but for the key too', async () => {
+        const costs: number[] = [];
+        for (const depth of [500, 16_000, ROWS - 500]) {
+          costs.push(blocksOf(await explain(sort, { after: await placeAt(sort, depth) })));
+        }
+        expect(Math.max(...costs)).to.be.at.most(Math.min(...costs) * 1.5 + 20);
+      });
+    });
+  }
+});

@@ -1,0 +1,562 @@
+/** What stands in the way of a sub-resource, and code of the user's that takes part in one. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type { NextFunction, Request, Response } from 'express';
+import {
+  type Action,
+  All,
+  Get,
+  Interceptor,
+  type InterceptorInterface,
+  Post,
+  UseBefore,
+} from 'routing-controllers';
+import { type FindOptions, Op, QueryTypes } from 'sequelize';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  DeletedAt,
+  ForeignKey,
+  HasMany,
+  HasOne,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudContext,
+  type CrudOptions,
+  crudController,
+  crudRouter,
+  type FindByKeyOptions,
+  filter,
+  type Id,
+  type ListQuery,
+  type ModelClass,
+  NotFoundError,
+  type ReadQuery,
+  Repository,
+  unitOfWork,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const INTEGER = DataType.INTEGER;
+
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @HasMany(() => Book, 'shelfId')
+  declare books?: Book[];
+
+  @HasMany(() => Book, { as: 'oldBooks', foreignKey: 'shelfId' })
+  declare oldBooks?: Book[];
+
+  @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' })
+  declare bücher?: Book[];
+
+  @Column(DataType.DATE)
+  declare builtAt: Date | null;
+
+  @HasMany(() => Book, { as: 'newBooks', foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
+  declare newBooks?: Book[];
+
+  @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
+  declare first?: Model;
+
+  @HasMany(() => Note, { foreignKey: 'shelf', constraints: false })
+  declare notes?: Model[];
+
+  @HasMany(() => Card, { foreignKey: 'shelf', constraints: false })
+  declare cards?: Model[];
+
+  @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
+  declare besides?: Shelf[];
+}
+
+@Table({ tableName: 'books', timestamps: false })
+class Book extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare year: number;
+
+  @Column(DataType.DATE)
+  declare boughtAt: Date | null;
+
+  @ForeignKey(() => Shelf)
+  @Column(INTEGER)
+  declare shelfId: number;
+
+  @BelongsTo(() => Shelf, 'shelfId')
+  declare shelf?: Model;
+}
+
+@Table({ tableName: 'besides', timestamps: false })
+class Beside extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare one: number;
+
+  @PrimaryKey
+  @Column(INTEGER)
+  declare other: number;
+}
+
+/** A row is there as long as its end is the beginning of time, and not as long as it has none. */
+@Table({ tableName: 'labels', createdAt: false, updatedAt: false, paranoid: true })
+class Label extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @DeletedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare ended: Date;
+
+  @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false })
+  declare books?: Book[];
+}
+
+/** Its class finds what is for everyone. */
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare shelf: number;
+
+  @Column(DataType.BOOLEAN)
+  declare secret: boolean;
+
+  static override findAll = function (this: never, options: FindOptions = {}) {
+    const where = { [Op.and]: [options.where ?? {}, { secret: false }] };
+    return Model.findAll.call(this, { ...options, where });
+  } as typeof Model.findAll;
+}
+
+/** What its getter answers is in a field of the record. */
+@Table({ tableName: 'cards', timestamps: false })
+class Card extends Model {
+  readonly hides = true;
+
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare shelf: number;
+
+  @Column({
+    type: DataType.TEXT,
+    get(this: Card) {
+      return this.hides ? '***' : this.getDataValue('number');
+    },
+  })
+  declare number: string;
+}
+
+/** It does not find the second. */
+class ShelfRepository extends Repository<Shelf> {
+  static override model = Shelf;
+  override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
+    if (id === 2) throw new NotFoundError('This shelf is closed.');
+    return super.get(id, options);
+  }
+}
+
+const declare = (model: ModelClass, options: object = {}): void => Crud(options as CrudOptions)(model);
+const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
+  answer.body.items.map(({ id }) => id);
+
+/** Tests say what guards the rows. */
+const OVERRIDES = 'its overrides are guards';
+
+except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+  useEmptyRegistry();
+
+  before(async () => {
+    // The one connection for reads can be asked what it has prepared.
+    const engine = {
+      models: [Shelf, Book, Beside, Label, Note, Card],
+      logging: sql.record,
+      pool: { max: 1 },
+    };
+    site = await startTestApp({ models: [], engine, bootstrap: { logger: new CapturedLog() } });
+    await Shelf.bulkCreate([{ id: 1 }, { id: 2 }] as never);
+    await Book.bulkCreate(
+      [1, 2, 3, 4, 5, 6].map((id) => ({ id, year: 2000 - id, shelfId: 1 + (id % 2) })) as never,
+    );
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const build = (options: BootstrapOptions = {}) =>
+    buildApp({ models: [Shelf, Book], logger: new CapturedLog(), ...options });
+
+  /** What is wrong, where these are the options of both. */
+  async function problems(
+    shelf: object,
+    book: object = {},
+    options: BootstrapOptions = {},
+  ): Promise<readonly string[]> {
+    declare(Shelf, shelf);
+    declare(Book, book);
+    const error = (await caughtError(() => build(options))) as ConfigError;
+    expect(error).to.be.instanceOf(ConfigError);
+    return error.problems;
+  }
+
+  for (const [subresources, problem] of [
+    [['boks'], "subresources.boks is no relation of Shelf. Did you mean 'books'?"],
+    [['first'], 'subresources.first leads to one record at most, which has no list; include it.'],
+    [
+      ['newBooks'],
+      'subresources.newBooks is found by Shelf.builtAt, a date, of which records keep milliseconds alone',
+    ],
+    [['books', 'books'], 'subresources.books is named twice; name it once.'],
+    [['bücher'], 'subresources.bücher has a name that no path can have'],
+    [{ books: { wehre: 'all' } }, "subresources.books has no option 'wehre'. Did you mean 'where'?"],
+    [{ books: { where: 1 } }, "subresources.books has where: 1; use 'all'"],
+    [{ books: 1 }, 'subresources.books is 1; use true'],
+    ['books', 'subresources is "books"; use a list of relations'],
+  ] as const) {
+    it(`is refused as ${JSON.stringify(subresources)}`, async () => {
+      const [first, ...others] = await problems({ subresources });
+      expect(first).to.include(problem);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('is refused where its rows are not served, or have no list', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    const unserved = (await caughtError(() => build({ models: [Shelf] }))) as ConfigError;
+    expect(unserved.problems).to.deep.equal([
+      'Shelf: subresources.books leads to Book, which is not served; add it to the models of bootstrap. A crudRouter serves one ' +
+        'model; give it subresources: [].',
+    ]);
+    expect(await caughtError(async () => crudRouter(Shelf))).to.be.instanceOf(ConfigError);
+    crudRouter(Shelf, { subresources: [] });
+  });
+
+  it('is refused where an endpoint is left out that it stands on', async () => {
+    const [first, second] = await problems(
+      { subresources: { books: { where: 'all' } }, endpoints: ['list'] },
+      { endpoints: ['read'] },
+    );
+    expect(first).to.include("leads to Book, whose endpoints have no list; add 'list' to them.");
+    expect(second).to.include("is below records that no route reads; add 'read' to the endpoints of Shelf.");
+  });
+
+  it('is refused where code guards the rows that it cannot ask', async () => {
+    class BookController extends crudController(Book) {
+      override list(query: ListQuery, context: CrudContext<Book>) {
+        return super.list(query, context);
+      }
+    }
+    const dependencies = [(_request: Request, _response: Response, next: NextFunction) => next()];
+    const [problem] = await problems(
+      { subresources: ['books'] },
+      { dependencies },
+      { controllers: [BookController] },
+    );
+    expect(problem).to.include(
+      'may hide, because it has dependencies, BookController overrides list; give it',
+    );
+  });
+
+  it('is refused where code guards the record above', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @UseBefore((_request: Request, _response: Response, next: NextFunction) => next())
+      override read(id: Id, query: ReadQuery, context: CrudContext<Shelf>) {
+        return super.read(id, query, context);
+      }
+    }
+    const [problem] = await problems({ subresources: ['books'] }, {}, { controllers: [ShelfController] });
+    expect(problem).to.include(
+      'because ShelfController overrides read, and ShelfController.read has decorators',
+    );
+  });
+
+  it('is refused where a route of the same path is there', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @Get('/:shelf/books')
+      books() {
+        return [];
+      }
+
+      @All('/:id/Old-Books')
+      old() {
+        return [];
+      }
+    }
+    const given = { subresources: ['books', 'oldBooks'] };
+    const [first, second] = await problems(given, {}, { controllers: [ShelfController] });
+    expect(first).to.include("'books' and 'subresources.books' both answer GET /shelves/:id/books");
+    expect(second).to.include("'old' and 'subresources.oldBooks' both answer GET /shelves/:id/old-books");
+  });
+
+  for (const path of ['/:id/:part', '/:id/*rest']) {
+    it(`is refused where a route of the user takes its paths with others: ${path}`, async () => {
+      class ShelfController extends crudController(Shelf) {
+        @Get(path)
+        any() {
+          return [];
+        }
+      }
+      const [problem] = await problems({ subresources: ['books'] }, {}, { controllers: [ShelfController] });
+      expect(problem).to.include("'any' and 'subresources.books' both answer GET /shelves/:id/books");
+    });
+  }
+
+  it('stands beside routes of the user that take other paths', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @Get('/first/:part')
+      first() {
+        return { first: true };
+      }
+
+      @Get('/:id/:part/:more')
+      more() {
+        return { more: true };
+      }
+
+      @Post('/:id/books')
+      add() {
+        return { added: true };
+      }
+    }
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController] });
+    expect((await agent.get('/shelves/first/books').expect(200)).body).to.deep.equal({ first: true });
+    expect((await agent.get('/shelves/1/books/2').expect(200)).body).to.deep.equal({ more: true });
+    expect((await agent.post('/shelves/1/books').expect(200)).body).to.deep.equal({ added: true });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    await agent.put('/shelves/1/books').expect(405).expect('Allow', 'POST, GET, HEAD, OPTIONS');
+  });
+
+  it('shows what its own condition lets through, past what guards the rows elsewhere', async () => {
+    class BookController extends crudController(Book) {
+      override async list(): Promise<never> {
+        throw new NotFoundError('There are no books.');
+      }
+    }
+    const where = (request: Request) => filter`year<${Number(request.get('x-before'))}`;
+    declare(Shelf, { subresources: { books: { where } } });
+    declare(Book, { pagination: 'cursor', pageSize: { default: 1 } });
+    const { agent } = await build({ controllers: [BookController] });
+    await agent.get('/books').expect(404);
+    const early = await agent.get('/shelves/1/books').set('x-before', '1998').expect(200);
+    expect(ids(early)).to.deep.equal([4]);
+    const after = `/shelves/1/books?after=${early.body.next_cursor}`;
+    expect(ids(await agent.get(after).set('x-before', '1998').expect(200))).to.deep.equal([6]);
+    await agent.get(after).set('x-before', '1999').expect(400);
+  });
+
+  it('runs what runs before every route of the record, and finds the record as its repository does', async () => {
+    @UseBefore((request: Request, response: Response, next: NextFunction) =>
+      request.get('x-key') ? next() : response.status(401).json({ detail: 'No key.' }),
+    )
+    class ShelfController extends crudController(ShelfRepository) {}
+    declare(Shelf, { subresources: ['books'], idType: (raw: string) => Number(raw.replace('s', '')) });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController as unknown as Class] });
+    await agent.get('/shelves/s1/books').expect(401);
+    expect(ids(await agent.get('/shelves/s1/books').set('x-key', '1').expect(200))).to.deep.equal([2, 4, 6]);
+    const closed = await agent.get('/shelves/s2/books').set('x-key', '1').expect(404);
+    expect(closed.body).to.deep.equal({ detail: 'This shelf is closed.' });
+    await agent.get('/shelves/x/books').set('x-key', '1').expect(400);
+  });
+
+  it('finds the record as its repository does where its key is as usual, too', async () => {
+    class ShelfController extends crudController(ShelfRepository) {}
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController as unknown as Class] });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    const closed = await agent.get('/shelves/2/books').expect(404);
+    expect(closed.body).to.deep.equal({ detail: 'This shelf is closed.' });
+  });
+
+  it('gives its page to interceptors as values', async () => {
+    @Interceptor()
+    class Count implements InterceptorInterface {
+      intercept(_action: Action, content: { readonly items: readonly object[] }): object {
+        return { count: content.items.length, first: content.items[0] };
+      }
+    }
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ routing: { interceptors: [Count] } });
+    const { body } = await agent.get('/shelves/1/books').expect(200);
+    expect(body).to.deep.equal({ count: 3, first: { id: 2, year: 1998, boughtAt: null, shelfId: 1 } });
+  });
+
+  it('writes nothing where a hook of either model does', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build();
+    for (const model of [Book, Shelf as unknown as typeof Book]) {
+      model.addHook('beforeFind', 'write', async () => {
+        await Book.update({ year: 1 }, { where: { id: 4 } });
+      });
+      await agent.get('/shelves/1/books').expect(500);
+      model.removeHook('beforeFind', 'write');
+    }
+    expect(await Book.count({ where: { year: 1 } })).to.equal(0);
+  });
+
+  it('is within what hooks add to queries of either model', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent, crud } = await build();
+    const reasons = () =>
+      crud.routes.find(({ path }) => path === '/shelves/:id/books')?.generalPathReasons ?? [];
+    Book.addHook('beforeFind', 'odd', (options) => {
+      options.where = { ...options.where, year: 1996 };
+    });
+    expect(reasons()).to.include('Book: the model has a hook beforeFind');
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
+    Book.removeHook('beforeFind', 'odd');
+    Shelf.addHook('beforeFind', 'odd', (options) => {
+      options.where = { ...options.where, id: 0 };
+    });
+    expect(reasons()).to.include('Shelf: the model has a hook beforeFind');
+    await agent.get('/shelves/1/books').expect(404);
+    Shelf.removeHook('beforeFind', 'odd');
+    await agent.get('/shelves/1/books').expect(200);
+  });
+
+  it('is within a scope that either model is given later', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build();
+    Book.addScope('defaultScope', { where: { year: 1996 } }, { override: true });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
+    Book.addScope('defaultScope', {}, { override: true });
+    Shelf.addScope('defaultScope', { where: { builtAt: new Date(0) } }, { override: true });
+    await agent.get('/shelves/1/books').expect(404);
+    Shelf.addScope('defaultScope', {}, { override: true });
+    await agent.get('/shelves/1/books').expect(200);
+  });
+
+  it('finds the record above as Sequelize counts it as deleted', async () => {
+    declare(Label, { subresources: ['books'] });
+    declare(Book);
+    await Label.bulkCreate([{ id: 1 }, { id: 2, ended: new Date(1) }] as never);
+    const { agent } = await buildApp({ models: [Label, Book], logger: new CapturedLog() });
+    expect(ids(await agent.get('/labels/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    await agent.get('/labels/2/books').expect(404);
+  });
+
+  it('is left to Sequelize where fastPath is false', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent, crud } = await build({ fastPath: false });
+    const route = crud.routes.find(({ path }) => path === '/shelves/:id/books');
+    expect(route?.generalPathReasons).to.deep.equal(['fastPath is false']);
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+  });
+
+  it('lists the rows that methods of their model find', async () => {
+    await Note.bulkCreate([
+      { id: 1, shelf: 1, secret: true },
+      { id: 2, shelf: 1, secret: false },
+    ] as never);
+    declare(Shelf, { subresources: ['notes'] });
+    declare(Note);
+    const { agent } = await buildApp({ models: [Shelf, Note], logger: new CapturedLog() });
+    expect(ids(await agent.get('/shelves/1/notes').expect(200))).to.deep.equal([2]);
+  });
+
+  it('shows of its rows what getters of their records answer', async () => {
+    await Card.create({ id: 1, shelf: 1, number: '1234' } as never);
+    declare(Shelf, { subresources: ['cards'] });
+    declare(Card);
+    const { agent } = await buildApp({ models: [Shelf, Card], logger: new CapturedLog() });
+    const { body } = await agent.get('/shelves/1/cards').expect(200);
+    expect(body.items).to.deep.equal([{ id: 1, shelf: 1, number: '***' }]);
+  });
+
+  it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book, { pagination: 'cursor', pageSize: { default: 2 } });
+    const ended: Promise<unknown>[] = [];
+    const { agent } = await buildApp({ models: [Shelf, Book], logger: new CapturedLog() }, (app) => {
+      app.use((_request, response, next) => {
+        const session = unitOfWork(async () => {
+          next();
+          await once(response, 'close');
+        });
+        ended.push(session);
+      });
+    });
+    const first = await agent.get('/shelves/1/books').expect(200);
+    expect(ids(first)).to.deep.equal([2, 4]);
+    const cursor = first.body.next_cursor;
+    expect(ids(await agent.get(`/shelves/1/books?after=${cursor}`).expect(200))).to.deep.equal([6]);
+    await agent.get('/shelves/9/books').expect(404);
+    await agent.get('/shelves/9/books?q=x').expect(400);
+    expect(await Promise.allSettled(ended)).to.deep.equal(
+      ended.map(() => ({ status: 'fulfilled', value: undefined })),
+    );
+  });
+
+  const others = { general: 'Sequelize writes other statements' };
+
+  except({ ...others, pgbouncer: 'nothing is prepared' }).it(
+    'asks for an index, and is prepared once it is there',
+    async () => {
+      const { sequelize } = site.engine;
+      const advised = 'CREATE INDEX ON "books" ("shelfId", "year" DESC, "id" DESC);';
+      declare(Shelf, { subresources: ['books'] });
+      declare(Book, { defaultSort: '-year' });
+      const prepared = async () => {
+        const text = `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%"shelfId" = %'`;
+        return (await sequelize.query(text, { type: QueryTypes.SELECT })).length;
+      };
+      const logger = new CapturedLog();
+      const without = await build({ logger });
+      await without.agent.get('/shelves/1/books?size=3').expect(200);
+      expect(await prepared()).to.equal(0);
+      const advice = logger.lines.flatMap(({ message }) => message.split('\n  '));
+      expect(advice).to.include(`Shelf: no index serves the relation 'books' (subresources); ${advised}`);
+      await sequelize.query('CREATE INDEX books_of_shelf ON "books" ("shelfId", "year" DESC, "id" DESC)');
+      try {
+        const quiet = new CapturedLog();
+        const { agent } = await build({ logger: quiet });
+        expect(quiet.lines.filter(({ message }) => message.includes('subresources'))).to.deep.equal([]);
+        const { statements } = await sql.duringRequest(() =>
+          agent.get('/shelves/1/books?size=3').expect(200),
+        );
+        expect(statements).to.have.length(3);
+        expect(statements[0]).to.include('"id" FROM "shelves"');
+        expect(statements[1]).to.match(/"shelfId" = \$1 ORDER BY .* LIMIT 3/);
+        expect(statements[2]).to.include('count(*)');
+        expect(await prepared()).to.equal(2);
+      } finally {
+        await sequelize.query('DROP INDEX books_of_shelf');
+      }
+    },
+  );
+});

@@ -1,0 +1,254 @@
+/** `reviews.count`: how many rows each record has behind a relation. */
+import { expect } from 'chai';
+import type { Request } from 'express';
+import type { FindOptions } from 'sequelize';
+import {
+  AutoIncrement,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud, EVERYTHING, filter } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { relatedStatements, SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const CAP = 3;
+/** Answers later, as a rule that asks a database does. */
+const visible = async (request: Request) => (request.get('sees') ? filter`rating<5` : EVERYTHING);
+
+@Crud({
+  include: {
+    reviews: { ...UNGUARDED, size: { default: 2, max: 4 }, count: { cap: CAP } },
+    tags: { ...UNGUARDED, count: { default: 'exact', allow: ['exact'] } },
+    plain: UNGUARDED,
+  },
+})
+@Table({ tableName: 'cities', timestamps: false })
+class City extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, unique: true })
+  declare code: string | null;
+
+  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code' })
+  declare reviews?: Review[];
+
+  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code', as: 'plain' })
+  declare plain?: Review[];
+
+  @BelongsToMany(
+    () => Tag,
+    () => CityTag,
+  )
+  declare tags?: Tag[];
+}
+
+@Crud({ sortAllow: ['id'], filterAllow: ['rating'], visible } as object)
+@Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
+class Review extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare rating: number;
+
+  @Column(DataType.TEXT)
+  declare cityCode: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'tags', timestamps: false })
+class Tag extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Table({ tableName: 'city_tags', timestamps: false })
+class CityTag extends Model {
+  @PrimaryKey
+  @ForeignKey(() => City)
+  @Column(DataType.INTEGER)
+  declare cityId: number;
+
+  @PrimaryKey
+  @ForeignKey(() => Tag)
+  @Column(DataType.INTEGER)
+  declare tagId: number;
+}
+
+describe('counting related rows', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    const models = [City, Review, Tag];
+    site = await startTestApp({
+      models,
+      bootstrap: { logger: new CapturedLog() },
+      engine: { logging: sql.record, models: [...models, CityTag] },
+    });
+    // As many reviews as its number, one that is deleted, and two cities without a code.
+    await City.bulkCreate([0, 1, 2, 3, 4].map((id) => ({ id, code: `c${id}` })));
+    await City.bulkCreate([
+      { id: 8, code: null },
+      { id: 9, code: null },
+    ]);
+    const reviews = [1, 2, 3, 4].flatMap((id) =>
+      Array.from({ length: id + 1 }, (_, index) => ({ cityCode: `c${id}`, rating: index + 1 })),
+    );
+    await Review.bulkCreate([...reviews, { cityCode: null, rating: 1 }]);
+    await Review.destroy({ where: { rating: [1], cityCode: ['c1', 'c2', 'c3', 'c4'] } });
+    await Tag.bulkCreate(Array.from({ length: 12 }, (_, index) => ({ id: index })));
+    await CityTag.bulkCreate(Array.from({ length: 12 }, (_, index) => ({ cityId: 1, tagId: index })));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** Of each city: how many items there are, and what is said of the others. */
+  const ask = async (query: string, name = 'reviews', headers: Record<string, string> = {}) => {
+    const { body } = await site.agent.get(`/cities?${query}`).set(headers).expect(200);
+    return body.items.map((city: Record<string, { items: unknown[] } & Record<string, unknown>>) => {
+      const { items, has_next, total, total_is } = city[name] as never as Record<string, unknown[]>;
+      return `${items?.length} ${has_next} ${total} ${total_is}`;
+    });
+  };
+
+  it('has the keys of the total beside the items, where the option is set', async () => {
+    const { text } = await site.agent
+      .get('/cities/1?fields=id&include=reviews,plain&reviews.fields=rating&plain.fields=rating')
+      .expect(200);
+    expect(text).to.equal(
+      '{"id":1,"reviews":{"items":[{"rating":2}],"has_next":false,"total":1,"total_is":"exact"},' +
+        '"plain":{"items":[{"rating":2}],"has_next":false}}',
+    );
+  });
+
+  it('counts nothing unless it is asked to, and tells what the rows tell', async () => {
+    const none = '0 false 0 exact';
+    const [one, two, more] = ['1 false 1 exact', '2 false 2 exact', '2 true null none'];
+    expect(await ask('include=reviews')).to.deep.equal([none, one, two, more, more, none, none]);
+  });
+
+  it('counts all of them, or up to the cap', async () => {
+    const none = '0 false 0 exact';
+    const known = [none, '1 false 1 exact', '2 false 2 exact', '2 true 3 exact'];
+    expect(await ask('include=reviews&reviews.count=exact')).to.deep.equal([
+      ...known,
+      '2 true 4 exact',
+      none,
+      none,
+    ]);
+    expect(await ask('include=reviews&reviews.count=capped')).to.deep.equal([
+      ...known,
+      '2 true 3 at_least',
+      none,
+      none,
+    ]);
+  });
+
+  it('gives the number alone', async () => {
+    const none = '0 false 0 exact';
+    const known = [none, '0 true 1 exact', '0 true 2 exact', '0 true 3 exact'];
+    for (const [mode, last] of [
+      ['exact', '0 true 4 exact'],
+      ['capped', '0 true 3 at_least'],
+    ])
+      expect(await ask(`include=reviews&reviews.size=0&reviews.count=${mode}`), mode).to.deep.equal([
+        ...known,
+        last,
+        none,
+        none,
+      ]);
+    const some = '0 true null none';
+    expect(await ask('include=reviews&reviews.size=0&reviews.count=none')).to.deep.equal([
+      none,
+      some,
+      some,
+      some,
+      some,
+      none,
+      none,
+    ]);
+  });
+
+  it('counts what the filter finds, and what the request may see', async () => {
+    const counted = 'include=reviews&reviews.size=0&reviews.count=exact';
+    const numbers = (lines: string[]) => lines.map((line) => line.split(' ')[2]).join();
+    expect(numbers(await ask(`${counted}&reviews.q=rating>2`))).to.equal('0,0,1,2,3,0,0');
+    expect(numbers(await ask(counted, 'reviews', { sees: 'few' }))).to.equal('0,1,2,3,3,0,0');
+  });
+
+  it('counts over a table in between', async () => {
+    const [, first] = await ask('include=tags', 'tags');
+    expect(first).to.equal('10 true 12 exact');
+    const [, number] = await ask('include=tags&tags.size=0', 'tags');
+    expect(number).to.equal('0 true 12 exact');
+  });
+
+  const statements = async (query: string) => {
+    const { statements: all } = await sql.duringRequest(() => site.agent.get(`/cities?${query}`).expect(200));
+    return relatedStatements(all);
+  };
+
+  it('takes one statement for all records, and none where the rows tell', async () => {
+    expect(await statements('include=reviews&reviews.count=exact')).to.have.length(2);
+    expect(await statements('include=reviews&reviews.size=4&reviews.count=exact')).to.have.length(1);
+    const [counting, ...others] = await statements('include=reviews&reviews.size=0&reviews.count=capped');
+    expect(others).to.deep.equal([]);
+    expect(counting)
+      .to.include(`SELECT count(*) FROM (SELECT 1 FROM "reviews"`)
+      .and.to.include(`LIMIT ${CAP + 1}`);
+    expect(await statements('include=tags&tags.size=0')).to.have.length(1);
+  });
+
+  it('tells what the rows tell of those that a hook shows, and counts none that it may hide', async () => {
+    const hide = (options: FindOptions) => {
+      options.where = { ...options.where, rating: 2 };
+    };
+    Review.addHook('beforeFind', 'hide', hide);
+    try {
+      const [none, one] = ['0 false 0 exact', '1 false 1 exact'];
+      const known = [none, one, one, one, one, none, none];
+      expect(await ask('include=reviews')).to.deep.equal(known);
+      expect(await ask('include=reviews&reviews.count=exact')).to.deep.equal(known);
+      await site.agent.get('/cities?include=reviews&reviews.count=exact&reviews.size=0').expect(500);
+    } finally {
+      Review.removeHook('beforeFind', 'hide');
+    }
+  });
+
+  it('is in the document without a default, which pages would send without the relation', () => {
+    const parameters = site.crud.openapi().paths['/cities']?.get?.parameters ?? [];
+    const count = parameters.find((each) => 'name' in each && each.name === 'reviews.count');
+    expect(count).to.deep.include({ schema: { type: 'string', enum: ['exact', 'capped', 'none'] } });
+    expect(count).to.have.property('description').that.includes('Default: `none`.');
+  });
+
+  it('refuses what is not allowed, and what the relation does not have', async () => {
+    const detail = "Parameter 'tags.count' is 'capped'; it accepts exact.";
+    const issue = { parameter: 'tags.count', code: 'count.not-allowed', detail, allowed: ['exact'] };
+    expectProblem(await site.agent.get('/cities?include=tags&tags.count=capped'), 400, {
+      detail,
+      errors: [issue],
+    });
+    const codes = async (query: string) =>
+      (await site.agent.get(`/cities?${query}`).expect(400)).body.errors.map(
+        ({ code }: { code: string }) => code,
+      );
+    expect(await codes('include=plain&plain.count=exact')).to.deep.equal(['unknown']);
+    expect(await codes('tags.count=exact')).to.deep.equal(['include.missing']);
+  });
+});

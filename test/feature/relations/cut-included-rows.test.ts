@@ -1,0 +1,203 @@
+/** Where included rows end, and in which order they are; and that pages, totals and cursors are the same without them. */
+import { expect } from 'chai';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const wrong = (options: object) => options as CrudOptions;
+const HOSTS = 200;
+const MAX = 7;
+/** The host that has more guests than others. */
+const CROWDED = 77;
+const LISTS = {
+  pageSize: { default: 20, max: HOSTS },
+  sortAllow: ['id', 'floor', 'name'],
+  filterAllow: ['id', 'floor'],
+  include: {
+    guests: { ...UNGUARDED, size: { default: 3, max: MAX } },
+    'guests.host': UNGUARDED,
+  },
+};
+
+abstract class Place extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  /** Equal for many, and NULL for some. */
+  @Column(DataType.INTEGER)
+  declare floor: number | null;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+}
+
+@Crud(wrong({ prefix: '/hosts', ...LISTS }))
+@Table({ tableName: 'hosts', timestamps: false })
+class Host extends Place {
+  @HasMany(() => Guest, { as: 'guests', foreignKey: 'hostId', constraints: false })
+  declare guests?: unknown;
+}
+
+/** The same rows, paged by cursor. */
+@Crud(wrong({ prefix: '/stops', pagination: 'cursor', ...LISTS }))
+@Table({ tableName: 'hosts', timestamps: false })
+class Stop extends Place {
+  @HasMany(() => Guest, { as: 'guests', foreignKey: 'hostId', constraints: false })
+  declare guests?: unknown;
+}
+
+@Crud(wrong({ sortAllow: ['rank', 'id'], filterAllow: ['hostId', 'rank'] }))
+@Table({ tableName: 'guests', timestamps: false })
+class Guest extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare hostId: number;
+
+  @Column(DataType.INTEGER)
+  declare rank: number | null;
+
+  @BelongsTo(() => Host, { as: 'host', foreignKey: 'hostId', constraints: false })
+  declare host?: unknown;
+}
+
+interface Guests {
+  readonly items: readonly { readonly id: number }[];
+  readonly has_next: boolean;
+}
+
+describe('cutting included rows', () => {
+  const sql = new SqlLog();
+  const log = new CapturedLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Host, Stop, Guest] as unknown as ModelClass[],
+      bootstrap: { logger: log },
+      engine: { models: [Host, Stop, Guest], logging: sql.record },
+    });
+    await site.engine.sequelize.query(`
+      INSERT INTO hosts (id, floor, name)
+        SELECT n, NULLIF(n % 4, 3), 'host ' || n FROM generate_series(1, ${HOSTS}) AS n;
+      INSERT INTO guests ("hostId", rank)
+        SELECT h, NULLIF((g + h) % 3, 2) FROM generate_series(1, ${HOSTS}) AS h, generate_series(1, h % 10) AS g;
+      INSERT INTO guests ("hostId", rank)
+        SELECT ${CROWDED}, NULLIF(g % 1000, 999) FROM generate_series(1, 100000) AS g;
+      CREATE INDEX ON guests ("hostId", rank, id); ANALYZE guests;`);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const get = async (path: string) => {
+    log.clear();
+    const { status, body } = await site.agent.get(path);
+    expect(status, `${path}: ${log.text}${JSON.stringify(body)}`).to.equal(200);
+    return body;
+  };
+  const guestsOf = async (host: number, query = ''): Promise<Guests> =>
+    (await get(`/hosts/${host}?include=guests${query}`)).guests;
+
+  it('tells at each size whether there are more', async () => {
+    // Host 4 has four guests.
+    for (const [size, count, hasNext] of [
+      [0, 0, true],
+      [3, 3, true],
+      [4, 4, false],
+      [5, 4, false],
+      [MAX, 4, false],
+    ] as const) {
+      const guests = await guestsOf(4, `&guests.size=${size}`);
+      expect([guests.items.length, guests.has_next], `${size}`).to.deep.equal([count, hasNext]);
+    }
+    expect(await guestsOf(10, '&guests.size=0')).to.deep.equal({ items: [], has_next: false });
+    expect(await guestsOf(10)).to.deep.equal({ items: [], has_next: false });
+    expect((await guestsOf(9)).items).to.have.length(3);
+    expect(await guestsOf(7, `&guests.size=${MAX}`)).to.have.property('has_next', false);
+    expect(await guestsOf(8, `&guests.size=${MAX}`)).to.have.property('has_next', true);
+    const { body } = await site.agent.get(`/hosts/1?include=guests&guests.size=${MAX + 1}`).expect(400);
+    expect(body.errors[0].detail).to.include(`from 0 to ${MAX}`);
+  });
+
+  it('gives the first rows of the list of the target, for equal values and none, too', async () => {
+    for (const sort of ['rank', '-rank', 'rank,-id', '-id']) {
+      for (const host of [9, CROWDED]) {
+        for (const filter of ['', ';rank=isnull=true', ';rank=lt=1']) {
+          const { items, total } = await get(`/guests?sort=${sort}&size=${MAX}&q=hostId==${host}${filter}`);
+          const q = filter === '' ? '' : `&guests.q=${filter.slice(1)}`;
+          const included = await guestsOf(host, `&guests.sort=${sort}&guests.size=${MAX}${q}`);
+          expect(included, `${sort} ${host} ${filter}`).to.deep.equal({ items, has_next: total > MAX });
+        }
+      }
+    }
+  });
+
+  it('gives each of 200 records its own rows, whatever others have, with the same statements as for one', async () => {
+    const ask = (size: number) =>
+      sql.duringRequest(() => get(`/hosts?size=${size}&include=guests.host&guests.fields=id,hostId`));
+    const { result, statements } = await ask(HOSTS);
+    const { statements: few } = await ask(1);
+    expect(statements.map(shapeOf)).to.deep.equal(few.map(shapeOf));
+    expect(result.items).to.have.length(HOSTS);
+    for (const { id, guests } of result.items) {
+      const count = id === CROWDED ? 100_000 + (id % 10) : id % 10;
+      expect(guests.items, `${id}`).to.have.length(Math.min(count, 3));
+      expect(guests.has_next).to.equal(count > 3);
+      for (const guest of guests.items) expect([guest.hostId, guest.host.id]).to.deep.equal([id, id]);
+    }
+  });
+
+  it('leaves every page, total and cursor as it is', async () => {
+    const without = (text: string) =>
+      JSON.parse(text, (name, value) => (name === 'guests' ? undefined : value));
+    for (const prefix of ['/hosts', '/stops']) {
+      for (const query of [
+        'size=30',
+        'size=30&sort=floor,-name',
+        'size=30&sort=-floor&q=floor=isnull=false',
+      ]) {
+        let turn = '';
+        for (let page = 1; page < 5; page += 1) {
+          const plain = await site.agent.get(`${prefix}?${query}&fields=name${turn}`).expect(200);
+          const more = await site.agent
+            .get(`${prefix}?include=guests&${query}&guests.q=rank==0&fields=name${turn}&guests.sort=-rank`)
+            .expect(200);
+          expect(without(more.text)).to.deep.equal(JSON.parse(plain.text));
+          expect(more.body.items.every((item: object) => 'guests' in item)).to.equal(true);
+          const cursor = more.body.next_cursor;
+          if (prefix === '/hosts') turn = `&page=${page + 1}`;
+          else if (cursor) turn = `&after=${cursor}`;
+          else break;
+        }
+        if (prefix === '/stops') {
+          const { body } = await site.agent.get(`${prefix}?${query}`).expect(200);
+          const last = await get(`${prefix}?${query}&after=${body.next_cursor}&include=guests`);
+          const back = await get(`${prefix}?${query}&before=${last.prev_cursor}&include=guests`);
+          expect(without(JSON.stringify(back)).items).to.deep.equal(body.items);
+        }
+      }
+    }
+  });
+});
+
+/** A statement without the number of its rows. */
+function shapeOf(statement: string): string {
+  return statement.replace(/LIMIT \d+/, 'LIMIT n').replace(/\{[^}]*\}/g, '{}');
+}

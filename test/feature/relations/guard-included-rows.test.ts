@@ -1,0 +1,210 @@
+/** Code of the user's that guards the rows of a model on their own routes would be passed by: an include has to say what holds instead. */
+import { expect } from 'chai';
+import {
+  Authorized,
+  Get,
+  type InterceptorInterface,
+  UseAfter,
+  UseBefore,
+  UseInterceptor,
+} from 'routing-controllers';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  type Class,
+  Crud,
+  type CrudContext,
+  type CrudOptions,
+  crudController,
+  type Id,
+  type ListQuery,
+  type ModelClass,
+  type ReadQuery,
+  Repository,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const wrong = (options: object) => options as CrudOptions;
+
+abstract class Kept extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare houseId: number | null;
+}
+
+@Crud(wrong({ include: { pets: true } }))
+@Table({ tableName: 'houses', timestamps: false })
+class House extends Kept {
+  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false })
+  declare pets?: unknown;
+}
+
+/** The same rows; the relation says what holds. */
+@Crud(wrong({ prefix: '/open-houses', include: { pets: { where: 'all' } } }))
+@Table({ tableName: 'houses', timestamps: false })
+class OpenHouse extends Kept {
+  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false })
+  declare pets?: unknown;
+}
+
+/** Leads to one record. */
+@Crud(wrong({ include: { pet: true } }))
+@Table({ tableName: 'houses', timestamps: false })
+class Kennel extends Kept {
+  @BelongsTo(() => Pet, { as: 'pet', foreignKey: 'houseId', constraints: false })
+  declare pet?: unknown;
+}
+
+@Crud()
+@Table({ tableName: 'pets', timestamps: false })
+class Pet extends Kept {}
+
+class Stop implements InterceptorInterface {
+  intercept(): unknown {
+    return {};
+  }
+}
+const pass = (_request: unknown, _response: unknown, next: () => void) => next();
+
+class OwnPets extends Repository<Pet> {
+  override delete(...args: Parameters<Repository<Pet>['delete']>) {
+    return super.delete(...args);
+  }
+}
+
+class ListsItself extends crudController(Pet) {
+  override list(query: ListQuery, context: CrudContext<Pet>) {
+    return super.list(query, context);
+  }
+}
+class ReadsItself extends crudController(Pet) {
+  override read(id: Id, query: ReadQuery, context: CrudContext<Pet>) {
+    return super.read(id, query, context);
+  }
+}
+class Inherits extends ListsItself {}
+@UseBefore(pass)
+class Before extends crudController(Pet) {}
+class BeforeRead extends crudController(Pet) {
+  @UseAfter(pass)
+  override read(id: Id, query: ReadQuery, context: CrudContext<Pet>) {
+    return super.read(id, query, context);
+  }
+}
+@Authorized()
+class Allowed extends crudController(Pet) {}
+@UseInterceptor(Stop)
+class Intercepted extends crudController(Pet) {}
+class WithRepository extends crudController(new OwnPets(Pet)) {}
+
+/** What has no part in which rows are shown. */
+class Harmless extends crudController(Pet) {
+  @Get('/of/me')
+  @UseBefore(pass)
+  mine(): object {
+    return {};
+  }
+
+  @UseBefore(pass)
+  override remove(id: Id, context: CrudContext<Pet>) {
+    return super.remove(id, context);
+  }
+}
+
+const GUARDS: readonly (readonly [Class, string])[] = [
+  [ListsItself, 'ListsItself overrides list'],
+  [ReadsItself, 'ReadsItself overrides read'],
+  [Inherits, 'Inherits overrides list'],
+  [Before, 'Before has middlewares or @Authorized'],
+  [BeforeRead, 'BeforeRead overrides read, BeforeRead has middlewares or @Authorized'],
+  [Allowed, 'Allowed has middlewares or @Authorized'],
+  [Intercepted, 'Intercepted has interceptors'],
+  [WithRepository, 'it has a repository of its own'],
+];
+
+except({
+  session: 'the combination overrides each list and read',
+  records: 'the combination overrides each list and read',
+}).describe('including rows that code of the user guards', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [House, OpenHouse, Kennel, Pet] as unknown as ModelClass[],
+      bootstrap: { models: [], logger: new CapturedLog() },
+    });
+    await House.create({ id: 1, houseId: 1 });
+    await Pet.create({ id: 1, houseId: 1 });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const build = (model: unknown, controller: Class) =>
+    buildApp({
+      models: [model, Pet] as ModelClass[],
+      controllers: [controller],
+      logger: new CapturedLog(),
+      routing: { authorizationChecker: () => true },
+    });
+
+  for (const [controller, why] of GUARDS) {
+    it(`is refused at start where ${why.replace(/^it/, 'the resource')}`, async () => {
+      for (const [model, path] of [
+        [House, 'House: include.pets'],
+        [Kennel, 'Kennel: include.pet'],
+      ] as const) {
+        const problem = await build(model, controller).then(
+          () => 'none',
+          (error: Error) => error.message,
+        );
+        expect(problem).to.equal(
+          `${path} would show what the routes of Pet may hide, because ${why}; give it where: a function of the request that ` +
+            "says which rows may be seen here, or 'all'.",
+        );
+      }
+      const { agent } = await build(OpenHouse, controller);
+      const { body } = await agent.get('/open-houses/1?include=pets').expect(200);
+      expect(body.pets.items).to.deep.equal([{ id: 1, houseId: 1 }]);
+    });
+  }
+
+  it('is refused at start where the rows are served within another scope', async () => {
+    class Scoped extends crudController(Pet.scope({ where: { id: 2 } }) as typeof Pet) {}
+    const bootstrap = (models: object[]) =>
+      buildApp({
+        models: models as ModelClass[],
+        controllers: [Scoped],
+        logger: new CapturedLog(),
+      });
+    const { message } = (await caughtError(() => bootstrap([House]))) as Error;
+    expect(message).to.equal(
+      'House: include.pets would show what the routes of Pet may hide, because it is served within another scope; give it where: a ' +
+        "function of the request that says which rows may be seen here, or 'all'.",
+    );
+    const { agent } = await bootstrap([OpenHouse]);
+    const { body } = await agent.get('/open-houses/1?include=pets').expect(200);
+    expect(body.pets.items).to.have.length(1);
+  });
+
+  it('is served where nothing guards which rows are shown', async () => {
+    const { agent } = await build(House, Harmless);
+    const { body } = await agent.get('/houses/1?include=pets').expect(200);
+    expect(body.pets.items).to.have.length(1);
+  });
+});

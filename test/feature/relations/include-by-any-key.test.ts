@@ -1,0 +1,161 @@
+/** Relations by keys of every type, and keys that lead to no row. */
+import { expect } from 'chai';
+import { type DataType as AnyType, DataTypes } from 'sequelize';
+import { BelongsTo, Column, HasMany, Model, Table } from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** A type of a key, and what two rows of the target have in it, as a body names them. */
+interface Key {
+  readonly title: string;
+  readonly type: string;
+  readonly keys: readonly [string | number, string | number];
+  /** How the child names the first of them. Default: as it is. */
+  readonly named?: string | number;
+  /** The column of the child. Default: that of the key. */
+  readonly childType?: string;
+  readonly sql?: string;
+  /** The key is unique, and another attribute is the primary key. */
+  readonly isOther?: boolean;
+}
+
+const UUID = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
+const KEYS: readonly Key[] = [
+  { title: 'integer', type: 'INTEGER', keys: [-1, 2] },
+  { title: 'bigint', type: 'BIGINT', keys: ['9007199254740993', '9007199254740992'] },
+  { title: 'text', type: 'TEXT', keys: ['{"a\\,\'$1}', ' NULL'] },
+  { title: 'empty', type: 'TEXT', keys: ['', 'null'] },
+  { title: 'char', type: 'CHAR(5)', keys: ['fr', 'FR'] },
+  { title: 'citext', type: 'CITEXT', keys: ['Fra', 'Ita'], named: 'fRA' },
+  {
+    title: 'decimal',
+    type: 'DECIMAL(12,3)',
+    keys: ['1.500', '1.501'],
+    childType: 'DECIMAL',
+    named: '1.5',
+    isOther: true,
+  },
+  { title: 'uuid', type: 'UUID', keys: [UUID, UUID.replace('3', '4')], named: UUID.toUpperCase() },
+  { title: 'dateonly', type: 'DATE', keys: ['2026-01-31', '0044-03-15'], isOther: true },
+  {
+    title: 'enum',
+    type: 'mood',
+    keys: ['so, so', 'glad'],
+    sql: `CREATE TYPE mood AS ENUM ('glad', 'so, so')`,
+  },
+  {
+    title: 'domain',
+    type: 'code',
+    keys: ['ab', 'cd'],
+    sql: `CREATE DOMAIN code AS VARCHAR(3) CHECK (length(VALUE) > 1)`,
+  },
+  { title: 'collated', type: 'TEXT COLLATE nocase', keys: ['Oslo', 'Rome'], named: 'oslO' },
+  { title: 'wider', type: 'BIGINT', childType: 'INTEGER', keys: ['7', '8'] },
+  { title: 'real', type: 'REAL', keys: [0.1, 1e20], isOther: true },
+  { title: 'unique', type: 'TEXT', keys: ['x', 'y'], isOther: true },
+];
+
+const TYPES: Readonly<Record<string, AnyType>> = {
+  INTEGER: DataTypes.INTEGER,
+  BIGINT: DataTypes.BIGINT,
+  CITEXT: DataTypes.CITEXT,
+  UUID: DataTypes.UUID,
+  REAL: DataTypes.REAL,
+  DATE: DataTypes.DATEONLY,
+  DECIMAL: DataTypes.DECIMAL,
+  'CHAR(5)': DataTypes.CHAR(5),
+  'DECIMAL(12,3)': DataTypes.DECIMAL(12, 3),
+  mood: DataTypes.ENUM('glad', 'so, so'),
+};
+const typeOf = (type: string): AnyType => TYPES[type] ?? DataTypes.TEXT;
+
+/** Two tables that have a key of one type. */
+function declare({ title, type, childType = type, isOther = false }: Key) {
+  class Target extends Model {}
+  class Child extends Model {}
+  const [target, child] = [Target, Child] as unknown as ModelClass[] as [ModelClass, ModelClass];
+  const key = { foreignKey: 'code', constraints: false } as const;
+  if (isOther) Column({ type: DataTypes.INTEGER, primaryKey: true })(Target.prototype, 'id');
+  const column = { type: typeOf(type), field: 'the Key' };
+  Column(isOther ? { ...column, unique: true } : { ...column, primaryKey: true })(Target.prototype, 'code');
+  HasMany(() => Child, { ...key, sourceKey: 'code' })(Target.prototype, 'many');
+  Column({ type: DataTypes.INTEGER, primaryKey: true })(Child.prototype, 'id');
+  Column({ type: typeOf(childType), field: 'Of key' })(Child.prototype, 'code');
+  BelongsTo(() => Target, { ...key, targetKey: 'code' })(Child.prototype, 'one');
+  const place = { schema: 'The Keys', timestamps: false };
+  Table({ ...place, modelName: `${title}.target`, tableName: `${title} targets` })(Target);
+  Table({ ...place, modelName: `${title}.child`, tableName: `${title}.children` })(Child);
+  Crud({ prefix: `/${title}-targets`, include: { many: UNGUARDED } })(target);
+  Crud({ prefix: `/${title}-children`, include: { one: UNGUARDED } })(child);
+  return { target, child };
+}
+
+describe('including by a key of any type', () => {
+  const declared = KEYS.map((key) => ({ ...key, ...declare(key) }));
+  const log = new CapturedLog();
+  let site: TestApp;
+
+  const items = async (path: string): Promise<{ one: unknown; many: unknown; code: unknown }[]> => {
+    const { status, body } = await site.agent.get(path);
+    expect(status, log.text).to.equal(200);
+    return body.items;
+  };
+
+  before(async () => {
+    const models = declared.flatMap(({ target, child }) => [target, child]);
+    site = await startTestApp({
+      models,
+      engine: { createAll: false },
+      bootstrap: { logger: log },
+    });
+    const statements = declared.flatMap(
+      ({
+        title,
+        type,
+        childType = type,
+        keys: [first, second],
+        named = first,
+        sql = '',
+        isOther = false,
+      }) => {
+        const tables = [`"The Keys"."${title} targets"`, `"The Keys"."${title}.children"`];
+        const literal = (key: string | number) => `'${String(key).replaceAll("'", "''")}'`;
+        const rows = [first, second].map((key, index) => `(${isOther ? `${index}, ` : ''}${literal(key)})`);
+        return [
+          sql,
+          `CREATE TABLE ${tables[0]} (${isOther ? 'id INTEGER PRIMARY KEY, ' : ''}"the Key" ${type} UNIQUE)`,
+          `CREATE TABLE ${tables[1]} (id INTEGER PRIMARY KEY, "Of key" ${childType})`,
+          `INSERT INTO ${tables[0]} VALUES ${rows}`,
+          `INSERT INTO ${tables[1]} VALUES (1, ${literal(named)}), (2, ${literal(first)}), (3, NULL)`,
+        ];
+      },
+    );
+    await site.engine.sequelize.query(`
+      CREATE EXTENSION citext; CREATE SCHEMA "The Keys";
+      CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      ${statements.join(';')}`);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const { title, keys } of declared) {
+    it(`finds one, and many, by ${title}`, async () => {
+      const [first, second] = title === 'char' ? keys.map((key) => `${key}`.padEnd(5)) : keys;
+      const children = await items(`/${title}-children?include=one&fields=id&one.fields=code`);
+      expect(children).to.deep.equal([
+        { id: 1, one: { code: first } },
+        { id: 2, one: { code: first } },
+        { id: 3, one: null },
+      ]);
+      const targets = await items(`/${title}-targets?include=many&many.fields=id&fields=code`);
+      expect(new Map(targets.map(({ code, many }) => [code, many]))).to.deep.equal(
+        new Map([
+          [first, { items: [{ id: 1 }, { id: 2 }], has_next: false }],
+          [second, { items: [], has_next: false }],
+        ]),
+      );
+    });
+  }
+});

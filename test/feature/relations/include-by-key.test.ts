@@ -1,0 +1,101 @@
+/** To-one relations by an integer key, which PostgreSQL looks up at once: the same answers as for keys of any other type. */
+import { expect } from 'chai';
+import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { onPath, UNGUARDED } from '../../support/combination.js';
+import { relatedStatements, SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'shelves', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
+class Shelf extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+}
+
+@Crud({ include: { shelf: UNGUARDED } } as object)
+@Table({ tableName: 'books', timestamps: false })
+class Book extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  /** Wider than the key that it refers to. */
+  @ForeignKey(() => Shelf)
+  @Column(DataType.BIGINT)
+  declare shelfId: string | null;
+
+  @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false })
+  declare shelf?: Shelf | null;
+}
+
+describe('including one record by an integer key', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    const models = [Shelf, Book];
+    site = await startTestApp({
+      models,
+      bootstrap: { logger: new CapturedLog(), models },
+      engine: { logging: sql.record, models },
+    });
+    await Shelf.bulkCreate([
+      { id: -7, name: 'Poems' },
+      { id: 0, name: 'Plays' },
+      { id: 2, name: 'Burnt', deletedAt: new Date() },
+    ] as never);
+    const shelves = ['-7', '0', '2', '3', '9007199254740993', null, '-7'];
+    await Book.bulkCreate(shelves.map((shelfId, index) => ({ id: index + 1, shelfId })) as never);
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  it('finds it where it is, and null where it is deleted, missing, beyond its type or not named', async () => {
+    const { body } = await site.agent.get('/books?include=shelf&shelf.fields=name').expect(200);
+    const found = (body.items as { shelf: { name: string } | null }[]).map(({ shelf }) => shelf);
+    const poems = { name: 'Poems' };
+    expect(found).to.deep.equal([poems, { name: 'Plays' }, null, null, null, null, poems]);
+  });
+
+  it('asks for all keys at once', async () => {
+    const { statements } = await sql.duringRequest(() => site.agent.get('/books?include=shelf').expect(200));
+    const [first, ...more] = relatedStatements(statements);
+    expect(more).to.have.length(0);
+    expect(first?.includes('= ANY(')).to.equal(onPath({ fast: true, general: false }));
+  });
+});
+
+/** Its answers have keys as somebody has typed them. */
+class TypedBooks extends crudController(Book) {
+  override async read(): Promise<Book> {
+    return { id: 1, shelfId: '+007' } as unknown as Book;
+  }
+}
+
+describe('including one record by a key whose column is none of the type of the model', () => {
+  it('finds what the database takes for equal', async () => {
+    const models = [Shelf, Book];
+    await using site = await startTestApp({ models, bootstrap: { logger: new CapturedLog(), models } });
+    await Shelf.sequelize?.query('ALTER TABLE shelves ALTER id TYPE numeric(9, 2)');
+    await Shelf.create({ id: 7, name: 'Maps' } as never);
+    await Book.create({ id: 1, shelfId: '7' } as never);
+    const { body } = await site.agent.get('/books/1?include=shelf&shelf.fields=name').expect(200);
+    expect(body.shelf).to.deep.equal({ name: 'Maps' });
+  });
+});
+
+describe('including one record by a key that code of the user has written', () => {
+  it('finds what the database takes for equal', async () => {
+    const models = [Shelf, Book];
+    const bootstrap = { logger: new CapturedLog(), models, controllers: [TypedBooks] };
+    await using site = await startTestApp({ models, bootstrap });
+    await Shelf.create({ id: 7, name: 'Maps' } as never);
+    const { body } = await site.agent.get('/books/1?include=shelf&shelf.fields=name').expect(200);
+    expect(body.shelf).to.deep.equal({ name: 'Maps' });
+  });
+});

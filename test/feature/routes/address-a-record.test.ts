@@ -1,0 +1,393 @@
+/** Ids in paths: exactly one row each, read strictly by the type of the primary key. */
+import { expect } from 'chai';
+import { BadRequestError } from 'routing-controllers';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController, type IdType, type ModelClass } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'seats', timestamps: false })
+class Seat extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends Model {
+  @PrimaryKey
+  @Column(DataType.SMALLINT)
+  declare number: number;
+}
+
+@Crud()
+@Table({ tableName: 'stars', timestamps: false })
+class Star extends Model {
+  @PrimaryKey
+  @Column(DataType.BIGINT)
+  declare id: string;
+}
+
+@Crud()
+@Table({ tableName: 'files', timestamps: false })
+class File extends Model {
+  @PrimaryKey
+  @Column(DataType.UUID)
+  declare id: string;
+}
+
+@Crud()
+@Table({ tableName: 'words', timestamps: false })
+class Word extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(12))
+  declare word: string;
+}
+
+@Crud()
+@Table({ tableName: 'levels', timestamps: false })
+class Level extends Model {
+  @PrimaryKey
+  @Column(DataType.ENUM('low', 'high'))
+  declare level: string;
+}
+
+const UUID = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
+
+describe('addressing a record', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Seat, Shelf, Star, File, Word, Level],
+      engine: { logging: sql.record },
+    });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const refuses = (path: string, ids: readonly string[], expected: string): void => {
+    for (const id of ids) {
+      it(`refuses ${path}/${id}, asking nothing of the database`, async () => {
+        const { result, statements } = await sql.duringRequest(() => site.agent.get(`${path}/${id}`));
+        const raw = decodeURIComponent(id);
+        expectIssue(result, 400, {
+          parameter: 'id',
+          code: 'id',
+          detail: `'${raw}' is not a valid id; it must be ${expected}.`,
+        });
+        expect(statements).to.deep.equal([]);
+      });
+    }
+  };
+
+  const misses = (path: string, ids: readonly string[], detail: string): void => {
+    for (const id of ids) {
+      it(`answers 404 to ${path}/${id.slice(0, 40)}, asking nothing of the database`, async () => {
+        const { result, statements } = await sql.duringRequest(() => site.agent.get(`${path}/${id}`));
+        expectProblem(result, 404, { detail });
+        expect(statements).to.deep.equal([]);
+      });
+    }
+  };
+
+  const WRONG_INTEGERS = [
+    'abc',
+    '1.0',
+    '1e3',
+    '0x10',
+    '%201',
+    '1%20',
+    '+1',
+    '-0',
+    '007',
+    '1;',
+    '%20',
+    '%D9%A3',
+    'NaN',
+    'Infinity',
+    'null',
+    'undefined',
+    '%00',
+    '1%00',
+    '1,2',
+    "1'--",
+    '{}',
+    '%7B%7D',
+  ];
+
+  describe('by an integer', () => {
+    before(() => Seat.bulkCreate([{ id: -5 }, { id: 0 }, { id: 2147483647 }]));
+
+    for (const id of [-5, 0, 2147483647]) {
+      it(`finds ${id}`, async () => {
+        expectJson(await site.agent.get(`/seats/${id}`), 200, { id });
+      });
+    }
+
+    refuses('/seats', WRONG_INTEGERS, 'an integer');
+    misses('/seats', ['2147483648', '-2147483649', '9'.repeat(400)], 'There is no Seat with this id.');
+    misses('/shelves', ['32768', '-32769'], 'There is no Shelf with this number.');
+
+    it('refuses a malformed id in every route that has one, before the body is looked at', async () => {
+      const issue = { parameter: 'id', code: 'id', detail: "'x' is not a valid id; it must be an integer." };
+      expectIssue(await site.agent.get('/seats/x'), 400, issue);
+      expectIssue(await site.agent.patch('/seats/x').send({ id: 1 }), 400, issue);
+      expectIssue(await site.agent.delete('/seats/x'), 400, issue);
+    });
+
+    it('answers 404 to an impossible id in every route that has one', async () => {
+      const missing = { detail: 'There is no Seat with this id.' };
+      expectProblem(await site.agent.get('/seats/2147483648'), 404, missing);
+      expectProblem(await site.agent.patch('/seats/2147483648').send({}), 404, missing);
+      expectProblem(await site.agent.delete('/seats/2147483648'), 404, missing);
+    });
+
+    it('repeats only the beginning of a long id', async () => {
+      expectIssue(await site.agent.get(`/seats/${'x'.repeat(5000)}`), 400, {
+        parameter: 'id',
+        code: 'id',
+        detail: `'${'x'.repeat(40)}…' is not a valid id; it must be an integer.`,
+      });
+    });
+
+    it('does not take a query string for a part of the id', async () => {
+      expectIssue(await site.agent.get('/seats/0?injected_query_string=123'), 400, {
+        parameter: 'injected_query_string',
+        code: 'unknown',
+        detail: "This route has no parameter 'injected_query_string'. It accepts fields.",
+      });
+      expectJson(await site.agent.get('/seats/0/?'), 200, { id: 0 });
+    });
+  });
+
+  describe('by a bigint', () => {
+    before(() =>
+      Star.bulkCreate([
+        { id: '9007199254740992' },
+        { id: '9007199254740993' },
+        { id: '-9223372036854775808' },
+      ]),
+    );
+
+    for (const id of ['9007199254740992', '9007199254740993', '-9223372036854775808']) {
+      it(`finds exactly ${id}`, async () => {
+        expectJson(await site.agent.get(`/stars/${id}`), 200, { id });
+      });
+    }
+
+    it('deletes exactly the one that is named', async () => {
+      await Star.create({ id: '9007199254740995' });
+      await Star.create({ id: '9007199254740996' });
+      expectNothing(await site.agent.delete('/stars/9007199254740995'), 204);
+      expectJson(await site.agent.get('/stars/9007199254740996'), 200, { id: '9007199254740996' });
+      expect(await Star.findByPk('9007199254740995')).to.equal(null);
+    });
+
+    refuses('/stars', WRONG_INTEGERS, 'an integer');
+    misses(
+      '/stars',
+      ['9223372036854775808', '-9223372036854775809', '9'.repeat(400)],
+      'There is no Star with this id.',
+    );
+  });
+
+  describe('by a UUID', () => {
+    before(() => File.create({ id: UUID }));
+
+    it('finds it in either case', async () => {
+      expectJson(await site.agent.get(`/files/${UUID}`), 200, { id: UUID });
+      expectJson(await site.agent.get(`/files/${UUID.toUpperCase()}`), 200, { id: UUID });
+    });
+
+    it('answers 404 to another one', async () => {
+      expectProblem(await site.agent.get('/files/00000000-0000-0000-0000-000000000000'), 404, {
+        detail: 'There is no File with this id.',
+      });
+    });
+
+    refuses(
+      '/files',
+      [
+        '1',
+        UUID.slice(1),
+        `${UUID}0`,
+        UUID.replace('a', 'g'),
+        UUID.replaceAll('-', ''),
+        `%7B${UUID}%7D`,
+        `${UUID}%20`,
+      ].filter((id) => decodeURIComponent(id).length <= 40),
+      'a UUID',
+    );
+  });
+
+  describe('by a text', () => {
+    const WORDS = [
+      'plain',
+      'a/b',
+      'a b',
+      'ä%',
+      '100%',
+      '?#&',
+      '..',
+      'naïve',
+      '世界🙂',
+      "it's",
+      '1',
+      'null',
+      '+',
+    ];
+
+    before(() => Word.bulkCreate(WORDS.map((word) => ({ word }))));
+
+    for (const word of WORDS.filter((each) => each !== '..')) {
+      it(`finds ${word}`, async () => {
+        expectJson(await site.agent.get(`/words/${encodeURIComponent(word)}`), 200, { word });
+      });
+    }
+
+    it('tells upper case from lower case', async () => {
+      expectProblem(await site.agent.get('/words/Plain'), 404, {
+        detail: 'There is no Word with this word.',
+      });
+    });
+
+    it('counts characters, not bytes or code units', async () => {
+      const { result, statements } = await sql.duringRequest(() =>
+        site.agent.get(`/words/${encodeURIComponent('🙂'.repeat(12))}`),
+      );
+      expectProblem(result, 404, { detail: 'There is no Word with this word.' });
+      expect(statements).to.have.lengthOf(1);
+    });
+
+    misses('/words', ['x'.repeat(13)], 'There is no Word with this word.');
+
+    it('refuses NUL, asking nothing of the database', async () => {
+      const { result, statements } = await sql.duringRequest(() => site.agent.get('/words/a%00b'));
+      expectIssue(result, 400, {
+        parameter: 'id',
+        code: 'id',
+        detail: "'a\0b' is not a valid id; it must be text without NUL characters.",
+      });
+      expect(statements).to.deep.equal([]);
+    });
+
+    it('gives an encoded address to what it creates', async () => {
+      const response = await site.agent.post('/words').send({ word: 'und/oder ß?' });
+      expectJson(response, 201, { word: 'und/oder ß?' });
+      expect(response.headers['location']).to.equal('/words/und%2Foder%20%C3%9F%3F');
+      expectJson(await site.agent.get(String(response.headers['location'])), 200, { word: 'und/oder ß?' });
+    });
+  });
+
+  describe('by a member of an enumeration', () => {
+    before(() => Level.create({ level: 'low' }));
+
+    it('finds it', async () => {
+      expectJson(await site.agent.get('/levels/low'), 200, { level: 'low' });
+    });
+
+    misses('/levels', ['LOW', 'middle', '%00'], 'There is no Level with this level.');
+  });
+
+  describe('with an idType of its own', () => {
+    /** The model again, in an application of its own with this `idType`. */
+    const withIdType = async (model: ModelClass, idType: IdType) => {
+      const options = { prefix: '/things', idType };
+      class Things extends crudController(model, options) {}
+      return (await buildApp({ models: [], controllers: [Things] })).agent;
+    };
+
+    it('reads an integer where the type is named', async () => {
+      for (const idType of ['integer', Number] as const) {
+        const agent = await withIdType(Seat, idType);
+        expectJson(await agent.get('/things/0'), 200, { id: 0 });
+        expect((await agent.get('/things/x')).status).to.equal(400);
+      }
+    });
+
+    it('reads a bigint where the type is named', async () => {
+      for (const idType of ['bigint', BigInt] as const) {
+        const agent = await withIdType(Star, idType);
+        expectJson(await agent.get('/things/9007199254740993'), 200, { id: '9007199254740993' });
+        expect((await agent.get('/things/1.5')).status).to.equal(400);
+      }
+    });
+
+    it('reads a text where the type is named', async () => {
+      for (const idType of ['string', String] as const) {
+        const agent = await withIdType(Word, idType);
+        expectJson(await agent.get('/things/plain'), 200, { word: 'plain' });
+      }
+    });
+
+    it('reads a UUID from a text column where the type is named', async () => {
+      const agent = await withIdType(Word, 'uuid');
+      expectIssue(await agent.get('/things/plain'), 400, {
+        parameter: 'id',
+        code: 'id',
+        detail: "'plain' is not a valid id; it must be a UUID.",
+      });
+    });
+
+    it('reads the id with a function', async () => {
+      const agent = await withIdType(Seat, (raw: string) => Number.parseInt(raw, 36) - 10);
+      expectJson(await agent.get('/things/A'), 200, { id: 0 });
+      expectProblem(await agent.get('/things/Z'), 404, { detail: 'There is no Seat with this id.' });
+    });
+
+    for (const raw of ['x', 'Infinity', '-Infinity']) {
+      it(`refuses what the function cannot make a value of, such as ${raw}`, async () => {
+        const agent = await withIdType(Seat, (text: string) => Number(text));
+        const { result, statements } = await sql.duringRequest(() => agent.get(`/things/${raw}`));
+        expectIssue(result, 400, {
+          parameter: 'id',
+          code: 'id',
+          detail: `'${raw}' is not a valid id; it must be one that this resource accepts.`,
+        });
+        expect(statements).to.deep.equal([]);
+      });
+    }
+
+    for (const nothing of [undefined, null]) {
+      it(`refuses what the function makes ${nothing} of`, async () => {
+        const agent = await withIdType(Seat, () => nothing);
+        expectIssue(await agent.get('/things/1'), 400, {
+          parameter: 'id',
+          code: 'id',
+          detail: "'1' is not a valid id; it must be one that this resource accepts.",
+        });
+      });
+    }
+
+    for (const raw of ['2147483648', '1e30', '1.5']) {
+      it(`answers 404 where the function makes a value of ${raw} that the column cannot hold`, async () => {
+        const agent = await withIdType(Seat, (text: string) => Number(text));
+        expectProblem(await agent.get(`/things/${raw}`), 404, { detail: 'There is no Seat with this id.' });
+      });
+    }
+
+    it('answers 400 where the function throws, without what it threw', async () => {
+      const agent = await withIdType(Seat, () => {
+        throw new Error('internal reason');
+      });
+      expectIssue(await agent.get('/things/1'), 400, {
+        parameter: 'id',
+        code: 'id',
+        detail: "'1' is not a valid id; it must be one that this resource accepts.",
+      });
+    });
+
+    it('leaves an HTTP error that the function throws as it is', async () => {
+      const agent = await withIdType(Seat, () => {
+        throw new BadRequestError('Use the short code on the label.');
+      });
+      expectProblem(await agent.get('/things/1'), 400, { detail: 'Use the short code on the label.' });
+    });
+  });
+});

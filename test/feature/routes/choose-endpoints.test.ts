@@ -1,0 +1,156 @@
+/** Resources with some of the operations only. */
+import { expect } from 'chai';
+import { Get } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  type Operation,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { onPath } from '../../support/combination.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'reports', timestamps: false })
+class Report extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare title: string;
+}
+
+const REQUESTS: readonly (readonly [Operation, 'get' | 'post' | 'patch' | 'delete', string, object?])[] = [
+  ['list', 'get', '/reports'],
+  ['read', 'get', '/reports/1'],
+  ['create', 'post', '/reports', { title: 'New' }],
+  ['update', 'patch', '/reports/1', { title: 'Newer' }],
+  ['delete', 'delete', '/reports/1'],
+];
+
+describe('choosing endpoints', () => {
+  let site: TestApp;
+
+  const serve = (endpoints: Iterable<Operation>) => {
+    class Reports extends crudController(Report, { endpoints }) {}
+    return buildApp({ models: [Report], controllers: [Reports] });
+  };
+
+  before(async () => {
+    site = await startTestApp({ models: [Report] });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'reports');
+    await Report.create({ title: 'First' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [operation] of REQUESTS) {
+    it(`serves ${operation} and nothing else`, async () => {
+      const { agent, crud } = await serve([operation]);
+      const served: string[] = [];
+      for (const [other, method, path, body] of REQUESTS) {
+        const { status } = await agent[method](path).send(body);
+        if (status < 300) served.push(other);
+        else expect(status, other).to.be.oneOf([404, 405]);
+      }
+      expect(served).to.deep.equal([operation]);
+      expect(crud.routes.map((route) => route.operation)).to.deep.equal([operation]);
+    });
+  }
+
+  it('answers 405 where the path has another operation', async () => {
+    const { agent } = await serve(['list']);
+    const response = await agent.post('/reports').send({ title: 'New' });
+    expectProblem(response, 405, {
+      detail: 'This path does not have the method POST; it has GET, HEAD, OPTIONS.',
+    });
+    expect(await Report.count()).to.equal(1);
+  });
+
+  it('has no path at all where there is no operation on it', async () => {
+    const { agent } = await serve(['list', 'create']);
+    for (const method of ['get', 'patch', 'delete', 'options'] as const) {
+      const { status, headers } = await agent[method]('/reports/1');
+      expect(status, method).to.equal(404);
+      expect(headers, method).to.not.have.property('allow');
+    }
+  });
+
+  it('takes any iterable', async () => {
+    const { agent } = await serve(new Set<Operation>(['read']));
+    expectJson(await agent.get('/reports/1'), 200, { id: 1, title: 'First' });
+  });
+
+  it('serves nothing where none is named', async () => {
+    const { agent, crud } = await serve([]);
+    expect(crud.routes).to.deep.equal([]);
+    expect((await agent.get('/reports')).status).to.equal(404);
+  });
+
+  it('gives a method what it is always given, also by a route of its own alone', async () => {
+    class Reports extends crudController(Report, { endpoints: ['read'] }) {
+      @Get('/all')
+      override list(query: ListQuery, context: CrudContext<Report>) {
+        return super.list(query, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Report], controllers: [Reports] });
+    const { body } = await agent.get('/reports/all?size=1').expect(200);
+    expect(body.items).to.deep.equal([{ id: 1, title: 'First' }]);
+    expect((await agent.get('/reports')).status).to.equal(404);
+  });
+
+  it('lists the routes that there are', async () => {
+    const { crud } = await serve(['list', 'read', 'create', 'update', 'delete']);
+    const generalPathReasons = onPath({ fast: [], general: ['fastPath is false'] });
+    const common = { resource: 'Report', generalPathReasons };
+    expect(crud.routes).to.deep.equal([
+      { ...common, method: 'GET', path: '/reports', operation: 'list', handler: 'list' },
+      { ...common, method: 'POST', path: '/reports', operation: 'create', handler: 'create' },
+      { ...common, method: 'GET', path: '/reports/:id', operation: 'read', handler: 'read' },
+      { ...common, method: 'PATCH', path: '/reports/:id', operation: 'update', handler: 'update' },
+      { ...common, method: 'DELETE', path: '/reports/:id', operation: 'delete', handler: 'remove' },
+    ]);
+  });
+
+  it('lists those for many records by their own names, with what each does not pass by now', async () => {
+    class Reports extends crudController(Report, { endpoints: ['list', 'createMany', 'updateMany'] }) {
+      @Get('/summary')
+      summary() {
+        return {};
+      }
+    }
+    const { crud } = await buildApp({ models: [Report], controllers: [Reports] });
+    Report.addHook('afterUpdate', 'audit', () => {});
+    const routes = crud.routes.map(({ generalPathReasons, ...route }) => ({
+      ...route,
+      isHooked: generalPathReasons.includes('the model has a hook afterUpdate'),
+    }));
+    Report.removeHook('afterUpdate', 'audit');
+    const common = { resource: 'Report', path: '/reports' };
+    const many = { ...common, isHooked: true };
+    expect(routes).to.deep.equal([
+      {
+        ...common,
+        method: 'GET',
+        path: '/reports/summary',
+        operation: null,
+        handler: 'summary',
+        isHooked: false,
+      },
+      { ...common, method: 'GET', operation: 'list', handler: 'list', isHooked: false },
+      { ...many, method: 'POST', operation: 'createMany', handler: 'bulk.createMany' },
+      { ...many, method: 'PATCH', operation: 'updateMany', handler: 'bulk.updateMany' },
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+/** Paths and query strings that are encoded wrongly, or mean nothing. */
+import { expect } from 'chai';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { exchange, listen, requestHead } from '../../support/listen.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'keys', timestamps: false })
+class Key extends Model {
+  @PrimaryKey
+  @Column(DataType.TEXT)
+  declare id: string;
+}
+
+describe('encoding a path', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Key], engine: { logging: sql.record } });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const id of ['%ff', '%C3%28', '%ED%A0%80', '%', '%4', '%zz']) {
+    for (const method of ['get', 'delete', 'options'] as const) {
+      it(`answers 400 to ${method.toUpperCase()} of the id ${id}, asking nothing of the database`, async () => {
+        const { result, statements } = await sql.duringRequest(() => site.agent[method](`/keys/${id}`));
+        expectProblem(result, 400, { detail: 'The path is not valid percent-encoded UTF-8.' });
+        expect(statements).to.deep.equal([]);
+      });
+    }
+  }
+
+  it('answers 400 to NUL in an id', async () => {
+    expectIssue(await site.agent.get('/keys/a%00'), 400, {
+      parameter: 'id',
+      code: 'id',
+      detail: "'a\0' is not a valid id; it must be text without NUL characters.",
+    });
+  });
+
+  for (const query of ['size=%ff', 'size=%C3%28', 'size=%', '%ff=1']) {
+    it(`answers 400 to the parameter ${query}`, async () => {
+      const parameter = query.startsWith('size') ? 'size' : '%ff';
+      expectIssue(await site.agent.get(`/keys?${query}`), 400, {
+        parameter,
+        code: 'encoding',
+        detail: `Parameter '${parameter}' is not valid percent-encoded UTF-8.`,
+      });
+    });
+  }
+
+  for (const name of [
+    '__proto__',
+    'constructor',
+    'hasOwnProperty',
+    'toString',
+    'size[]',
+    'size[gt]',
+    'page.x',
+  ]) {
+    it(`answers 400 to the parameter ${name}`, async () => {
+      const response = await site.agent.get(`/keys?${encodeURIComponent(name)}=1`);
+      expect(response.body.errors).to.have.lengthOf(1);
+      expect(response.body.errors[0]).to.include({ parameter: name, code: 'unknown' });
+      expect(response.status).to.equal(400);
+    });
+  }
+
+  it('names every one of many wrong parameters once, in bounded time', async () => {
+    const query = Array.from({ length: 1000 }, () => 'q[]=1').join('&');
+    const response = await site.agent.get(`/keys?${query}`);
+    expect(response.status).to.equal(400);
+    expect(response.body.errors.length).to.be.at.most(1000);
+  });
+
+  it('takes a fragment of a path, a double slash and dots for what they are: other paths', async () => {
+    for (const path of ['/keys//', '/keys/a/b', '/keysx', '/key', '//keys']) {
+      expect((await site.agent.get(path)).status, path).to.equal(404);
+    }
+  });
+
+  it('answers a request line with an absolute address', async () => {
+    await using server = await listen(site.app);
+    const head = requestHead(`GET ${server.url}/keys?size=1`, { Connection: 'close' });
+    const answer = await exchange(server, head);
+    expect(answer.status).to.equal(200);
+  });
+
+  it('answers under the path in other letters', async () => {
+    await Key.create({ id: 'a' });
+    expectJson(await site.agent.get('/KEYS/a'), 200, { id: 'a' });
+    expectProblem(await site.agent.get('/KEYS/A'), 404, { detail: 'There is no Key with this id.' });
+  });
+});

@@ -1,0 +1,185 @@
+/** Query parameters that nobody reads: refused, so that a typo does not change what a request means, or ignored. */
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'flags', timestamps: false })
+class Flag extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud({
+  filterAllow: {
+    name: true,
+    labels: true,
+    secret: true,
+    'details.size': 'number',
+    'hidden.size': 'number',
+  },
+  fields: { secret: { read: () => false }, hidden: { read: () => true } },
+})
+@Table({ tableName: 'signs', timestamps: false })
+class Sign extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare labels: string[] | null;
+
+  @Column(DataType.STRING(20))
+  declare secret: string | null;
+
+  @Column(DataType.JSONB)
+  declare details: object | null;
+
+  @Column(DataType.JSONB)
+  declare hidden: object | null;
+}
+
+const ONE = { id: 1, name: 'one' };
+
+describe('mistyping a parameter', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Flag, Sign] });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'flags');
+    await Flag.create({ name: 'one' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('where unknown ones are refused', () => {
+    it('suggests the one that was meant', async () => {
+      expectIssue(await site.agent.get('/flags?pgae=2'), 400, {
+        parameter: 'pgae',
+        code: 'unknown',
+        detail:
+          "This route has no parameter 'pgae'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
+      });
+    });
+
+    it('tells large letters from small ones', async () => {
+      expectIssue(await site.agent.get('/flags?Page=2'), 400, {
+        parameter: 'Page',
+        code: 'unknown',
+        detail:
+          "This route has no parameter 'Page'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
+      });
+    });
+
+    it('says how to filter by what is filtered by', async () => {
+      for (const [name, hint] of [
+        ['name', ' To filter by it, send q=name==value.'],
+        ['labels', ' To filter by it, send q=labels=contains=value.'],
+        ['details.size', ' To filter by it, send q=details.size==value.'],
+        // Not by this request, or not by any.
+        ['secret', ''],
+        ['hidden.size', ''],
+        ['details', ''],
+      ] as const) {
+        expectIssue(await site.agent.get(`/signs?${name}=x`), 400, {
+          parameter: name,
+          code: 'unknown',
+          detail: `This route has no parameter '${name}'.${hint} It accepts page, size, sort, q, fields.`,
+        });
+      }
+      expectIssue(await site.agent.get('/signs/1?name=x'), 400, {
+        parameter: 'name',
+        code: 'unknown',
+        detail: "This route has no parameter 'name'. It accepts fields.",
+      });
+    });
+
+    it('names a parameter without a name or a value', async () => {
+      expectIssue(await site.agent.get('/flags?=1'), 400, {
+        parameter: '',
+        code: 'unknown',
+        detail: "This route has no parameter ''. It accepts page, size, sort, q, fields.",
+      });
+      expectIssue(await site.agent.get('/flags?x'), 400, {
+        parameter: 'x',
+        code: 'unknown',
+        detail: "This route has no parameter 'x'. It accepts page, size, sort, q, fields.",
+      });
+    });
+
+    it('refuses them on every route, and does nothing', async () => {
+      const problem = (parameter: string, accepted = 'none') => ({
+        parameter,
+        code: 'unknown',
+        detail: `This route has no parameter '${parameter}'. It accepts ${accepted}.`,
+      });
+      expectIssue(await site.agent.get('/flags/1?page=1'), 400, problem('page', 'fields'));
+      expectIssue(await site.agent.post('/flags?dry=1').send({ name: 'two' }), 400, problem('dry'));
+      expectIssue(await site.agent.patch('/flags/1?dry=1').send({ name: 'two' }), 400, problem('dry'));
+      expectIssue(await site.agent.delete('/flags/1?dry=1'), 400, problem('dry'));
+      expect(await Flag.findAll({ raw: true })).to.deep.equal([ONE]);
+    });
+
+    it('names all of them', async () => {
+      const response = await site.agent.get('/flags/1?a=1&b=2&a=3');
+      expectProblem(response, 400, {
+        detail: 'The request has 3 problems.',
+        errors: [
+          { parameter: 'a', code: 'repeated', detail: "Parameter 'a' may be given once." },
+          { parameter: 'a', code: 'unknown', detail: "This route has no parameter 'a'. It accepts fields." },
+          { parameter: 'b', code: 'unknown', detail: "This route has no parameter 'b'. It accepts fields." },
+        ],
+      });
+    });
+  });
+
+  describe('where unknown ones are ignored', () => {
+    class Flags extends crudController(Flag, { unknownQuery: 'ignore' }) {}
+    let agent: TestApp['agent'];
+
+    before(async () => {
+      agent = (await buildApp({ models: [Flag], controllers: [Flags] })).agent;
+    });
+
+    it('answers as without them', async () => {
+      expectJson(await agent.get('/flags/1?utm_source=mail'), 200, ONE);
+      expect((await agent.get('/flags?utm_source=mail&size=1')).body.items).to.deep.equal([ONE]);
+      expect((await agent.post('/flags?x=1').send({ name: 'two' })).status).to.equal(201);
+      expect((await agent.patch('/flags/1?x=1').send({})).status).to.equal(200);
+      expect((await agent.delete('/flags/1?x=1')).status).to.equal(204);
+    });
+
+    it('still refuses what it reads and does not understand', async () => {
+      expectIssue(await agent.get('/flags?size=x&pgae=2'), 400, {
+        parameter: 'size',
+        code: 'range',
+        detail: "Parameter 'size' is 'x'; it accepts an integer from 1 to 100.",
+      });
+      expectIssue(await agent.get('/flags?size=1&size=2'), 400, {
+        parameter: 'size',
+        code: 'repeated',
+        detail: "Parameter 'size' may be given once.",
+      });
+    });
+
+    it('ignores what a stranger gives twice', async () => {
+      expectJson(await agent.get('/flags/1?utm=a&utm=b'), 200, ONE);
+    });
+  });
+});

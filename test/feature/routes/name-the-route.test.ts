@@ -1,0 +1,113 @@
+/** `req.route`, as loggers, metrics and tracers read it when an answer has been sent: the route that has answered. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Request, RequestHandler } from 'express';
+import { Body, Get, JsonController, Post, UseAfter } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'projects', timestamps: false })
+class Project extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+const later: string[] = [];
+
+/** Takes a turn, after which routing-controllers goes on to the routes behind. */
+const slowly: RequestHandler = (request, _response, next) => {
+  setImmediate(() => {
+    later.push(request.path);
+    next();
+  });
+};
+
+class ProjectController extends crudController(Project) {
+  @Post('/plans')
+  plan(): object {
+    return { planned: true };
+  }
+
+  @Get('/plans')
+  plans(): object {
+    return { plans: [] };
+  }
+
+  @Post('/late')
+  @UseAfter(slowly)
+  late(): object {
+    return {};
+  }
+}
+
+@JsonController('/projects')
+class TaskController {
+  @Post('/:id/tasks')
+  add(@Body() task: object): object {
+    return task;
+  }
+
+  @Post('/:id/:what')
+  other(): object {
+    return {};
+  }
+}
+
+const REQUESTS = [
+  ['post', '/projects/plans', '/projects/plans'],
+  ['get', '/projects/plans', '/projects/plans'],
+  ['post', '/projects/late', '/projects/late'],
+  ['get', '/projects', '/projects'],
+  ['get', '/projects/1', '/projects/:id'],
+  ['get', '/projects/9', '/projects/:id'],
+  ['post', '/projects', '/projects'],
+  ['patch', '/projects/1', '/projects/:id'],
+  ['post', '/projects/1/tasks', '/projects/:id/tasks'],
+  ['post', '/projects/1/notes', '/projects/:id/:what'],
+  ['delete', '/projects/1', '/projects/:id'],
+  ['put', '/projects/1', '/projects/:id'],
+] as const;
+
+describe('the route that a request names', () => {
+  let site: TestApp;
+  const seen: unknown[] = [];
+
+  const watch: RequestHandler = (request: Request, response, next) => {
+    response.once('finish', () => seen.push(request.route?.path));
+    response.once('close', () => seen.push(request.route?.path));
+    next();
+  };
+
+  before(async () => {
+    site = await startTestApp({ models: [Project], bootstrap: { models: [] } });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const fastPath of [true, false]) {
+    it(`is the one that has answered, also when it was not the last to match: fastPath ${fastPath}`, async () => {
+      const options = { models: [Project], controllers: [ProjectController, TaskController], fastPath };
+      const { agent } = await buildApp(options, (app) => app.use(watch));
+      await emptyTables(site, 'projects');
+      await Project.create({ name: 'first' });
+      for (const [verb, path, route] of REQUESTS) {
+        seen.length = 0;
+        const hasBody = verb === 'post' || verb === 'patch';
+        await (hasBody ? agent[verb](path).send({ name: 'x' }) : agent[verb](path));
+        while (seen.length < 2) await sleep(2);
+        expect(seen, `${verb} ${path}`).to.deep.equal([route, route]);
+      }
+      while (later.length === 0) await sleep(2);
+      expect(later.splice(0)).to.deep.equal(['/projects/late']);
+    });
+  }
+});

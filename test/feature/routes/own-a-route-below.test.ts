@@ -1,0 +1,260 @@
+/** Hand-written controllers below the path of a resource: their literal segments come before a record's id, or the start refuses them. */
+import { expect } from 'chai';
+import { All, Delete, Get, Head, JsonController, Param, Patch, Post, Put } from 'routing-controllers';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { type BootstrapOptions, type Class, ConfigError, Crud, crudController } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { SERVES_MANY } from '../../support/combination.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const MANY = SERVES_MANY ? (['createMany', 'deleteMany'] as const) : [];
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', ...MANY],
+  filterAllow: ['title'],
+})
+@Table({ tableName: 'notes', paranoid: true, createdAt: false, updatedAt: false })
+class Note extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare title: string | null;
+
+  @HasMany(() => Remark)
+  declare remarks: Remark[];
+}
+
+@Crud({ endpoints: ['list'] })
+@Table({ tableName: 'remarks', timestamps: false })
+class Remark extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Note)
+  @Column(DataType.INTEGER)
+  declare noteId: number;
+}
+
+/** What a method answers with. */
+const by = (own: string) => ({ own });
+
+class NoteController extends crudController(Note, { subresources: ['remarks'] }) {
+  // Declared first, and wider than the one behind it.
+  @Post('/:id/:part')
+  part(@Param('part') part: string) {
+    return by(`part ${part}`);
+  }
+
+  @Post('/:id/summary')
+  summary() {
+    return by('summary');
+  }
+}
+
+@JsonController('/notes')
+class StatsController {
+  @Get('/stats')
+  stats() {
+    return by('stats');
+  }
+
+  @Post('/import')
+  import() {
+    return by('import');
+  }
+
+  @Delete('/all')
+  removeAll() {
+    return by('all');
+  }
+
+  @Patch('/Batch')
+  batch() {
+    return by('batch');
+  }
+
+  @All('/any')
+  any() {
+    return by('any');
+  }
+
+  @Get('/stats/daily')
+  daily() {
+    return by('daily');
+  }
+
+  @Get('/stats/remarks')
+  remarks() {
+    return by('remarks');
+  }
+
+  @Post('/:id/copy')
+  copy(@Param('id') id: string) {
+    return by(`copy ${id}`);
+  }
+
+  @Get(/\/(?:top|last)$/)
+  some() {
+    return by('some');
+  }
+}
+
+/** Wider than a resource: it is asked for what the resource does not have. */
+@JsonController('/:any')
+class RestController {
+  @Get('/:thing')
+  thing(@Param('any') any: string) {
+    return by(`rest ${any}`);
+  }
+
+  @Put('/:thing')
+  put() {
+    return by('rest put');
+  }
+}
+
+describe('an own controller below a resource', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Note, Remark], bootstrap: { models: [] } });
+    await Note.create({ title: 'one' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const orders: readonly (readonly Class[])[] = [
+    [StatsController, NoteController, RestController],
+    [NoteController, RestController, StatsController],
+  ];
+  for (const controllers of orders) {
+    for (const routePrefix of ['', '/api']) {
+      const names = controllers.map(({ name }) => name.replace('Controller', '')).join(', ');
+
+      it(`is asked before an id: ${names}${routePrefix && ` under ${routePrefix}`}`, async () => {
+        const { agent, crud } = await buildApp({
+          models: [Remark],
+          controllers: [...controllers],
+          routePrefix,
+        });
+        const at = `${routePrefix}/notes`;
+        expectJson(await agent.get(`${at}/stats`), 200, by('stats'));
+        expectJson(await agent.get(`${at}/STATS/`), 200, by('stats'));
+        expectJson(await agent.post(`${at}/import`).send({}), 200, by('import'));
+        expectJson(await agent.delete(`${at}/all`), 200, by('all'));
+        expectJson(await agent.patch(`${at}/batch`).send({}), 200, by('batch'));
+        for (const verb of ['get', 'patch', 'put', 'delete'] as const) {
+          expectJson(await agent[verb](`${at}/any`), 200, by('any'));
+        }
+        expectJson(await agent.get(`${at}/stats/daily`), 200, by('daily'));
+        expectJson(await agent.get(`${at}/stats/remarks`), 200, by('remarks'));
+        expectJson(await agent.post(`${at}/7/copy`).send({}), 200, by('copy 7'));
+        expectJson(await agent.get(`${at}/top`), 200, by('some'));
+        // All others are as they were.
+        expectJson(await agent.get(`${at}/1`), 200, { id: 1, title: 'one', deletedAt: null });
+        expect((await agent.get(at)).body.total).to.equal(1);
+        expect((await agent.get(`${at}/1/remarks`)).body.total).to.equal(0);
+        expectJson(await agent.post(`${at}/1/summary`).send({}), 200, by('summary'));
+        expectJson(await agent.post(`${at}/1/other`).send({}), 200, by('part other'));
+        expect((await agent.post(`${at}/1/restore`)).status).to.equal(409);
+        expect((await agent.get(`${at}/other`)).status).to.equal(400);
+        expect((await agent.patch(`${at}/stats`).send({})).status).to.equal(400);
+        expectJson(await agent.get(`${routePrefix}/else/where`), 200, by('rest else'));
+        expect(crud.openapi().paths).to.include.keys(`${at}/stats`, `${at}/import`, `${at}/stats/daily`);
+      });
+    }
+  }
+
+  it('closes its path with all that it has', async () => {
+    const { agent } = await buildApp({ models: [Remark], controllers: [NoteController, StatsController] });
+    const allow = 'POST, GET, HEAD, PATCH, DELETE, OPTIONS';
+    const options = await agent.options('/notes/import');
+    expectNothing(options, 204);
+    expect(options.headers['allow']).to.equal(allow);
+    const refused = await agent.put('/notes/import');
+    expectProblem(refused, 405, { detail: `This path does not have the method PUT; it has ${allow}.` });
+  });
+
+  it('leaves a HEAD of its own before a GET of a record', async () => {
+    @JsonController('/notes')
+    class HeadController {
+      @Head('/size')
+      size() {
+        return by('head');
+      }
+    }
+    const { agent } = await buildApp({ models: [Remark, Note], controllers: [HeadController] });
+    expect((await agent.head('/notes/size')).status).to.equal(200);
+    expect((await agent.get('/notes/size')).status).to.equal(400);
+  });
+
+  describe('is refused', () => {
+    const problemsOf = async (options: BootstrapOptions): Promise<readonly string[]> => {
+      const error = await buildApp(options).catch((thrown: unknown) => thrown);
+      return error instanceof ConfigError ? error.problems : [];
+    };
+
+    it('where nothing would ever ask it', async () => {
+      @JsonController('/notes')
+      class SlugController {
+        @Get('/')
+        all() {
+          return by('all');
+        }
+
+        @Get('/:slug')
+        bySlug() {
+          return by('slug');
+        }
+
+        @Get('/:slug/REMARKS')
+        remarks() {
+          return by('remarks');
+        }
+
+        @Post('/:slug/publish')
+        publish() {
+          return by('publish');
+        }
+      }
+      const end = ', or give one of them another path.';
+      const leave = (name: string) =>
+        `leave '${name}' out of the endpoints of Note, override the method${end}`;
+      expect(
+        await problemsOf({ models: [Remark], controllers: [NoteController, SlugController] }),
+      ).to.deep.equal([
+        `SlugController.all would never be reached: Note.list answers GET /notes/, too; ${leave('list')}`,
+        `SlugController.bySlug would never be reached: Note.read answers GET /notes/:slug, too; ${leave('read')}`,
+        'SlugController.remarks would never be reached: Note.subresources.remarks answers GET /notes/:slug/REMARKS, too; leave it out of ' +
+          `the subresources of Note${end}`,
+      ]);
+    });
+
+    it('only by endpoints that are there', async () => {
+      @JsonController('/remarks')
+      class RemarkController {
+        @Get('/:slug')
+        bySlug() {
+          return by('slug');
+        }
+      }
+      const { agent } = await buildApp({ models: [Remark], controllers: [RemarkController] });
+      expectJson(await agent.get('/remarks/7'), 200, by('slug'));
+    });
+  });
+});

@@ -1,0 +1,133 @@
+/** Reading one record: what of it leaves, and what is answered when there is none. */
+
+import { expect } from 'chai';
+import { Exclude, Transform } from 'class-transformer';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'members', underscored: true })
+class Member extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare firstName: string;
+
+  @Column(DataType.STRING(40))
+  declare lastName: string | null;
+
+  @Transform(({ value }) => `***${String(value).slice(-2)}`, { toPlainOnly: true })
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare phone: string;
+
+  @Exclude({ toPlainOnly: true })
+  @Column({ type: DataType.STRING(80), allowNull: false })
+  declare passwordHash: string;
+
+  @Column({
+    type: DataType.STRING(40),
+    get(this: Member) {
+      return this.getDataValue('nickname')?.toUpperCase() ?? null;
+    },
+  })
+  declare nickname: string | null;
+
+  @Column({
+    type: DataType.VIRTUAL(DataType.STRING, ['firstName', 'lastName']),
+    get(this: Member) {
+      return [this.firstName, this.lastName].filter(Boolean).join(' ');
+    },
+  })
+  declare fullName: string;
+}
+
+const CREATED = new Date('2026-01-31T08:00:00.123Z');
+
+describe('reading a record', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Member], engine: { logging: sql.record } });
+    await Member.bulkCreate([
+      {
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        phone: '0123456789',
+        passwordHash: 'x',
+        nickname: 'countess',
+      },
+      { firstName: 'Plato', phone: '42', passwordHash: 'y' },
+    ]);
+    await site.engine.sequelize.query('UPDATE members SET created_at = $1, updated_at = $1', {
+      bind: [CREATED],
+    });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('gives every attribute that is not hidden, through getters, virtual attributes and transforms', async () => {
+    expectJson(await site.agent.get('/members/1'), 200, {
+      id: 1,
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      phone: '***89',
+      nickname: 'COUNTESS',
+      fullName: 'Ada Lovelace',
+      createdAt: '2026-01-31T08:00:00.123Z',
+      updatedAt: '2026-01-31T08:00:00.123Z',
+    });
+  });
+
+  it('gives null for what has no value', async () => {
+    expectJson(await site.agent.get('/members/2'), 200, {
+      id: 2,
+      firstName: 'Plato',
+      lastName: null,
+      phone: '***42',
+      nickname: null,
+      fullName: 'Plato',
+      createdAt: '2026-01-31T08:00:00.123Z',
+      updatedAt: '2026-01-31T08:00:00.123Z',
+    });
+  });
+
+  it('gives the same record in a list', async () => {
+    const { body } = await site.agent.get('/members/1');
+    const list = await site.agent.get('/members?size=1');
+    expect(list.body.items).to.deep.equal([body]);
+  });
+
+  it('asks the database once', async () => {
+    const { statements } = await sql.duringRequest(() => site.agent.get('/members/1'));
+    expect(statements).to.have.lengthOf(1);
+  });
+
+  it('answers under the path with a slash at its end', async () => {
+    const { body } = await site.agent.get('/members/1');
+    expectJson(await site.agent.get('/members/1/'), 200, body);
+  });
+
+  it('answers 404 where there is no such record', async () => {
+    expectProblem(await site.agent.get('/members/3'), 404, { detail: 'There is no Member with this id.' });
+  });
+
+  it('refuses a query parameter', async () => {
+    expectIssue(await site.agent.get('/members/1?page=1'), 400, {
+      parameter: 'page',
+      code: 'unknown',
+      detail: "This route has no parameter 'page'. It accepts fields.",
+    });
+  });
+
+  it('leaves paths beyond a record to the application', async () => {
+    const { status } = await site.agent.get('/members/1/friends');
+    expect(status).to.equal(404);
+  });
+});

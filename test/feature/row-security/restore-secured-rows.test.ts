@@ -1,0 +1,77 @@
+/** Soft-deleted records under the row security of PostgreSQL: policies that fail without a tenant see each statement. */
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud({
+  endpoints: ['list', 'read', 'delete', 'restore', 'purge'],
+  can: { deleted: true },
+  etag: 'xmin',
+})
+@Table({ tableName: 'scans', paranoid: true, createdAt: false, updatedAt: false })
+class Scan extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare tenant: string;
+}
+
+describe('soft-deleted records under row security', () => {
+  let database: TenantDatabase;
+  let site: TestApp;
+
+  before(async () => {
+    database = await TenantDatabase.create(['scans']);
+    await database.control.query('ALTER TABLE scans ADD "deletedAt" timestamptz');
+    site = await startTestApp({
+      models: [Scan],
+      bootstrap: { rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) } },
+      engine: { createAll: false },
+      database: { url: database.url(), drop: async () => {} },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(() => database.reset());
+
+  afterEach(() => {
+    for (const name of ['beforeFind', 'beforeRestore', 'beforeDestroy'] as const)
+      Scan.removeHook(name, 'idle');
+  });
+
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  for (const path of ['our SQL', 'Sequelize'] as const) {
+    it(`are seen, restored and purged by their tenant alone through ${path}`, async () => {
+      if (path === 'Sequelize')
+        for (const name of ['beforeFind', 'beforeRestore', 'beforeDestroy'] as const)
+          Scan.addHook(name, 'idle', () => {});
+      const send = async (method: 'get' | 'post' | 'delete', target: string, tenant = 0) => {
+        const { status, body } = await site.agent[method](target).set('tenant', TENANTS[tenant] ?? '');
+        return body.total ?? status;
+      };
+      expect(await send('delete', '/scans/1')).to.equal(204);
+      expect(await send('get', '/scans?deleted=only')).to.equal(1);
+      expect(await send('get', '/scans?deleted=with', 1)).to.equal(4);
+      expect(await send('get', '/scans/1?deleted=with', 1)).to.equal(404);
+      expect(await send('post', '/scans/1/restore', 1)).to.equal(404);
+      expect(await send('delete', '/scans/1/purge', 1)).to.equal(404);
+      expect(await send('post', '/scans/1/restore')).to.equal(200);
+      expect(await send('delete', '/scans/1/purge')).to.equal(409);
+      expect(await send('delete', '/scans/1')).to.equal(204);
+      expect(await send('delete', '/scans/1/purge')).to.equal(204);
+      expect(await send('get', '/scans?deleted=with')).to.equal(3);
+    });
+  }
+});

@@ -1,0 +1,62 @@
+/** The sample `tenants`, as its user meets it: a process, and the commands of its README with the answers that it shows. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { consoleExamples, readmeBlocks, runCurl } from '../../support/readme-examples.js';
+
+const MAIN = join(__dirname, '../../../sample/tenants/main.js');
+
+describe('the sample tenants', () => {
+  let database: TestDatabase;
+  let site: ChildProcess;
+  let base = '';
+
+  before(async () => {
+    database = await freshDatabase('tenants');
+    site = spawn(process.execPath, [MAIN], {
+      env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    site.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    while (!output.includes('Ctrl-C ends it.')) {
+      if (site.exitCode !== null) throw new Error(`The sample has ended: ${output}`);
+      await Promise.race([once(site.stdout ?? site, 'data'), once(site, 'close')]);
+    }
+    base = /http:\/\/localhost:\d+/.exec(output)?.[0] ?? '';
+  });
+
+  after(async () => {
+    if (site.exitCode === null) {
+      site.kill('SIGINT');
+      await once(site, 'close');
+    }
+    await database.drop();
+  });
+
+  const blocks = readmeBlocks(
+    'run by test/feature/samples/see-one-organisation.test.ts',
+    'sample/tenants/README.md',
+  );
+  for (const { command, output } of blocks.flatMap(consoleExamples)) {
+    it(`answers as its README shows to ${command}`, async () => {
+      expect(await runCurl(command, base)).to.equal(output);
+    });
+  }
+
+  it('has no body with what the server sets, and documents who may be refused', async () => {
+    const document = (await (await fetch(`${base}/openapi.json`)).json()) as {
+      components: { schemas: Record<string, { properties: object; required?: string[] }> };
+    };
+    const { TaskCreate, TaskUpdate, ProjectCreate, ProjectRead } = document.components.schemas;
+    expect(TaskCreate?.properties).to.have.all.keys('projectId', 'title', 'author', 'isDraft');
+    expect(TaskCreate?.required).to.deep.equal(['projectId', 'title', 'author']);
+    expect(TaskUpdate?.properties).to.have.all.keys('projectId', 'title', 'author', 'isDraft');
+    expect(ProjectCreate?.properties).to.have.all.keys('name', 'budget');
+    expect(ProjectRead?.required).to.deep.equal(['id', 'organisationId', 'name']);
+  });
+});

@@ -1,0 +1,283 @@
+/** Lists of which the server shows a part only: an overriding controller, default scopes, hooks, soft deletes. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { Get } from 'routing-controllers';
+import type { Attributes, WhereOptions } from 'sequelize';
+import {
+  AutoIncrement,
+  BeforeFind,
+  BelongsTo,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  Crud,
+  type CrudContext,
+  type CursorPage,
+  crudController,
+  type ListQuery,
+  type ModelClass,
+  type Page,
+} from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const OPTIONS = { filterAllow: ['id', 'owner', 'rank'], sortAllow: ['id', 'owner', 'rank'] } as const;
+
+abstract class Owned extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare owner: string;
+
+  @Column({ type: DataType.INTEGER, field: 'the_rank' })
+  declare rank: number | null;
+}
+
+@Crud({ ...OPTIONS } as object)
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Owned {}
+
+@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@Table({ tableName: 'memos', timestamps: false })
+class Memo extends Owned {
+  @Exclude()
+  @Column({ type: DataType.TEXT, defaultValue: 'secret' })
+  declare secret: string;
+}
+
+@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@DefaultScope(() => ({ where: { owner: 'ann' }, order: [['id', 'DESC']] }))
+@Table({ tableName: 'scoped', timestamps: false })
+class Scoped extends Owned {}
+
+@Crud({ ...OPTIONS } as object)
+@DefaultScope(() => ({ where: { owner: 'ann' }, order: [['id', 'DESC']], limit: 1 }))
+@Table({ tableName: 'scoped_pages', timestamps: false })
+class ScopedPage extends Owned {}
+
+@Crud({ filterAllow: ['rank'], sortAllow: ['id', 'rank'], pagination: 'cursor' } as object)
+@DefaultScope(() => ({ attributes: ['id', 'rank'] }))
+@Table({ tableName: 'narrow', timestamps: false })
+class Narrow extends Owned {}
+
+@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@Table({ tableName: 'hooked', timestamps: false })
+class Hooked extends Owned {
+  @BeforeFind
+  static onlyAnn(options: { where?: WhereOptions }): void {
+    options.where = [options.where ?? {}, { owner: 'ann' }] as unknown as WhereOptions;
+  }
+}
+
+@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@Table({ tableName: 'narrowed', timestamps: false })
+class Narrowed extends Owned {
+  @BeforeFind
+  static onlyIds(options: { attributes?: unknown }): void {
+    options.attributes = ['id'];
+  }
+}
+
+@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@Table({ tableName: 'soft', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
+class Soft extends Owned {}
+
+@Crud({ sortAllow: ['id', 'rank'], filterAllow: ['rank'], pagination: 'cursor' } as object)
+@DefaultScope(() => ({ include: [Leaf] }))
+@Table({ tableName: 'trees', timestamps: false })
+class Tree extends Owned {
+  @HasMany(() => Leaf)
+  declare leaves: Leaf[];
+}
+
+@Crud({ sortAllow: ['id', 'rank'], filterAllow: ['rank'], prefix: '/forest' } as object)
+@DefaultScope(() => ({ include: [Twig] }))
+@Table({ tableName: 'forest', timestamps: false })
+class Forest extends Owned {
+  @HasMany(() => Twig)
+  declare twigs: Twig[];
+}
+
+@Table({ tableName: 'leaves', timestamps: false })
+class Leaf extends Model {
+  @ForeignKey(() => Tree)
+  @Column(DataType.INTEGER)
+  declare treeId: number;
+
+  @BelongsTo(() => Tree)
+  declare tree: Tree;
+}
+
+@Table({ tableName: 'twigs', timestamps: false })
+class Twig extends Model {
+  @ForeignKey(() => Forest)
+  @Column(DataType.INTEGER)
+  declare forestId: number;
+}
+
+/** The user's own condition, on top of whatever the client asks. */
+const MINE = { owner: 'ann' } as WhereOptions<Attributes<Owned>>;
+
+class NoteController extends crudController(Note) {
+  override list(query: ListQuery, { repository }: CrudContext<Note>): Promise<Page<Note> | CursorPage<Note>> {
+    if (query.kind !== 'offset') throw new TypeError('not an offset list');
+    return repository.page({ ...query, where: MINE });
+  }
+}
+
+class MemoController extends crudController(Memo) {
+  @Get('/unscoped')
+  unscoped(): Promise<Memo[]> {
+    return Memo.unscoped().findAll({ where: { id: 1 } });
+  }
+
+  override list(query: ListQuery, { repository }: CrudContext<Memo>): Promise<Page<Memo> | CursorPage<Memo>> {
+    if (query.kind !== 'cursor') throw new TypeError('not a cursor list');
+    return repository.cursorPage({ ...query, where: MINE });
+  }
+}
+
+const MODELS: readonly ModelClass[] = [
+  Note,
+  Memo,
+  Scoped,
+  ScopedPage,
+  Narrow,
+  Hooked,
+  Narrowed,
+  Soft,
+  Tree,
+  Forest,
+];
+const ROWS = [
+  { owner: 'ann', rank: 3 },
+  { owner: 'bob', rank: 1 },
+  { owner: 'ann', rank: null },
+  { owner: 'bob', rank: 2 },
+  { owner: 'ann', rank: 1 },
+];
+
+describe('a list of which the server shows a part', () => {
+  const log = new CapturedLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: MODELS,
+      engine: { models: [...MODELS, Leaf, Twig] },
+      bootstrap: { controllers: [NoteController, MemoController], logger: log },
+    });
+    for (const model of MODELS) await model.bulkCreate(ROWS);
+    await Leaf.bulkCreate([1, 1, 1, 2, 2, 5].map((treeId) => ({ treeId })));
+    await Twig.bulkCreate([1, 1, 1, 2, 2, 5].map((forestId) => ({ forestId })));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  async function list(path: string, query: Record<string, string> = {}) {
+    const { status, body } = await site.agent.get(path).query(query);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  }
+
+  /** The ids on all pages of one row each. */
+  async function walk(path: string, query: Record<string, string> = {}): Promise<number[]> {
+    const ids: number[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const page = await list(path, { ...query, size: '1', ...(after ? { after } : {}) });
+      ids.push(...page.items.map((item: { id: number }) => item.id));
+      after = page.next_cursor;
+    }
+    return ids;
+  }
+
+  const WIDENING = ['owner==bob', 'id==2,id==4', 'owner==ann,owner==bob', 'rank=isnull=true,id>0', '(id>0)'];
+
+  for (const q of WIDENING) {
+    it(`is not widened by q=${q} in a controller's page`, async () => {
+      const { items, total } = await list('/notes', { q });
+      expect(items.filter(({ owner }: Owned) => owner !== 'ann')).to.deep.equal([]);
+      expect(total).to.equal(items.length);
+    });
+
+    it(`is not widened by q=${q} in a controller's cursor page`, async () => {
+      const { items } = await list('/memos', { q });
+      expect(items.filter(({ owner }: Owned) => owner !== 'ann')).to.deep.equal([]);
+    });
+  }
+
+  it('is walked by cursor within the condition of the controller', async () => {
+    expect(await walk('/memos', { sort: '-rank' })).to.deep.equal([3, 1, 5]);
+    expect(await walk('/memos', { sort: '-rank', q: "owner!=';$1'" })).to.deep.equal([3, 1, 5]);
+  });
+
+  it('takes values as they are beside the condition of the controller', async () => {
+    for (const value of ["'; DROP TABLE notes; --", ':owner', '?', '$1', '$$', '\\', "\\'", '%']) {
+      const { items } = await list('/notes', { q: `owner=="${value.replace(/["\\]/g, '\\$&')}"` });
+      expect(items, value).to.deep.equal([]);
+    }
+  });
+
+  it('has the default scope of the model, and the order of the client', async () => {
+    expect(await walk('/scopeds', { sort: 'rank' })).to.deep.equal([5, 1, 3]);
+    expect(await walk('/scopeds', { sort: '-id', q: 'owner==bob,id>0' })).to.deep.equal([5, 3, 1]);
+  });
+
+  it('has the default scope of the model in pages and their total', async () => {
+    const page = await list('/scoped-pages', { sort: 'rank', size: '2', fields: 'id' });
+    expect(page).to.deep.include({ items: [{ id: 5 }, { id: 1 }], total: 3, pages: 2 });
+    const bobs = await list('/scoped-pages', { q: 'owner==bob,id>3', fields: 'id' });
+    expect(bobs).to.deep.include({ items: [{ id: 5 }], total: 1 });
+  });
+
+  it('has only the attributes of the default scope', async () => {
+    const { items } = await list('/narrows', { sort: '-rank,id', size: '1' });
+    expect(items).to.deep.equal([{ id: 3, rank: null }]);
+    expect(await walk('/narrows', { sort: '-rank,id' })).to.deep.equal([3, 1, 4, 2, 5]);
+  });
+
+  it('has the condition of a hook', async () => {
+    expect(await walk('/hookeds', { sort: '-rank' })).to.deep.equal([3, 1, 5]);
+    expect(await walk('/hookeds', { q: "owner==bob,owner=='$1',id<4" })).to.deep.equal([1, 3]);
+  });
+
+  it('fails rather than loses rows where a hook takes the sort values away', async () => {
+    log.clear();
+    expect((await site.agent.get('/narroweds')).status).to.equal(500);
+    expect(log.lines.map(({ message, details }) => [message, details['error']])).to.deep.equal([
+      ['GET /narroweds failed', 'TypeError'],
+    ]);
+  });
+
+  it('shows records of an unscoped model in a hand-written route as others', async () => {
+    const { text } = await site.agent.get('/memos/unscoped');
+    expect(text).to.equal('[{"id":1,"owner":"ann","rank":3}]');
+  });
+
+  it('has no rows that are deleted softly', async () => {
+    await site.agent.delete('/softs/3');
+    expect(await walk('/softs', { sort: '-rank' })).to.deep.equal([1, 4, 5, 2]);
+    expect(await walk('/softs', { q: 'id==3,owner==ann' })).to.deep.equal([1, 5]);
+  });
+
+  it('has each row once where the default scope joins many', async () => {
+    expect(await walk('/trees', { sort: '-rank' })).to.deep.equal([3, 1, 4, 5, 2]);
+    expect(await walk('/trees', { sort: 'rank', q: 'rank>1' })).to.deep.equal([4, 1]);
+  });
+
+  it('counts each row once where the default scope joins many', async () => {
+    const page = await list('/forest', { sort: '-rank', size: '2', fields: 'id' });
+    expect(page).to.deep.include({ items: [{ id: 3 }, { id: 1 }], total: 5 });
+    expect(await list('/forest', { q: 'rank>0', size: '2' })).to.deep.include({ total: 4 });
+  });
+});

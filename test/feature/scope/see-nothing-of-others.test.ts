@@ -1,0 +1,209 @@
+/** Two tenants whose rows lie between one another: no byte of any route tells of the other's, and no write reaches them. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Get, Post } from 'routing-controllers';
+import type { Model } from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  type CreateValues,
+  type CrudContext,
+  type CrudController,
+  type CrudOptions,
+  crudController,
+  type Id,
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  InjectUnitOfWork,
+  type ListQuery,
+  type ModelClass,
+  type ReadQuery,
+  type Repository,
+  type UpdateValues,
+} from '../../../src/index.js';
+import { OPERATIONS } from '../../../src/metadata/endpoint.js';
+import type { Operation } from '../../../src/operation/operation.js';
+import { RowExecutor } from '../../../src/persistence/rows/row-executor.js';
+import { OperationCompiler } from '../../../src/persistence/sql/operation-compiler.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { listen } from '../../support/listen.js';
+import { ProofGround } from '../../support/proof-ground.js';
+import { wholeOr } from '../../support/short.js';
+import { Card, Folder, SERVED, type World } from '../../support/tenant-notes.js';
+
+/** Overrides of every method that ask `super`, and routes of their own. */
+function overridden(model: ModelClass, options: CrudOptions = {}) {
+  class Overridden extends crudController(model, options) {
+    @Get('/:id/alike')
+    async alike(
+      @InjectId() id: number,
+      @InjectRecord() record: Model,
+      @InjectRepository(model) rows: Repository,
+    ) {
+      const [found, pages] = [
+        await rows.find(id),
+        await rows.list({ where: { points: 5 }, include: [Folder] }),
+      ];
+      return { record, found, pages, first: await rows.page({ page: 1, size: 3 }) };
+    }
+
+    @Get('/of/points')
+    points(@InjectListQuery() query: ListQuery, @InjectRepository(model) rows: Repository) {
+      const where = { points: [5, 6, 7] };
+      return query.kind === 'cursor' ? rows.cursorPage({ ...query, where }) : rows.page({ ...query, where });
+    }
+
+    @Post('/:id/touch')
+    touch(@InjectRecord() record: Model, @InjectRepository(model) rows: Repository) {
+      return rows.update(Number(record.get('id')), { points: 8 } as never);
+    }
+
+    override list(query: ListQuery, context: CrudContext) {
+      return super.list(query, context);
+    }
+    override read(id: Id, query: ReadQuery, context: CrudContext) {
+      return super.read(id, query, context);
+    }
+    override create(values: CreateValues<never>, context: CrudContext) {
+      return super.create(values, context);
+    }
+    override update(id: Id, values: UpdateValues<never>, context: CrudContext) {
+      return super.update(id, values, context);
+    }
+    override remove(id: Id, context: CrudContext) {
+      return super.remove(id, context);
+    }
+  }
+  return Overridden;
+}
+
+/** The same in the unit of work of the request. */
+function inUnit(model: ModelClass) {
+  // Decorated parameters are read once for a request, so no such method serves many records.
+  class InUnit extends overridden(model, { endpoints: OPERATIONS }) {}
+  for (const [method, index] of [
+    ['list', 2],
+    ['read', 3],
+    ['create', 2],
+    ['update', 3],
+    ['remove', 2],
+  ] as const) {
+    InjectUnitOfWork()(InUnit.prototype, method, index);
+  }
+  return InUnit;
+}
+
+const controllersOf = (make: (model: ModelClass) => unknown) =>
+  SERVED.map((model) => make(model) as new () => CrudController);
+
+/** Each way that a request can take to its rows. */
+const WAYS: Readonly<
+  Record<
+    string,
+    {
+      readonly options: () => BootstrapOptions;
+      readonly hooks?: readonly string[];
+      readonly worlds?: readonly World[];
+    }
+  >
+> = {
+  'generated controllers': {
+    options: () => ({ fastPath: true }),
+    worlds: wholeOr(['there', 'absent'], ['there', 'absent', 'changed']),
+  },
+  'generated controllers off the fast path': { options: () => ({ fastPath: false }) },
+  // Of a principal of its own each, so that none is a repetition.
+  'writes with an Idempotency-Key': {
+    options: () => ({ fastPath: true, idempotency: { principal: () => randomUUID() } }),
+    worlds: ['there'],
+  },
+  'an override of each method': {
+    options: () => ({ fastPath: true, controllers: controllersOf((model) => overridden(model)) }),
+  },
+  'a unit of work': { options: () => ({ fastPath: true, controllers: controllersOf(inUnit) }) },
+  'hooks of models': {
+    options: () => ({ fastPath: true }),
+    hooks: ['beforeFind', 'afterFind', 'beforeSave', 'beforeDestroy', 'beforeBulkDestroy'],
+    worlds: wholeOr(['there'], ['there', 'absent']),
+  },
+};
+
+/** Each way chooses its path. What Express 4 or one connection could change is how requests are read, and units of work. */
+const ON_EXPRESS_4 = ['generated controllers', 'a unit of work'];
+/** One for each who runs the SQL, and the one that shares statements of its own. */
+const IN_SHORT = ['generated controllers', 'writes with an Idempotency-Key', 'hooks of models'];
+const wanted = process.env['CRUD_TEST_EXPRESS'] === '4' ? ON_EXPRESS_4 : wholeOr(IN_SHORT, Object.keys(WAYS));
+
+describe('two tenants', function () {
+  this.timeout(120_000);
+  let ground: ProofGround;
+  const kinds = { read: 0, list: 0, insert: 0, update: 0, replace: 0, delete: 0 } satisfies Record<
+    Operation['kind'],
+    number
+  >;
+  const compiled = new Map<string, number>();
+  const unspy: (() => void)[] = [];
+
+  /** Counts the calls of a method. */
+  function spy(prototype: object, name: string, count: (argument: unknown) => void): void {
+    const own = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+    const value = function (this: unknown, ...args: unknown[]): unknown {
+      count(args[0]);
+      return Reflect.apply(own.value, this, args);
+    };
+    Object.defineProperty(prototype, name, { ...own, value });
+    unspy.push(() => Object.defineProperty(prototype, name, own));
+  }
+
+  before(async () => {
+    ground = await ProofGround.start();
+    spy(RowExecutor.prototype, 'run', (operation) => {
+      kinds[(operation as Operation).kind] += 1;
+    });
+    for (const name of Object.getOwnPropertyNames(OperationCompiler.prototype)) {
+      if (name === 'constructor') continue;
+      compiled.set(name, 0);
+      spy(OperationCompiler.prototype, name, () => compiled.set(name, (compiled.get(name) ?? 0) + 1));
+    }
+  });
+
+  after(async () => {
+    for (const undo of unspy) undo();
+    await ground[Symbol.asyncDispose]();
+  });
+
+  for (const [way, { options, hooks = [], worlds }] of Object.entries(WAYS)) {
+    if (!wanted.includes(way)) continue;
+    it(`see nothing of each other through ${way}`, async () => {
+      const { sequelize } = ground.site.engine;
+      const { app, crud } = await buildApp({ models: SERVED, logger: new CapturedLog(), ...options() });
+      await using listening = await listen(app);
+      for (const model of SERVED) {
+        const served = crud.routes.filter(({ resource }) => resource === model.name);
+        expect(served.map(({ operation }) => operation)).to.include.members([...OPERATIONS]);
+      }
+      for (const name of hooks) sequelize.addHook(name as 'afterFind', 'idle', () => {});
+      try {
+        expect(await ground.findings({ listening, crud, worlds })).to.deep.equal([]);
+      } finally {
+        for (const name of hooks) sequelize.removeHook(name as 'afterFind', 'idle');
+      }
+    });
+  }
+
+  for (const fastPath of [true, false]) {
+    it(`see nothing of each other through replacements ${fastPath ? 'on' : 'off'} the fast path`, async () => {
+      const { app, crud } = await buildApp({ models: [Card], logger: new CapturedLog(), fastPath });
+      await using listening = await listen(app);
+      // Whether a key is taken is told by any create with it, so that the keys of others stay.
+      expect(await ground.findings({ listening, crud, worlds: ['there'] })).to.deep.equal([]);
+    });
+  }
+
+  it('were asked with every kind of operation and every statement of the compiler', () => {
+    const never = [...Object.entries(kinds), ...compiled].filter(([, count]) => count === 0);
+    expect(never).to.deep.equal([]);
+  });
+});

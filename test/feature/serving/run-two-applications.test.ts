@@ -1,0 +1,288 @@
+/** Several applications in one process, over the same models: none knows of another, and none leaves anything behind. */
+
+import { expect } from 'chai';
+import { Exclude, Expose } from 'class-transformer';
+import express from 'express';
+import {
+  type Action,
+  Authorized,
+  Get,
+  getMetadataArgsStorage,
+  Header,
+  Interceptor,
+  type InterceptorInterface,
+  JsonController,
+  Middleware,
+} from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import {
+  bootstrap,
+  Crud,
+  type CrudContext,
+  crudController,
+  crudRouter,
+  type Id,
+  type ReadQuery,
+} from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
+  declare code: string;
+}
+
+@Crud()
+@Table({ tableName: 'guests', timestamps: false })
+class Guest extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+class RoomView {
+  @Expose()
+  declare name: string;
+}
+
+@Interceptor()
+class Wrap implements InterceptorInterface {
+  intercept(_action: Action, content: unknown): unknown {
+    return { wrapped: content };
+  }
+}
+
+@Middleware({ type: 'before' })
+class Stamp {
+  use(_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void): void {
+    response.setHeader('X-Stamp', 'yes');
+    next();
+  }
+}
+
+class StrictRooms extends crudController(Room, {
+  prefix: '/rooms',
+  readSchema: RoomView,
+  endpoints: ['read', 'list'],
+}) {
+  @Authorized('guard')
+  @Header('X-Strict', 'yes')
+  override read(id: Id, query: ReadQuery, context: CrudContext<Room>): Promise<Room> {
+    return super.read(id, query, context);
+  }
+
+  @Get('/strict')
+  strict(): object {
+    return { strict: true };
+  }
+}
+
+class LooseRooms extends crudController(Room, { unknownQuery: 'ignore', pageSize: { default: 1 } }) {
+  override async read(id: Id, query: ReadQuery, context: CrudContext<Room>): Promise<Room> {
+    const room = await super.read(id, query, context);
+    return room.set('name', `${room.name}!`);
+  }
+
+  @Get('/loose')
+  loose(): object {
+    return { loose: true };
+  }
+}
+
+@JsonController('/extras')
+class ExtrasController {
+  @Get('/')
+  extras(): object {
+    return { extras: true };
+  }
+}
+
+describe('running two applications', () => {
+  const strictLog = new CapturedLog();
+  const looseLog = new CapturedLog();
+  let site: TestApp;
+  let strict: BuiltApp;
+  let loose: BuiltApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Room, Guest] });
+    // Both at once, so that nothing that one does on its way is over before the other begins.
+    [strict, loose] = await Promise.all([
+      buildApp({
+        models: [Room],
+        controllers: [StrictRooms],
+        logger: strictLog,
+        bodyLimit: 10,
+        routing: {
+          authorizationChecker: ({ request }, roles) => roles.includes(request.headers['role']),
+          interceptors: [Wrap],
+          middlewares: [Stamp],
+        },
+      }),
+      buildApp({
+        models: [Room, Guest],
+        controllers: [LooseRooms, ExtrasController],
+        logger: looseLog,
+        routePrefix: '/api',
+      }),
+    ]);
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'rooms', 'guests');
+    await Room.create({ name: 'One' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('serves the generated routes where there is no subclass', async () => {
+    expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'One' });
+    expect((await site.agent.get('/rooms/strict')).status).to.equal(400);
+    expect((await site.agent.get('/rooms/loose')).status).to.equal(400);
+    expect((await site.agent.get('/extras')).status).to.equal(404);
+  });
+
+  it('serves each subclass with its own options and checks', async () => {
+    expectProblem(await strict.agent.get('/rooms/1'), 403, {
+      detail: 'Access is denied for request on GET /rooms/1',
+    });
+    const allowed = await strict.agent.get('/rooms/1').set('Role', 'guard');
+    expectJson(allowed, 200, { wrapped: { name: 'One' } });
+    expect(allowed.headers).to.include({ 'x-strict': 'yes', 'x-stamp': 'yes' });
+    expect((await strict.agent.post('/rooms').send({ name: 'Two' })).status).to.equal(405);
+
+    const free = await loose.agent.get('/api/rooms/1?anything=1');
+    expectJson(free, 200, { id: 1, name: 'One!' });
+    expect(free.headers).to.not.have.any.keys('x-strict', 'x-stamp');
+    expect((await loose.agent.post('/api/rooms').send({ name: 'A longer name' })).status).to.equal(201);
+    expect((await loose.agent.get('/api/rooms')).body).to.include({ size: 1, total: 2 });
+  });
+
+  it('keeps routes, models, prefixes and hand-written controllers apart', async () => {
+    expectJson(await strict.agent.get('/rooms/strict'), 200, { wrapped: { strict: true } });
+    expectJson(await loose.agent.get('/api/rooms/loose'), 200, { loose: true });
+    expectJson(await loose.agent.get('/api/extras'), 200, { extras: true });
+    for (const [{ agent }, path] of [
+      [strict, '/rooms/loose'],
+      [loose, '/api/rooms/strict'],
+    ] as const) {
+      expect((await agent.get(path).set('Role', 'guard')).status, path).to.equal(400);
+    }
+    for (const [{ agent }, path] of [
+      [strict, '/guests'],
+      [strict, '/extras'],
+      [strict, '/api/rooms'],
+      [loose, '/rooms'],
+      [loose, '/extras'],
+      [site, '/api/rooms'],
+    ] as const) {
+      expect((await agent.get(path)).status, path).to.equal(404);
+    }
+  });
+
+  it('lists the routes of each', () => {
+    const paths = (app: { crud: BuiltApp['crud'] }) =>
+      app.crud.routes.map(({ method, path }) => `${method} ${path}`);
+    expect(paths(strict)).to.deep.equal(['GET /rooms/strict', 'GET /rooms', 'GET /rooms/:id']);
+    expect(paths(loose)).to.have.lengthOf(11);
+    expect(paths(site)).to.have.lengthOf(10);
+  });
+
+  it('logs to the logger of each', async () => {
+    class Failing extends crudController(Room) {
+      override read(): Promise<Room> {
+        throw new Error('broken');
+      }
+    }
+    const own = new CapturedLog();
+    const { agent } = await buildApp({ models: [Room], controllers: [Failing], logger: own });
+    expect((await agent.get('/rooms/1')).status).to.equal(500);
+    expect([own.lines.length, strictLog.lines.length, looseLog.lines.length]).to.deep.equal([1, 0, 0]);
+  });
+
+  it('goes on as it was after another application could not be built', async () => {
+    class Broken extends crudController(Room, { prefix: '/rooms' }) {
+      @Authorized()
+      @Get('/:number')
+      twin(): object {
+        return {};
+      }
+    }
+    await buildApp({ models: [Room], controllers: [Broken] }).then(
+      () => expect.fail('nothing was wrong'),
+      () => {},
+    );
+    expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'One' });
+    expectJson(await loose.agent.get('/api/rooms/1'), 200, { id: 1, name: 'One!' });
+  });
+
+  it('serves one application under two prefixes of one Express application', async () => {
+    const app = express();
+    await bootstrap(app, { models: [Room], routePrefix: '/v1' });
+    await bootstrap(app, { models: [Room], controllers: [LooseRooms], routePrefix: '/v2' });
+    const agent = supertest(app);
+    expectJson(await agent.get('/v1/rooms/1'), 200, { id: 1, name: 'One' });
+    expectJson(await agent.get('/v2/rooms/1'), 200, { id: 1, name: 'One!' });
+  });
+
+  it('mounts the routes before it returns its promise', async () => {
+    const app = express();
+    const pending = bootstrap(app, { models: [Room] });
+    app.use((_request, response) => {
+      response.status(404).json({ by: 'the application' });
+    });
+    expectJson(await supertest(app).get('/rooms/1'), 200, { id: 1, name: 'One' });
+    await pending;
+  });
+
+  describe('a hundred times', () => {
+    /** How much routing-controllers knows, by kind. */
+    const storageSizes = (): Record<string, number> =>
+      Object.fromEntries(
+        Object.entries(getMetadataArgsStorage()).map(([kind, entries]) => [
+          kind,
+          (entries as unknown[]).length,
+        ]),
+      );
+
+    it('leaves the storage of routing-controllers as it was', async () => {
+      const before = storageSizes();
+      for (let count = 0; count < 100; count += 1) {
+        await buildApp({
+          models: [Room, Guest],
+          controllers: [count % 2 === 0 ? StrictRooms : LooseRooms, ExtrasController],
+          routing: { interceptors: [Wrap], middlewares: [Stamp], authorizationChecker: () => true },
+        });
+        crudRouter(Guest);
+      }
+      await buildApp({ models: [Room], routePrefix: 'wrong' }).catch(() => {});
+      expect(storageSizes()).to.deep.equal(before);
+    });
+
+    it('leaves what the classes of the user say as it was', async () => {
+      const { agent } = await buildApp({
+        models: [Room],
+        controllers: [StrictRooms],
+        routing: { authorizationChecker: () => false },
+      });
+      expect((await agent.get('/rooms/1')).status).to.equal(403);
+      expectJson(await agent.get('/rooms/strict'), 200, { strict: true });
+    });
+  });
+});

@@ -1,0 +1,174 @@
+/** The headers that every answer of the API has, and whose the last word is. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Response as ExpressResponse, NextFunction, Request } from 'express';
+import { Get, Header, JsonController, Res, UseBefore, UseInterceptor } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, crudController, EXPOSED_HEADERS } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { onPath } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'parcels', timestamps: false, version: true })
+class Parcel extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+}
+
+const DEFAULT = { nosniff: 'nosniff', cache: 'no-store' };
+
+const headersOf = ({ headers }: Response) => ({
+  nosniff: headers['x-content-type-options'],
+  cache: headers['cache-control'],
+});
+
+function keepForAMinute(_request: Request, response: ExpressResponse, next: NextFunction): void {
+  response.setHeader('Cache-Control', 'private, max-age=60');
+  next();
+}
+
+class ParcelController extends crudController(Parcel) {
+  @Get('/kinds')
+  kinds(): object {
+    return [];
+  }
+}
+
+@JsonController('/depots')
+class DepotController {
+  @Get('/plain')
+  plain(): object {
+    return {};
+  }
+
+  @Get('/decorated')
+  @Header('Cache-Control', 'public, max-age=1')
+  decorated(): object {
+    return {};
+  }
+
+  @Get('/before')
+  @UseBefore(keepForAMinute)
+  before(): object {
+    return {};
+  }
+
+  @Get('/intercepted')
+  @UseInterceptor(({ response }: { response: ExpressResponse }, value: unknown) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    return value;
+  })
+  intercepted(): object {
+    return {};
+  }
+
+  @Get('/by-itself')
+  byItself(@Res() response: ExpressResponse): unknown {
+    return response.json({});
+  }
+
+  @Get('/file')
+  file(@Res() response: ExpressResponse): Promise<unknown> {
+    const root = join(__dirname, '..', '..', '..', '..');
+    return new Promise((resolve) => {
+      response.sendFile('package.json', { root, maxAge: 5_000 }, () => resolve(response));
+    });
+  }
+}
+
+describe('the headers of answers', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Parcel],
+      bootstrap: { controllers: [ParcelController, DepotController] },
+    });
+    await Parcel.create({ text: 'a' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [method, path, status] of [
+    ['get', '/parcels', 200],
+    ['head', '/parcels', 200],
+    ['get', '/parcels/1', 200],
+    ['post', '/parcels', 422],
+    ['get', '/parcels/99', 404],
+    ['get', '/parcels?nothing=1', 400],
+    ['put', '/parcels/1', 405],
+    ['options', '/parcels/1', 204],
+    ['get', '/parcels/kinds', 200],
+    ['get', '/depots/plain', 200],
+    ['get', '/depots/by-itself', 200],
+    ['get', '/health/live', 200],
+    ['get', '/health/ready', 200],
+    ['post', '/health/ready', 405],
+  ] as const) {
+    it(`keep content types and caches away: ${method.toUpperCase()} ${path} (${status})`, async () => {
+      const answer = await site.agent[method](path).send(method === 'post' ? {} : undefined);
+      expect({ status: answer.status, ...headersOf(answer) }).to.deep.equal({ status, ...DEFAULT });
+    });
+  }
+
+  it('are the same on a record that was written, deleted or has not changed', async () => {
+    const created = await site.agent.post('/parcels').send({ text: 'b' });
+    const { location: path = '', etag = '' } = created.headers;
+    const unchanged = await site.agent.get(path).set('If-None-Match', etag);
+    const deleted = await site.agent.delete(path);
+    const status = onPath({ fast: 304, values: 200 });
+    expect([created, unchanged, deleted].map((each) => each.status)).to.deep.equal([201, status, 204]);
+    expect([created, unchanged, deleted].map(headersOf)).to.deep.equal([DEFAULT, DEFAULT, DEFAULT]);
+  });
+
+  for (const [path, cache] of [
+    ['/depots/decorated', 'public, max-age=1'],
+    ['/depots/before', 'private, max-age=60'],
+    ['/depots/intercepted', 'no-cache'],
+  ] as const) {
+    it(`are those of the application where it sets some: GET ${path}`, async () => {
+      expect(headersOf(await site.agent.get(path))).to.deep.equal({ ...DEFAULT, cache });
+    });
+  }
+
+  it('of files that a method sends are left to Express', async () => {
+    const sent = await site.agent.get('/depots/file');
+    expect(headersOf(sent)).to.deep.equal({ nosniff: undefined, cache: 'public, max-age=5' });
+  });
+
+  it('are not set on what the application answers beside the API', async () => {
+    const { app, agent } = await buildApp({ models: [Parcel], docs: false }, (each) => {
+      each.get('/before', (_request, response) => void response.json({}));
+    });
+    app.get('/behind', (_request, response) => void response.json({}));
+    for (const path of ['/before', '/behind']) {
+      expect(headersOf(await agent.get(path))).to.deep.equal({ nosniff: undefined, cache: undefined });
+    }
+  });
+
+  it('keep what a middleware of the application has set before', async () => {
+    const { agent } = await buildApp({ models: [Parcel] }, (app) => void app.use(keepForAMinute));
+    for (const path of ['/parcels', '/parcels/1', '/parcels/99']) {
+      expect(headersOf(await agent.get(path))).to.deep.equal({ ...DEFAULT, cache: 'private, max-age=60' });
+    }
+  });
+
+  it('that scripts of other origins may read have a list for CORS', () => {
+    expect(EXPOSED_HEADERS).to.deep.equal([
+      'ETag',
+      'Location',
+      'Retry-After',
+      'Idempotent-Replayed',
+      'X-Request-Id',
+      'Server-Timing',
+    ]);
+    expect(EXPOSED_HEADERS).to.be.frozen;
+  });
+});

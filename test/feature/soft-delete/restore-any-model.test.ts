@@ -1,0 +1,265 @@
+/** Restore and purge of models with hooks, scopes, columns and methods of the user's. */
+import { expect } from 'chai';
+import express from 'express';
+import { Body, Param, Post } from 'routing-controllers';
+import type { DestroyOptions, Transaction } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import supertest from 'supertest';
+import { Crud, crudController, crudRouter, Repository } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { except, onPath } from '../../support/combination.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const ENDPOINTS = ['list', 'read', 'update', 'delete', 'restore', 'purge'] as const;
+
+@Crud({ endpoints: ENDPOINTS, scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) } })
+@Table({
+  tableName: 'plots',
+  paranoid: true,
+  version: 'revision',
+  deletedAt: 'removedAt',
+  updatedAt: 'movedAt',
+})
+class Plot extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column({ type: DataType.INTEGER, field: 'plot_no' })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_no' })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true, field: 'the_name' })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, field: 'revision_no', allowNull: false, defaultValue: 0 })
+  declare revision: number;
+
+  @Column({ type: DataType.DATE, field: 'moved_at' })
+  declare movedAt: Date;
+
+  @Column({ type: DataType.DATE, field: 'removed_at' })
+  declare removedAt: Date | null;
+}
+
+@Table({ tableName: 'trees', paranoid: true, timestamps: true })
+class Tree extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Plot)
+  @Column({ type: DataType.INTEGER, references: { model: 'plots', key: 'plot_no' } })
+  declare plotId: number;
+}
+
+@Crud({ endpoints: ENDPOINTS })
+@DefaultScope(() => ({ where: { isOpen: true } }))
+@Table({ tableName: 'gates', paranoid: true, createdAt: false, updatedAt: false })
+class Gate extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.BOOLEAN)
+  declare isOpen: boolean;
+}
+
+const HOOKS = ['beforeRestore', 'beforeDestroy', 'afterDestroy', 'beforeBulkDestroy'] as const;
+
+describe('a restore and a purge', () => {
+  const log = new SqlLog();
+  let site: TestApp;
+  const ofPlot = (id: number) => Plot.findByPk(id, { paranoid: false });
+
+  before(async () => {
+    site = await startTestApp({
+      engine: { logging: log.record },
+      models: [Plot, Tree, Gate],
+      bootstrap: { models: [Plot, Gate] },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'trees', 'plots', 'gates');
+    await Plot.bulkCreate([
+      { tenant: 1, name: 'kept' },
+      { tenant: 1, name: 'gone' },
+      { tenant: 2, name: 'foreign' },
+    ]);
+    await Plot.destroy({ where: { id: [2, 3] } });
+  });
+
+  afterEach(() => {
+    for (const name of HOOKS) Plot.removeHook(name, 'own');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('write the same columns on every path, whatever they are called', async () => {
+    const restored: Record<string, unknown>[] = [];
+    for (const isHooked of [false, true]) {
+      if (isHooked) Plot.addHook('beforeRestore', 'own', () => {});
+      const before = await ofPlot(2);
+      const { status, body } = await site.agent.post('/plots/2/restore');
+      const after = await ofPlot(2);
+      expect(status).to.equal(200);
+      expect(after?.movedAt.getTime()).to.be.greaterThan(before?.movedAt.getTime() ?? 0);
+      expect(body).to.deep.equal(JSON.parse(JSON.stringify(after)));
+      expect(body).to.include({ removedAt: null, revision: (before?.revision ?? 0) + 1 });
+      restored.push({ ...body, movedAt: '', revision: 0 });
+      await site.agent.delete('/plots/2');
+    }
+    expect(restored[0]).to.deep.equal(restored[1]);
+  });
+
+  it('ask once why there is nothing to restore', async () => {
+    const { result, statements } = await log.duringRequest(() => site.agent.post('/plots/1/restore'));
+    expectProblem(result, 409, { detail: 'This Plot is not deleted.' });
+    const kinds = statements.filter((each) => each.includes('"plots"')).map((each) => each.split(' ')[0]);
+    // Sequelize locks before it writes.
+    expect(kinds).to.deep.equal(onPath({ fast: ['UPDATE', 'SELECT'], general: ['SELECT', 'SELECT'] }));
+  });
+
+  except({ general: 'Sequelize locks before it writes' }).it('are one statement each', async () => {
+    for (const [send, status] of [
+      [() => site.agent.post('/plots/2/restore'), 200],
+      [() => site.agent.delete('/plots/2'), 204],
+      [() => site.agent.delete('/plots/2/purge'), 204],
+    ] as const) {
+      const { result, statements } = await log.duringRequest(send);
+      expect(result.status).to.equal(status);
+      expect(statements.filter((each) => each.includes('"plots"'))).to.have.length(1);
+    }
+  });
+
+  it('see what hooks of a restore change, but for what the row belongs to', async () => {
+    Plot.addHook('beforeRestore', 'own', (plot: Plot) => {
+      plot.name = 'by hook';
+      plot.tenant = 2;
+    });
+    expect((await site.agent.post('/plots/2/restore')).body).to.include({ name: 'by hook', tenant: 1 });
+    expect(await ofPlot(2)).to.include({ name: 'by hook', tenant: 1, removedAt: null });
+  });
+
+  it('are refused where a hook has changed the row meanwhile', async () => {
+    Plot.addHook(
+      'beforeRestore',
+      'own',
+      async (_plot: Plot, { transaction }: { transaction?: Transaction }) => {
+        await site.engine.sequelize.query(
+          'UPDATE plots SET revision_no = 7',
+          transaction ? { transaction } : {},
+        );
+      },
+    );
+    expect((await site.agent.post('/plots/2/restore')).status).to.equal(409);
+    expect(await ofPlot(2))
+      .to.include({ revision: 0 })
+      .and.to.have.property('removedAt')
+      .that.is.not.equal(null);
+  });
+
+  it('run the hooks of a destroy on what is purged, which may refuse', async () => {
+    const seen: string[] = [];
+    Plot.addHook('beforeBulkDestroy', 'own', ({ force }: DestroyOptions) => void seen.push(`bulk ${force}`));
+    Plot.addHook('beforeDestroy', 'own', ({ name }: Plot) => void seen.push(`before ${name}`));
+    Plot.addHook('afterDestroy', 'own', ({ name }: Plot) => void seen.push(`after ${name}`));
+    expectNothing(await site.agent.delete('/plots/2/purge'), 204);
+    expect(seen).to.deep.equal(['bulk true', 'before gone', 'after gone']);
+    Plot.removeHook('beforeDestroy', 'own');
+    Plot.addHook('beforeDestroy', 'own', () => {
+      throw new Error('Not this one.');
+    });
+    const refused = await new Repository(Plot).purge(3).catch((error: unknown) => error);
+    expect(String(refused)).to.equal('Error: Not this one.');
+    expect(await ofPlot(3)).to.not.equal(null);
+  });
+
+  it('leave the records behind relations as they are', async () => {
+    await Tree.bulkCreate([{ plotId: 2 }, { plotId: 2 }]);
+    await Tree.destroy({ where: { id: 1 } });
+    expect((await site.agent.post('/plots/2/restore')).status).to.equal(200);
+    expect(
+      (await Tree.findAll({ paranoid: false })).map(({ deletedAt }) => deletedAt === null),
+    ).to.have.members([true, false]);
+    await site.agent.delete('/plots/2');
+    const refused = await site.agent.delete('/plots/2/purge');
+    expect(refused.status).to.equal(409);
+    expect(await Tree.count({ paranoid: false })).to.equal(2);
+  });
+
+  it('find no row outside of a default scope', async () => {
+    await Gate.bulkCreate([
+      { id: 1, isOpen: true },
+      { id: 2, isOpen: false },
+    ]);
+    await Gate.unscoped().destroy({ where: { id: [1, 2] } });
+    const missing = { detail: 'There is no Gate with this id.' };
+    expectProblem(await site.agent.post('/gates/2/restore'), 404, missing);
+    expectProblem(await site.agent.delete('/gates/2/purge'), 404, missing);
+    expectJson(await site.agent.post('/gates/1/restore'), 200, { id: 1, isOpen: true, deletedAt: null });
+    await site.agent.delete('/gates/1');
+    expectNothing(await site.agent.delete('/gates/1/purge'), 204);
+  });
+
+  it('are routes of a router, too', async () => {
+    const app = express();
+    app.use(await crudRouter(Plot, { prefix: '/fields' }));
+    const agent = supertest(app);
+    expect((await agent.post('/fields/2/restore')).status).to.equal(200);
+    expectProblem(await agent.delete('/fields/2/purge'), 409, { detail: 'This Plot is not deleted.' });
+    expect((await agent.get('/fields/2/purge')).headers['allow']).to.equal('DELETE, OPTIONS');
+  });
+
+  it('are methods like any other where the resource does not name them', async () => {
+    class Plots extends crudController(Plot, { endpoints: ['read'] }) {
+      // @ts-expect-error It is older than the endpoint, and gets something else.
+      @Post('/:id/restore') override restore(@Param('id') id: number, @Body() body: object) {
+        return { id, body };
+      }
+      // @ts-expect-error The same.
+      @Post('/purge') override purge() {
+        return { purged: 3 };
+      }
+    }
+    const { agent, crud } = await buildApp({ models: [], controllers: [Plots] });
+    expectJson(await agent.post('/plots/7/restore').send({ from: 'tape' }), 200, {
+      id: 7,
+      body: { from: 'tape' },
+    });
+    expectJson(await agent.post('/plots/purge'), 200, { purged: 3 });
+    expect(crud.routes.map(({ operation }) => operation)).to.have.members(['read', null, null]);
+  });
+
+  it('are described', () => {
+    const { paths } = site.crud.openapi();
+    const restore = paths['/plots/{id}/restore']?.post;
+    const purge = paths['/plots/{id}/purge']?.delete;
+    expect([restore?.operationId, purge?.operationId]).to.deep.equal(['restorePlot', 'purgePlot']);
+    for (const each of [restore, purge])
+      expect(each?.description).to.match(/A record that is not deleted is a 409\.$/);
+    expect([restore?.requestBody, purge?.requestBody]).to.deep.equal([undefined, undefined]);
+    expect(Object.keys(restore?.responses ?? {})).to.include.members(['200', '403', '404', '409', '412']);
+    expect(Object.keys(purge?.responses ?? {})).to.include.members(['204', '403', '404', '409', '412']);
+    for (const { parameters = [] } of [restore, purge].flatMap((each) => each ?? []))
+      expect(parameters.flatMap((each) => ('name' in each ? each.name : []))).to.deep.equal([
+        'id',
+        'If-Match',
+      ]);
+  });
+});

@@ -1,0 +1,169 @@
+/** Rows without a version, as a column that was added to a table leaves them: they have a tag of their own, and begin to count. */
+import { expect } from 'chai';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud } from '../../../src/index.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', 'purge'] as const;
+const COUNTED = { createdAt: false, updatedAt: false, paranoid: true, version: true } as const;
+
+class Kept extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+}
+
+@Crud({ prefix: '/sheets', endpoints: [...ENDPOINTS] })
+@Table({ ...COUNTED, tableName: 'sheets' })
+class Sheet extends Kept {}
+
+/** Its hooks have Sequelize write it on either path. */
+@Crud({ prefix: '/hooked', endpoints: [...ENDPOINTS], ifMatch: 'required' })
+@Table({ ...COUNTED, tableName: 'hooked', hooks: { beforeUpdate() {}, beforeDestroy() {} } })
+class Hooked extends Kept {}
+
+@Crud({ prefix: '/many', endpoints: ['list', 'createMany', 'updateMany'], filterAllow: ['text'] })
+@Table({ ...COUNTED, tableName: 'many' })
+class Many extends Kept {}
+
+const TABLES = ['sheets', 'hooked', 'many'];
+
+/** A table whose rows have no version, and what sends requests with a tag. */
+async function start(models: readonly (typeof Kept)[]): Promise<TestApp> {
+  const site = await startTestApp({ models, bootstrap: { indexAdvice: false } });
+  for (const { tableName } of models)
+    await site.engine.sequelize.query(
+      `ALTER TABLE ${tableName} ALTER version DROP NOT NULL, ALTER version DROP DEFAULT`,
+    );
+  return site;
+}
+
+/** Without what tells answers apart that code of the user's has shaped. */
+function tagOf({ headers }: Response): string {
+  return String(headers['etag']).replace(/\..*"$/, '"');
+}
+
+async function fill({ engine }: TestApp, tables: readonly string[]): Promise<void> {
+  for (const table of tables)
+    await engine.sequelize.query(
+      `TRUNCATE ${table}; INSERT INTO ${table} (id, text) VALUES (1, 'a'), (2, 'b');
+       INSERT INTO ${table} (id, text, version) VALUES (3, 'c', 0)`,
+    );
+}
+
+describe('a row without a version', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await start([Sheet, Hooked]);
+  });
+
+  beforeEach(() => fill(site, TABLES.slice(0, 2)));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [name, tableName] of [
+    ['Sheet', 'sheets'],
+    ['Hooked', 'hooked'],
+  ] as const) {
+    const path = `/${tableName}/1`;
+    const changed = { detail: `The ${name} has been changed since; read it again, and repeat the change.` };
+    const send = (tag: string, text: string) => site.agent.patch(path).set('If-Match', tag).send({ text });
+
+    it(`has a tag of its own until it is written: ${name}`, async () => {
+      const read = await site.agent.get(path);
+      expect(tagOf(read)).to.equal('"null"');
+      expect(read.body).to.deep.equal({ id: 1, text: 'a', deletedAt: null, version: null });
+      const again = await site.agent.get(path).set('If-None-Match', String(read.headers['etag']));
+      expect(again.status).to.equal(304);
+      for (const tag of ['"0"', '"1"', '"nonsense"', '"x7"', '"0", "odd"']) {
+        const refused = await send(tag, 'no');
+        expectProblem(refused, 412, changed);
+        expect(tagOf(refused)).to.equal('"null"');
+      }
+      const first = await send('"null"', 'first');
+      expect(tagOf(first)).to.equal('"1"');
+      expect(first.body).to.deep.equal({ id: 1, text: 'first', deletedAt: null, version: 1 });
+      const stale = await send('"null"', 'second');
+      expectProblem(stale, 412, changed);
+      expect(tagOf(stale)).to.equal('"1"');
+      expect((await send('"null", "1"', 'second')).body).to.include({ version: 2 });
+    });
+
+    it(`is written whatever its state, where the request says so: ${name}`, async () => {
+      expect(tagOf(await send('*', 'any'))).to.equal('"1"');
+      const nothing = await site.agent.patch(`/${tableName}/2`).set('If-Match', '"null"').send({ text: 'b' });
+      expect(tagOf(nothing), 'nothing is written').to.equal('"null"');
+    });
+
+    it(`is replaced, deleted, restored and purged by its tag: ${name}`, async () => {
+      const { agent } = site;
+      const at = (id: number, end = '') => `/${tableName}/${id}${end}`;
+      expectProblem(await agent.put(at(1)).set('If-Match', '"0"').send({ text: 'x' }), 412, changed);
+      const replaced = await agent.put(at(1)).set('If-Match', '"null"').send({ text: 'x' });
+      expect(replaced.status).to.equal(200);
+      expect(tagOf(replaced)).to.equal('"1"');
+      expectProblem(await agent.delete(at(2)).set('If-Match', '"0"'), 412, changed);
+      expectNothing(await agent.delete(at(2)).set('If-Match', '"null"'), 204);
+      const [[row]] = await site.engine.sequelize.query(`SELECT version FROM ${tableName} WHERE id = 2`);
+      const tag = `"${(row as { version: number | null }).version}"`;
+      expectProblem(await agent.delete(at(2, '/purge')).set('If-Match', '"7"'), 412, changed);
+      expectProblem(await agent.post(at(2, '/restore')).set('If-Match', '"7"'), 412, changed);
+      const restored = await agent.post(at(2, '/restore')).set('If-Match', tag);
+      expect(restored.status).to.equal(200);
+      expect(restored.body.version).to.be.a('number');
+    });
+  }
+
+  it('is told from others: no tag of it fits a row that counts', async () => {
+    const refused = await site.agent.patch('/sheets/3').set('If-Match', '"null"').send({ text: 'no' });
+    expectProblem(refused, 412, {
+      detail: 'The Sheet has been changed since; read it again, and repeat the change.',
+    });
+    expect(tagOf(refused)).to.equal('"0"');
+  });
+});
+
+except(OF_MANY).describe('rows without a version', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await start([Many]);
+  });
+
+  beforeEach(() => fill(site, ['many']));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('are changed in arrays, by the version null', async () => {
+    const change = (first: number | null, third: number | null) =>
+      site.agent.patch('/many').send([
+        { id: 1, version: first, text: 'x' },
+        { id: 3, version: third, text: 'x' },
+      ]);
+    const detail = 'The Many has been changed since; read it again, and repeat the change.';
+    const refusal = (item: number) => ({
+      detail,
+      errors: [{ pointer: `/${item}`, code: 'changed', detail }],
+    });
+    expectProblem(await change(0, 0), 412, refusal(0));
+    expectProblem(await change(null, null), 412, refusal(1));
+    expect((await change(null, 0)).body.items).to.deep.equal([
+      { id: 1, text: 'x', deletedAt: null, version: 1 },
+      { id: 3, text: 'x', deletedAt: null, version: 1 },
+    ]);
+  });
+
+  it('begin to count where q finds them', async () => {
+    const written = await site.agent.patch('/many?q=text!=none').send({ text: 'y' });
+    expect(written.body).to.deep.equal({ affected: 3 });
+    const [rows] = await site.engine.sequelize.query('SELECT version FROM many ORDER BY id');
+    expect(rows).to.deep.equal([{ version: 1 }, { version: 1 }, { version: 1 }]);
+  });
+});

@@ -1,0 +1,636 @@
+/** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, `If-None-Match` of a read. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { IsString } from 'class-validator';
+import { Body, type InterceptorInterface, Param, UseInterceptor } from 'routing-controllers';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { except, UNGUARDED } from '../../support/combination.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'authors', timestamps: false })
+class Author extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud({
+  include: { author: UNGUARDED },
+  scope: { tenant: (request) => request.get('x-tenant') ?? 1 },
+  fields: { secret: { read: (request) => request.get('x-tenant') === undefined } },
+})
+@Table({ tableName: 'notes', version: true, paranoid: true })
+class Note extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+
+  @Column(DataType.STRING(20))
+  declare secret: string | null;
+
+  @ForeignKey(() => Author)
+  @Column(DataType.INTEGER)
+  declare authorId: number | null;
+
+  @BelongsTo(() => Author)
+  declare author?: Author;
+}
+
+/** Its version does not leave. */
+@Crud({ ifMatch: 'required' })
+@Table({ tableName: 'locks', timestamps: false, version: 'revision' })
+class Lock extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(10) })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare count: number;
+
+  @Exclude()
+  declare revision: number;
+}
+
+@Crud({ etag: 'xmin' })
+@Table({ tableName: 'marks', timestamps: false })
+class Mark extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+}
+
+/** What code of the user's shows at the end of a text. It is in no row. */
+let ending = '';
+
+/** Its version is for some. */
+@Crud({
+  endpoints: ['read', 'create', 'update', 'delete', 'replace', 'updateMany'],
+  fields: { version: { read: (request) => request.get('role') === 'auditor' } },
+})
+@Table({ tableName: 'ledgers', timestamps: false, version: true })
+class Ledger extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(10) })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare count: number;
+
+  declare version: number;
+}
+
+/** With a getter. */
+@Crud()
+@Table({ tableName: 'calls', timestamps: false, version: true })
+class Call extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({
+    type: DataType.STRING(20),
+    get(this: Call) {
+      return `${this.getDataValue('text')}${ending}`;
+    },
+  })
+  declare text: string;
+}
+
+/** What decorators read of a body. */
+class Words {
+  @IsString()
+  declare text: string;
+}
+
+/** Who change one record at the same time. */
+const CLIENTS = 16 * Number(process.env['CRUD_TEST_TIMES'] ?? 1);
+
+const CHANGED = { detail: 'The Note has been changed since; read it again, and repeat the change.' };
+
+/** A tag without a number. */
+const SEALED = /^"s[\w-]{22}(?:\.[\w-]+)?"$/;
+
+/** What stands before the dot: answers that code of the user's takes part in have more. */
+function stateOf({ headers }: Response): string | undefined {
+  return /^"(x?\d+)(?:\.[\w-]+)?"$/.exec(headers['etag'] ?? '')?.[1];
+}
+
+describe('the tags of records', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Author, Note, Lock, Ledger, Mark, Call],
+      bootstrap: { cursorSecret: 'a secret of the tests alone, 32 long' },
+      engine: { logging: sql.record },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    ending = '';
+    await emptyTables(site, 'notes', 'authors', 'locks', 'ledgers', 'marks', 'calls');
+    await Author.create({ name: 'Ann' });
+    await Note.create({ tenant: 1, text: 'one', authorId: 1 });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('counts the changes of a row with a version', async () => {
+    const created = await site.agent.post('/notes').send({ text: 'two' });
+    expect([created.status, stateOf(created), created.body.version]).to.deep.equal([201, '0', 0]);
+    const changed = await site.agent.patch('/notes/2').send({ text: 'zwei' });
+    expect([changed.status, stateOf(changed), changed.body.version]).to.deep.equal([200, '1', 1]);
+    expect(stateOf(await site.agent.get('/notes/2'))).to.equal('1');
+    expect(stateOf(await site.agent.get('/notes/2?fields=text'))).to.equal('1');
+    const same = await site.agent.patch('/notes/2').send({ text: 'zwei' });
+    expect([same.status, stateOf(same)]).to.deep.equal([200, '1']);
+    for (const body of [{ text: 'zwei' }, {}]) {
+      const checked = await site.agent.patch('/notes/2').set('if-match', '"1"').send(body);
+      expect([checked.status, stateOf(checked), checked.body.version]).to.deep.equal([200, '1', 1]);
+    }
+    expect((await site.agent.get('/notes')).headers['etag']).to.match(/^W\//);
+  });
+
+  except({
+    values: 'an interceptor sees the answer',
+    session: 'overrides answer',
+    records: 'overrides answer',
+  }).it('has the version alone where the row alone is answered', async () => {
+    const read = await site.agent.get('/notes/1');
+    expect(read.headers['etag']).to.equal('"0"');
+    expectNothing(await site.agent.get('/notes/1').set('if-none-match', '"0"'), 304);
+    for (const tags of ['W/"0"', '"5", "0"', '*'])
+      expectNothing(await site.agent.get('/notes/1').set('if-none-match', tags), 304);
+    expect((await site.agent.get('/notes/1').set('if-none-match', '"1"')).status).to.equal(200);
+    const head = await site.agent.head('/notes/1');
+    expect(head.headers['etag']).to.equal('"0"');
+    expect((await site.agent.get('/notes/1?fields=text')).headers['etag']).to.equal('"0"');
+  });
+
+  it('tells answers about one state apart that have not the same bytes', async () => {
+    const [whole, masked, included] = [
+      await site.agent.get('/notes/1'),
+      await site.agent.get('/notes/1').set('x-tenant', '1'),
+      await site.agent.get('/notes/1?include=author'),
+    ];
+    expect([whole, masked, included].map(stateOf)).to.deep.equal(['0', '0', '0']);
+    expect(new Set([whole, masked, included].map(({ headers }) => headers['etag'])).size).to.equal(3);
+    await site.agent.patch('/authors/1').send({ name: 'Bea' });
+    const again = await site.agent
+      .get('/notes/1?include=author')
+      .set('if-none-match', included.headers['etag'] ?? '');
+    expect([again.status, again.body.author.name]).to.deep.equal([200, 'Bea']);
+  });
+
+  it('changes a record by the tag of whichever answer shows it', async () => {
+    const tags = [
+      await site.agent.get('/notes/1'),
+      await site.agent.get('/notes/1?fields=text'),
+      await site.agent.get('/notes/1?include=author'),
+      await site.agent.get('/notes/1').set('x-tenant', '1'),
+    ].map(({ headers }) => headers['etag'] ?? '');
+    for (const tag of tags) {
+      expect((await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'one' })).status).to.equal(
+        200,
+      );
+    }
+    const changed = await site.agent
+      .patch('/notes/1')
+      .set('if-match', tags[1] ?? '')
+      .send({ text: 'eins' });
+    for (const tag of tags)
+      expect((await site.agent.delete('/notes/1').set('if-match', tag)).status).to.equal(412);
+    expectNothing(await site.agent.delete('/notes/1').set('if-match', changed.headers['etag'] ?? ''), 204);
+  });
+
+  for (const tag of ['"0"', 'W/"0"', '*', '"5", "0"', '"0.abc"', '"foreign","0" ,']) {
+    it(`changes and deletes a record in the state of If-Match: ${tag}`, async () => {
+      const changed = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      expect([changed.status, changed.body.text, stateOf(changed)]).to.deep.equal([200, 'eins', '1']);
+      await Note.create({ tenant: 1, text: 'two' });
+      expectNothing(await site.agent.delete('/notes/2').set('if-match', tag), 204);
+      expect(await Note.count()).to.equal(1);
+    });
+  }
+
+  for (const tag of ['"1"', '"7", "8"', '"foreign"', '"W/0"', '"00"', '"99999999999"', '"-1"', '"x0"']) {
+    it(`refuses both in another state than If-Match: ${tag}, and tells the one it has`, async () => {
+      for (const body of [{ text: 'eins' }, { text: 'one' }, {}]) {
+        const refused = await site.agent.patch('/notes/1').set('if-match', tag).send(body);
+        expectProblem(refused, 412, CHANGED);
+        expect(refused.headers['etag']).to.equal('"0"');
+      }
+      expectProblem(await site.agent.delete('/notes/1').set('if-match', tag), 412, CHANGED);
+      expect((await Note.findByPk(1))?.get()).to.include({ text: 'one', version: 0 });
+    });
+  }
+
+  for (const tag of ['0', '"0', '""0"', '"0" "1"', 'W/0', '', '*, "0"', '"ü\n"']) {
+    it(`refuses what is no list of tags: ${JSON.stringify(tag)}`, async () => {
+      if (tag.includes('\n')) return;
+      const refused = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      expectProblem(refused, 400, { detail: 'If-Match is no list of entity tags, such as "7", and no *.' });
+    });
+  }
+
+  it('tells a record that is not there from one in another state', async () => {
+    const missing = await site.agent.patch('/notes/9').set('if-match', '"0"').send({ text: 'x' });
+    expect(missing.status).to.equal(404);
+    const foreign = site.agent.patch('/notes/1').set({ 'if-match': '"9"', 'x-tenant': '2' });
+    const other = await foreign.send({ text: 'x' });
+    expectProblem(other, 404, missing.body);
+    expect(other.headers).to.not.have.property('etag');
+    await site.agent.delete('/notes/1');
+    expectProblem(await site.agent.delete('/notes/1').set('if-match', '"0"'), 404, missing.body);
+  });
+
+  it('refuses a create under a condition: there is no state yet', async () => {
+    const refused = await site.agent.post('/notes').set('if-match', '"0"').send({ text: 'x' });
+    expectProblem(refused, 412, {
+      detail: 'A new Note has no state that If-Match could name, and nothing was done; leave it out.',
+    });
+  });
+
+  it('asks for a condition where it is required', async () => {
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    for (const refused of [
+      await site.agent.patch('/locks/a').send({ count: 2 }),
+      await site.agent.delete('/locks/a'),
+    ]) {
+      expectProblem(refused, 428, {
+        detail: 'A change of a Lock needs the header If-Match, with the ETag that a read of it has given.',
+      });
+    }
+    const read = await site.agent.get('/locks/a');
+    expect(read.headers['etag']).to.match(SEALED);
+    expectJson(read, 200, { name: 'a', count: 1 });
+    const changed = await site.agent
+      .patch('/locks/a')
+      .set('if-match', read.headers['etag'] ?? '')
+      .send({ count: 2 });
+    expect([changed.status, changed.body.count]).to.deep.equal([200, 2]);
+    expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
+    expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
+  });
+
+  describe('of a version that the request may not read', () => {
+    const AUDITOR = { role: 'auditor' };
+    const GONE = { detail: 'The Ledger has been changed since; read it again, and repeat the change.' };
+    const change = (tag: string, count: number, name = 'A') =>
+      site.agent.patch(`/ledgers/${name}`).set('if-match', tag).send({ count });
+
+    beforeEach(async () => {
+      for (const name of ['A', 'b']) await site.agent.post('/ledgers').send({ name, count: 1 });
+    });
+
+    it('hide it, and are conditions as others are', async () => {
+      const read = await site.agent.get('/ledgers/A');
+      expectJson(read, 200, { name: 'A', count: 1 });
+      expect(read.headers['etag']).to.match(SEALED);
+      const cached = await site.agent.get('/ledgers/A').set('if-none-match', read.headers['etag'] ?? '');
+      expect(cached.status).to.equal(304);
+      const changed = await change(read.headers['etag'] ?? '', 2);
+      expectJson(changed, 200, { name: 'A', count: 2 });
+      expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
+      const stale = await change(read.headers['etag'] ?? '', 3);
+      expectProblem(stale, 412, GONE);
+      expect(stale.headers).to.not.have.property('etag');
+      expect((await change(`W/${changed.headers['etag']}`, 3)).status).to.equal(200);
+      expect((await change('*', 4)).status).to.equal(200);
+      const known = await site.agent.get('/ledgers/A').set(AUDITOR);
+      expectJson(known, 200, { name: 'A', count: 4, version: 3 });
+      expect(stateOf(known)).to.equal('3');
+    });
+
+    it('are good for one record, and say nothing of others in its state', async () => {
+      const tags = [];
+      for (const name of ['A', 'b'])
+        tags.push((await site.agent.get(`/ledgers/${name}`)).headers['etag'] ?? '');
+      expect(tags[0]?.split('.')[0]).to.not.equal(tags[1]?.split('.')[0]);
+      expectProblem(await change(tags[1] ?? '', 2), 412, GONE);
+    });
+
+    it('cannot be guessed by their numbers, nor by those in an array', async () => {
+      for (const tag of ['"0"', '"1"', '"s"', '"s0"']) expectProblem(await change(tag, 2), 412, GONE);
+      for (const version of [0, 1]) {
+        const refused = await site.agent.patch('/ledgers').send([{ name: 'A', count: 2, version }]);
+        expectProblem(refused, 422, {
+          detail: 'version cannot be set.',
+          errors: [{ pointer: '/0/version', code: 'readOnly', detail: 'version cannot be set.' }],
+        });
+      }
+      const known = await site.agent
+        .patch('/ledgers')
+        .set(AUDITOR)
+        .send([{ name: 'A', count: 2, version: 0 }]);
+      expectJson(known, 200, { items: [{ name: 'A', count: 2, version: 1 }] });
+    });
+
+    it('are read by other processes with the same secret, and a start without one says so', async () => {
+      const tag = (await site.agent.get('/ledgers/A')).headers['etag'] ?? '';
+      const logger = new CapturedLog();
+      const cursorSecret = ['another secret of the tests, 32 long', 'a secret of the tests alone, 32 long'];
+      const other = await buildApp({ models: [Ledger], cursorSecret, logger });
+      const send = ({ agent }: typeof other) => agent.patch('/ledgers/A').set('if-match', tag);
+      expect((await send(other).send({ count: 2 })).status).to.equal(200);
+      const own = await buildApp({ models: [Ledger], logger });
+      expect((await send(own).send({ count: 2 })).status).to.equal(412);
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'Tags of Ledger hide a version that requests may not read, with a secret of this process alone; set cursorSecret in ' +
+          'bootstrap, so that other processes read them, too.',
+      ]);
+    });
+  });
+
+  it('passes If-Unmodified-Since over, which is no condition where one is required', async () => {
+    const long = { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' };
+    expect((await site.agent.patch('/notes/1').set(long).send({ text: 'eins' })).status).to.equal(200);
+    expectNothing(await site.agent.delete('/notes/1').set(long), 204);
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    expect((await site.agent.patch('/locks/a').set(long).send({ count: 2 })).status).to.equal(428);
+  });
+
+  it('has no tags, or those of the transaction, where the option says so for a model with a version', async () => {
+    const serve = async (etag: false | 'xmin') => {
+      class Notes extends crudController(Note, { etag }) {}
+      return (await buildApp({ models: [Author], controllers: [Notes] })).agent;
+    };
+    const none = await serve(false);
+    expect((await none.get('/notes/1')).headers['etag']).to.match(/^W\//);
+    expect((await none.patch('/notes/1').set('if-match', '"0"').send({ text: 'x' })).status).to.equal(412);
+    expect((await none.patch('/notes/1').send({ text: 'x' })).body).to.include({ text: 'x', version: 1 });
+    const byTransaction = await serve('xmin');
+    const read = await byTransaction.get('/notes/1');
+    expect(stateOf(read)).to.match(/^x\d+$/);
+    const send = (tag: string) => byTransaction.patch('/notes/1').set('if-match', tag).send({ text: 'y' });
+    expect((await send('"1"')).status).to.equal(412);
+    expect((await send(read.headers['etag'] ?? '')).body).to.include({ text: 'y', version: 2 });
+  });
+
+  it('changes nothing under If-None-Match, also where If-Match is required', async () => {
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    for (const path of ['/locks/a', '/notes/1', '/marks/1', '/authors/1']) {
+      for (const method of ['patch', 'delete'] as const) {
+        const send = (condition: string) =>
+          site.agent[method](path).set('if-none-match', condition).send({ count: 2 });
+        expect([path, method, (await send('*')).status]).to.deep.equal([path, method, 412]);
+        expect([path, method, (await send('"x"')).status]).to.deep.equal([path, method, 400]);
+      }
+    }
+    expectJson(await site.agent.get('/locks/a'), 200, { name: 'a', count: 1 });
+    expect((await site.agent.get('/authors/1')).status).to.equal(200);
+  });
+
+  it('has no tag of a row without a version, which meets no condition', async () => {
+    const { sequelize } = site.engine;
+    await sequelize.query('ALTER TABLE calls ALTER version DROP NOT NULL');
+    await sequelize.query("INSERT INTO calls (text, version) VALUES ('old', NULL)");
+    expect(stateOf(await site.agent.get('/calls/1').expect(200))).to.equal(undefined);
+    const change = (method: 'patch' | 'delete') =>
+      site.agent[method]('/calls/1').set('if-match', '"0"').send({ text: 'new' });
+    expect((await change('patch')).status).to.equal(412);
+    expect((await change('delete')).status).to.equal(412);
+    expect(await Call.findByPk(1)).to.include({ text: 'old' });
+  });
+
+  it('takes the transaction that wrote a row, where the model has no version', async () => {
+    const created = await site.agent.post('/marks').send({ text: 'one' });
+    expect(stateOf(created)).to.match(/^x\d+$/);
+    const read = await site.agent.get('/marks/1');
+    expect(stateOf(read)).to.equal(stateOf(created));
+    expect((await site.agent.get('/marks').expect(200)).body.items).to.have.length(1);
+    const changed = await site.agent
+      .patch('/marks/1')
+      .set('if-match', read.headers['etag'] ?? '')
+      .send({ text: 'eins' });
+    expect(changed.status).to.equal(200);
+    expect(stateOf(changed)).to.not.equal(stateOf(read));
+    const refused = await site.agent.delete('/marks/1').set('if-match', read.headers['etag'] ?? '');
+    expect([refused.status, stateOf(refused)]).to.deep.equal([412, stateOf(changed)]);
+    expect((await site.agent.delete('/marks/1').set('if-match', '"0"')).status).to.equal(412);
+    expectNothing(await site.agent.delete('/marks/1').set('if-match', changed.headers['etag'] ?? ''), 204);
+  });
+
+  const lock = 'the record is locked before it is written';
+  except({ general: lock, session: lock, records: lock }).it(
+    'has the condition, and counts the version, in the statement of the write',
+    async () => {
+      await Mark.create({ text: 'one' });
+      const mark = (await site.agent.get('/marks/1')).headers['etag'] ?? '';
+      for (const [table, send, written] of [
+        ['notes', () => site.agent.patch('/notes/1').send({ text: 'I' }), /^UPDATE "notes".* \+ 1/],
+        [
+          'notes',
+          () => site.agent.patch('/notes/1').set('if-match', '"1"').send({ text: 'eins' }),
+          /^UPDATE "notes".* WHERE .*"version" = /,
+        ],
+        [
+          'notes',
+          () => site.agent.delete('/notes/1').set('if-match', '"5", "2"'),
+          /^UPDATE "notes".* WHERE .*"version" = ANY/,
+        ],
+        [
+          'marks',
+          () => site.agent.delete('/marks/1').set('if-match', mark),
+          /^DELETE FROM "marks".* WHERE .*xmin/,
+        ],
+      ] as const) {
+        const { result, statements } = await sql.duringRequest(send);
+        expect(result.status).to.be.oneOf([200, 204]);
+        const [statement, ...others] = statements.filter((text) => text.includes(`"${table}"`));
+        expect(statement).to.match(written);
+        expect(others).to.deep.equal([]);
+      }
+    },
+  );
+
+  it('lets no change of many clients be lost, who read, change, and try again on 412', async () => {
+    await Lock.create({ name: 'n', count: 0 });
+    const increment = async (): Promise<void> => {
+      const read = await site.agent.get('/locks/n');
+      const changed = await site.agent
+        .patch('/locks/n')
+        .set('if-match', read.headers['etag'] ?? '')
+        .send({ count: read.body.count + 1 });
+      if (changed.status === 412) return increment();
+      expect(changed.status).to.equal(200);
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, increment));
+    expect((await Lock.findByPk('n'))?.get()).to.include({ count: CLIENTS, revision: CLIENTS });
+  });
+
+  it('checks the condition of an override, and keeps the record as it is until the override has ended', async () => {
+    const seen: string[] = [];
+    class Overridden extends crudController(Note) {
+      override async update(id: number, values: object, context: CrudContext<Note>) {
+        seen.push('update');
+        await context.repository.create({ text: 'log' } as never);
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Overridden] });
+    expectProblem(await agent.patch('/notes/1').set('if-match', '"3"').send({ text: 'x' }), 412, CHANGED);
+    expect(seen).to.deep.equal([]);
+    const changed = await agent.patch('/notes/1').set('if-match', '"0"').send({ text: 'x' });
+    expect([changed.status, stateOf(changed)]).to.deep.equal([200, '1']);
+    expect(await Note.count()).to.equal(2);
+  });
+
+  it('checks the condition of an override whose parameters decorators read', async () => {
+    const seen: string[] = [];
+    class Decorated extends crudController(Note) {
+      override async update(@Param('id') id: number, @Body() values: Words, context: CrudContext<Note>) {
+        seen.push(`${id} ${values.text}`);
+        return super.update(id, { text: values.text }, context);
+      }
+
+      override remove(@Param('id') id: number, context: CrudContext<Note>) {
+        seen.push(`${id}`);
+        return super.remove(id, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Decorated] });
+    const change = (tag: string) => agent.patch('/notes/1').set('if-match', tag).send({ text: 'x' });
+    expectProblem(await change('"3"'), 412, CHANGED);
+    expectProblem(await agent.delete('/notes/1').set('if-match', '"3"'), 412, CHANGED);
+    expect([seen, (await Note.findByPk(1))?.text]).to.deep.equal([[], 'one']);
+    const changed = await change('"0"');
+    expect([changed.status, stateOf(changed)]).to.deep.equal([200, '1']);
+    expect((await agent.delete('/notes/1').set('if-match', '"1"')).status).to.equal(204);
+    expect(seen).to.deep.equal(['1 x', '1']);
+  });
+
+  it('never gives the same tag to answers that an interceptor may change', async () => {
+    class Shout implements InterceptorInterface {
+      intercept(_action: unknown, content: object) {
+        return { ...content, at: Math.random() };
+      }
+    }
+    @UseInterceptor(Shout)
+    class Loud extends crudController(Note) {}
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Loud] });
+    const [first, second] = [await agent.get('/notes/1'), await agent.get('/notes/1')];
+    expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
+    expect(first.headers['etag']).to.not.equal(second.headers['etag']);
+    const again = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    expect(again.status).to.equal(200);
+    const changed = await agent
+      .patch('/notes/1')
+      .set('if-match', first.headers['etag'] ?? '')
+      .send({ text: 'x' });
+    expect(changed.status).to.equal(200);
+  });
+
+  it('tells answers apart that an override or a getter makes of one state', async () => {
+    class Loud extends crudController(Note) {
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Note>) {
+        const note = await super.read(id, query, context);
+        return note.set('text', `${note.text}${ending}`);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Loud] });
+    await Call.create({ text: 'one' });
+    for (const get of [() => agent.get('/notes/1'), () => site.agent.get('/calls/1')]) {
+      ending = '';
+      const first = await get();
+      ending = '!';
+      const second = await get().set('if-none-match', first.headers['etag'] ?? '');
+      expect([second.status, second.body.text]).to.deep.equal([200, 'one!']);
+      expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
+      expect(first.headers['etag']).to.not.equal(second.headers['etag']);
+    }
+  });
+
+  except({ values: 'an interceptor may change each answer' }).it(
+    'knows an answer of an override again',
+    async () => {
+      class Plain extends crudController(Note) {
+        override read(id: Id, query: ReadQuery, context: CrudContext<Note>) {
+          return super.read(id, query, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Author, Note], controllers: [Plain] });
+      const { headers } = await agent.get('/notes/1').expect(200);
+      await agent
+        .get('/notes/1')
+        .set('if-none-match', headers['etag'] ?? '')
+        .expect(304);
+    },
+  );
+
+  it('tells answers apart whose bytes a response.json of the user makes', async () => {
+    const { agent } = await buildApp({ models: [Author, Note] }, (app) =>
+      app.use((_request, response, next) => {
+        const { json } = response;
+        response.json = (body: object) => json.call(response, { ...body, ending });
+        next();
+      }),
+    );
+    ending = '';
+    const first = await agent.get('/notes/1');
+    ending = '!';
+    const second = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    expect([second.status, second.body.ending, stateOf(second)]).to.deep.equal([200, '!', '0']);
+  });
+
+  it('is read of a row whose method has decorators of its own, and of none where the method has answered', async () => {
+    class Decorated extends crudController(Mark) {
+      override read(@Param('id') id: number, query: ReadQuery, context: CrudContext<Mark>) {
+        if (context.request.get('x-own') === undefined) return super.read(id, query, context);
+        context.response.status(418).json({ own: true });
+        return undefined as never;
+      }
+    }
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [Mark], controllers: [Decorated], logger });
+    await Mark.create({ text: 'one' });
+    expect(stateOf(await agent.get('/marks/1'))).to.match(/^x/);
+    const own = await agent.get('/marks/1').set('x-own', '1');
+    expect([own.status, own.body, logger.lines]).to.deep.equal([418, { own: true }, []]);
+  });
+
+  it('describes both headers in the document', async () => {
+    const { paths } = site.crud.openapi();
+    const item = paths['/locks/{id}'] ?? {};
+    expect(JSON.stringify(item.get?.responses['200'])).to.include('"ETag"');
+    const names = item.patch?.parameters?.map((each) => ('name' in each ? each.name : ''));
+    expect(names).to.include('If-Match');
+    expect(Object.keys(item.patch?.responses ?? {})).to.include.members(['412', '428']);
+    expect(Object.keys(paths['/marks/{id}']?.patch?.responses ?? {})).to.not.include('428');
+  });
+});

@@ -1,0 +1,374 @@
+/** A GET cannot write, whatever the code that it runs tries: the server has set its connections read-only. */
+import { expect } from 'chai';
+import express, { type RequestHandler } from 'express';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  crudRouter,
+  type Id,
+  type ListQuery,
+  type ReadQuery,
+  Repository,
+  unitOfWork,
+} from '../../../src/index.js';
+import { currentSession } from '../../../src/persistence/session/session.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { except, onPath, UNGUARDED } from '../../support/combination.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { IS_POOLED } from '../../support/pooler.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud({ pagination: 'cursor' })
+@Table({ tableName: 'halls', timestamps: false })
+class Hall extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+/** Finds by a method of its own. */
+@Crud({ pagination: 'cursor' })
+@Table({ tableName: 'attics', timestamps: false })
+class Attic extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  static override findAll = Model.findAll;
+}
+
+/** Its state is in a system column, which another statement reads. */
+@Crud({ etag: 'xmin' })
+@Table({ tableName: 'vaults', timestamps: false })
+class Vault extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud({ include: { stairs: UNGUARDED } })
+@Table({ tableName: 'wings', timestamps: false })
+class Wing extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @HasMany(() => Stair, { foreignKey: 'wingId', constraints: false })
+  declare stairs?: Stair[];
+}
+
+@Crud()
+@Table({ tableName: 'stairs', timestamps: false, indexes: [{ fields: ['wingId'] }] })
+class Stair extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare wingId: number;
+}
+
+@Table({ tableName: 'visits', timestamps: false })
+class Visit extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const INSERT = 'INSERT INTO visits DEFAULT VALUES';
+const FIND_HOOKS = ['beforeFind', 'afterFind'] as const;
+const PATHS = ['/rooms', '/rooms/1', '/halls', '/halls?after=', '/halls/1'];
+
+describe('a GET', () => {
+  const logger = new CapturedLog();
+  const visits = new Repository(Visit);
+  let site: TestApp;
+  let cursor: string;
+
+  /** What a hook may try. */
+  const ATTEMPTS: Readonly<Record<string, () => Promise<unknown>>> = {
+    'creates a record': () => Visit.create(),
+    'creates records in bulk': () => Visit.bulkCreate([{}, {}]),
+    'changes records': () => Visit.update({ id: 8 }, { where: { id: 7 } }),
+    'deletes records': () => Visit.destroy({ where: {} }),
+    'writes with a repository': () => visits.create({}),
+    'opens a transaction of its own': () =>
+      site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction })),
+    'opens one and ends it itself': async () => {
+      const transaction = await site.engine.sequelize.transaction();
+      await Visit.create({}, { transaction }).finally(() => transaction.rollback());
+    },
+    'opens a unit of work': () => unitOfWork((uow) => uow.repository(Visit).create({})),
+    'opens a transaction in a unit of work': () =>
+      unitOfWork(() => site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction }))),
+    'sends SQL': () => site.engine.sequelize.query(INSERT),
+    'sends SQL and says that it is an INSERT': () =>
+      site.engine.sequelize.query(INSERT, { type: QueryTypes.INSERT }),
+    'sends SQL and says that it is a SELECT': () =>
+      site.engine.sequelize.query(`${INSERT} RETURNING id`, { type: QueryTypes.SELECT }),
+  };
+
+  before(async () => {
+    // Two: a transaction in a unit of work is a second one, beside that of an injected session, or of PgBouncer, a third one.
+    const max = IS_POOLED ? 3 : onPath({ fast: 2, session: 3 });
+    site = await startTestApp({
+      models: [Room, Hall, Visit],
+      bootstrap: { models: [Room, Hall], logger },
+      engine: { pool: { max } },
+      minPool: max,
+    });
+    await Room.bulkCreate([{ name: 'A' }, { name: 'B' }]);
+    await Hall.bulkCreate([{ name: 'A' }, { name: 'B' }]);
+    const { body } = await site.agent.get('/halls?size=1');
+    cursor = body.next_cursor;
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    await emptyTables(site, 'visits');
+    await Visit.create({ id: 7 });
+  });
+
+  afterEach(() => {
+    for (const hook of FIND_HOOKS) {
+      Room.removeHook(hook, 'write');
+      Hall.removeHook(hook, 'write');
+    }
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const addHook = (hook: (typeof FIND_HOOKS)[number], work: () => Promise<unknown>): void => {
+    Room.addHook(hook, 'write', async () => void (await work()));
+    Hall.addHook(hook, 'write', async () => void (await work()));
+  };
+  const get = (path: string) => site.agent.get(path.replace('after=', `after=${cursor}`));
+  const storedVisits = () => Visit.findAll({ raw: true });
+
+  for (const [attempt, work] of Object.entries(ATTEMPTS)) {
+    it(`writes nothing where a hook ${attempt}`, async () => {
+      for (const hook of FIND_HOOKS) {
+        addHook(hook, work);
+        for (const path of PATHS) {
+          expectProblem(await get(path), 500, { detail: 'Internal Server Error' });
+          expect((await site.agent.head(path.replace('after=', `after=${cursor}`))).status).to.equal(500);
+        }
+        Room.removeHook(hook, 'write');
+        Hall.removeHook(hook, 'write');
+      }
+      expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+      // The first failure of each route is logged at once, and the others as a number.
+      expect(logger.codes).to.deep.equal(['25006']);
+      expect(logger.lines.length).to.be.at.least(PATHS.length - 1);
+    });
+  }
+
+  it('writes nothing where the hook takes no notice of the refusal', async () => {
+    addHook('afterFind', () => caughtError(() => Visit.create()));
+    expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
+    expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+  });
+
+  it('answers as ever when the hook is gone', async () => {
+    addHook('afterFind', () => Visit.create());
+    await get('/rooms/1');
+    Room.removeHook('afterFind', 'write');
+    expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
+  });
+
+  it('writes nothing in an overridden method either', async () => {
+    class RoomController extends crudController(Room) {
+      override async list(query: ListQuery, context: CrudContext<Room>) {
+        await context.repository.create({ name: 'C' });
+        return super.list(query, context);
+      }
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Room>) {
+        await site.engine.sequelize.query(INSERT);
+        return super.read(id, query, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Room], controllers: [RoomController], logger });
+    for (const path of ['/rooms', '/rooms/1']) {
+      expectProblem(await agent.get(path), 500, { detail: 'Internal Server Error' });
+    }
+    expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+    expect(await Room.count()).to.equal(2);
+  });
+
+  it('reads on connections that the server has set read-only', async () => {
+    class RoomController extends crudController(Room) {
+      override async read(_id: Id, _query: ReadQuery, _context: CrudContext<Room>): Promise<Room> {
+        const [row] = await site.engine.sequelize.query<{ name: string }>(
+          "SELECT current_setting('transaction_read_only') AS name",
+          { type: QueryTypes.SELECT },
+        );
+        return Room.build({ id: 1, name: row?.name });
+      }
+    }
+    const { agent } = await buildApp({ models: [Room], controllers: [RoomController], logger });
+    expectJson(await agent.get('/rooms/1'), 200, { id: 1, name: 'on' });
+  });
+});
+
+describe('a GET whose hooks read', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Room], engine: { pool: { max: 1, acquire: 3_000 } } });
+    await Room.create({ name: 'A' });
+  });
+
+  afterEach(() => Room.removeHook('beforeFind', 'read'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('needs one connection for all of it, SQL of any kind included', async () => {
+    let reads = 0;
+    Room.addHook('beforeFind', 'read', async () => {
+      reads += 1;
+      if (reads > 2) return;
+      await site.engine.sequelize.query('SELECT 1');
+      await Room.findAll();
+    });
+    expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'A' });
+    reads = 0;
+    expect((await site.agent.get('/rooms?size=1')).body).to.deep.include({ items: [{ id: 1, name: 'A' }] });
+  });
+});
+
+const OVERRIDDEN = 'overrides of the combination run in a session, which is what the test looks for';
+const pgbouncer = 'sessions begin with a statement of their own there';
+const exceptOverridden = except({ session: OVERRIDDEN, records: OVERRIDDEN, pgbouncer });
+
+describe('the session of a GET', () => {
+  const sessions: unknown[] = [];
+  let site: TestApp;
+
+  before(async () => {
+    const logging = (): void => void sessions.push(currentSession(site?.engine.sequelize));
+    site = await startTestApp({
+      models: [Room, Hall, Attic, Vault, Wing, Stair],
+      engine: { logging },
+      bootstrap: { fastPath: false },
+    });
+    await Room.create({ name: 'A' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** Whether each of the statements for a request is sent in a session. */
+  async function isUsed(agent: TestApp['agent'], path = '/rooms/1'): Promise<boolean[]> {
+    sessions.splice(0);
+    expect((await agent.get(path)).status).to.equal(200);
+    return sessions.splice(0).map((session) => session !== undefined);
+  }
+
+  exceptOverridden.it('is left out where nothing of the user runs', async () => {
+    for (const path of ['/rooms/1', '/rooms', '/halls']) {
+      expect(await isUsed(site.agent, path), path).to.deep.equal([false]);
+    }
+  });
+
+  exceptOverridden.it('is there for a hook, of the model and of the instance', async () => {
+    for (const target of [Room, site.engine.sequelize] as unknown as Hooked[]) {
+      target.addHook('afterFind', 'look', () => {});
+      expect(await isUsed(site.agent)).to.deep.equal([true]);
+      target.removeHook('afterFind', 'look');
+    }
+    expect(await isUsed(site.agent)).to.deep.equal([false]);
+  });
+
+  except({ pgbouncer }).it('is there for a controller and for a repository of the user', async () => {
+    class RoomController extends crudController(Room) {}
+    class RoomRepository extends Repository<Room> {
+      static override model = Room;
+    }
+    class StoredController extends crudController(RoomRepository) {}
+    for (const controller of [RoomController, StoredController]) {
+      const { agent } = await buildApp({ models: [Room], controllers: [controller], fastPath: false });
+      expect(await isUsed(agent)).to.deep.equal([true]);
+    }
+  });
+
+  exceptOverridden.it('is there for a hook of a model that may be included', async () => {
+    await Wing.create();
+    await Stair.create({ wingId: 1 });
+    const look = async () => new Set(await isUsed(site.agent, '/wings/1?include=stairs'));
+    expect(await look()).to.deep.equal(new Set([false]));
+    Stair.addHook('afterFind', 'look', () => {});
+    expect(await look()).to.deep.equal(new Set([true]));
+    Stair.removeHook('afterFind', 'look');
+  });
+
+  exceptOverridden.it('is there for a state that is read beside its record', async () => {
+    await Vault.create();
+    // The state, and the record; what follows ends the session.
+    const [state, record] = await isUsed(site.agent, '/vaults/1');
+    expect([state, record]).to.deep.equal([true, true]);
+  });
+
+  except({ pgbouncer }).it('is there for a repository of a router that is mounted by itself', async () => {
+    class Rooms extends Repository<Room> {
+      static override model = Room;
+    }
+    const agent = supertest(express().use('/rooms', crudRouter(Rooms, { fastPath: false })));
+    // The first request of a router reads the catalogue.
+    await agent.get('/rooms');
+    expect(await isUsed(agent)).to.deep.equal([true]);
+  });
+
+  exceptOverridden.it('is there for a scope, and for a method in the place of one of Sequelize', async () => {
+    Room.addScope('defaultScope', { where: { name: 'A' } }, { override: true });
+    expect(await isUsed(site.agent)).to.deep.equal([true]);
+    Room.addScope('defaultScope', {}, { override: true });
+    expect(await isUsed(site.agent)).to.deep.equal([false]);
+    expect(await isUsed(site.agent, '/attics')).to.deep.equal([true]);
+  });
+
+  except({ session: OVERRIDDEN, pgbouncer }).it('is the one that the request is in already', async () => {
+    const inUnit: RequestHandler = (_request, response, next) => {
+      const finished = new Promise((resolve) => response.once('close', resolve));
+      unitOfWork(async () => {
+        next();
+        await finished;
+      });
+    };
+    const { agent } = await buildApp({ models: [Room], fastPath: false }, (app) => void app.use(inUnit));
+    // The unit has no statement of its own, so it sends nothing.
+    expect(await isUsed(agent)).to.deep.equal([true]);
+  });
+});
+
+/** What has hooks: a model, or an instance of Sequelize. */
+interface Hooked {
+  addHook(...args: unknown[]): void;
+  removeHook(...args: unknown[]): void;
+}

@@ -1,0 +1,496 @@
+/** `Repository`: rows of one model, as a user's own code reads and writes them. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  ConcurrentModificationError,
+  ConfigError,
+  Crud,
+  crudController,
+  MultipleResultsFound,
+  NotFoundError,
+  RelationNotLoaded,
+  Repository,
+  repository,
+  statusFor,
+  unitOfWork,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { caughtError } from '../../support/caught-error.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { meetingOf } from '../../support/meeting.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** What the validator of a town was asked. */
+const validated: number[] = [];
+
+@Crud()
+@Table({ tableName: 'towns', timestamps: false })
+class Town extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare name: string;
+
+  @Column({
+    type: DataType.INTEGER,
+    allowNull: false,
+    defaultValue: 0,
+    validate: {
+      isCounted(value: number) {
+        validated.push(value);
+      },
+    },
+  })
+  declare population: number;
+
+  @HasMany(() => Street)
+  declare streets?: Street[];
+}
+
+@Crud()
+@Table({ tableName: 'streets', paranoid: true, version: true, timestamps: true })
+class Street extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare name: string;
+
+  @ForeignKey(() => Town)
+  @Column(DataType.INTEGER)
+  declare townId: number | null;
+
+  @BelongsTo(() => Town)
+  declare town?: Town | null;
+}
+
+@DefaultScope(() => ({ where: { isPublic: true } }))
+@Table({ tableName: 'parks', timestamps: false })
+class Park extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(10))
+  declare code: string;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false })
+  declare isPublic: boolean;
+}
+
+class TownRepository extends Repository<Town> {
+  static override model = Town;
+  large() {
+    return this.list({ where: { population: 500 }, order: [['name', 'DESC']] });
+  }
+}
+
+describe('a repository', () => {
+  const towns = new Repository(Town);
+  const streets = new Repository(Street);
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  const namesOf = (records: readonly { readonly name: string }[]) => records.map(({ name }) => name);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Town, Street, Park],
+      bootstrap: { models: [Town, Street] },
+      engine: { logging: sql.record },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'streets', 'towns', 'parks');
+    await Town.bulkCreate([
+      { name: 'Lyon', population: 500 },
+      { name: 'Nice', population: 300 },
+      { name: 'Metz', population: 500 },
+    ]);
+    await Street.create({ name: 'Quai', townId: 1 });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('finding one row', () => {
+    it('gets it by its primary key', async () => {
+      expect(await towns.get(2))
+        .to.be.instanceOf(Town)
+        .and.include({ id: 2, name: 'Nice' });
+      expect(await towns.get('2')).to.include({ name: 'Nice' });
+      expect(await towns.get(2n)).to.include({ name: 'Nice' });
+    });
+
+    it('raises NotFoundError, or gives null, where there is none', async () => {
+      const error = await caughtError(() => towns.get(9));
+      expect(error)
+        .to.be.instanceOf(NotFoundError)
+        .and.have.property('message', 'There is no Town with this id.');
+      expect(await towns.find(9)).to.equal(null);
+    });
+
+    it('takes a soft-deleted row for missing', async () => {
+      await streets.delete(1);
+      expect(await streets.find(1)).to.equal(null);
+      expect(await caughtError(() => streets.get(1))).to.be.instanceOf(NotFoundError);
+      expect(await Street.count({ paranoid: false })).to.equal(1);
+    });
+
+    it('reads only the attributes that it is asked for, in a unit of work too', async () => {
+      const read = () => towns.get(2, { fields: ['name'] });
+      for (const work of [read, () => unitOfWork(read)]) {
+        const { result, statements } = await sql.during(work);
+        expect(result).to.be.instanceOf(Town).and.include({ name: 'Nice', isNewRecord: false });
+        expect(Object.keys(result.get())).to.deep.equal(['name']);
+        expect(statements).to.include('SELECT "name" FROM "towns" AS "Town" WHERE "Town"."id" = $1');
+      }
+      await Park.create({ code: 'a', isPublic: true });
+      // A scope is for Sequelize to apply.
+      const park = await new Repository(Park).find('a', { fields: ['isPublic'] });
+      expect(park?.get()).to.deep.equal({ isPublic: true });
+    });
+
+    it('finds what Sequelize finds for keys of all kinds', async () => {
+      for (const id of [
+        '2',
+        ' 2',
+        '02',
+        2.5,
+        '2.5',
+        -1,
+        2 ** 40,
+        2n ** 70n,
+        'x',
+        '',
+        null,
+        [1, 2],
+        { a: 1 },
+      ]) {
+        const find = async (work: () => Promise<Town | null>) =>
+          work().then(
+            (town) => town?.id ?? null,
+            (error: unknown) => (error as { readonly parent?: { readonly code?: string } }).parent?.code,
+          );
+        const expected = await find(() => Town.findOne({ where: { id: id as number } }));
+        expect(await find(() => towns.find(id as number)), String(id)).to.equal(expected);
+      }
+    });
+
+    it('gives the only one that matches', async () => {
+      expect(await towns.one({ name: 'Lyon' })).to.include({ id: 1 });
+    });
+
+    it('raises NotFoundError where none matches, and MultipleResultsFound where several do', async () => {
+      const none = await caughtError(() => towns.one({ name: 'Rome' }));
+      expect(none).to.be.instanceOf(NotFoundError);
+      const several = await caughtError(() => towns.one({ population: 500 }));
+      expect(several).to.be.instanceOf(MultipleResultsFound);
+      expect(several).to.have.property('message', 'There is more than one such Town.');
+      expect([statusFor(none as Error), statusFor(several as Error)]).to.deep.equal([404, 409]);
+    });
+
+    it('reads no more than two rows to tell', async () => {
+      const { statements } = await sql.during(() => caughtError(() => towns.one({ population: 500 })));
+      expect(statements).to.have.length(1);
+      expect(statements[0]).to.include('LIMIT 2');
+    });
+  });
+
+  describe('finding several', () => {
+    it('gives all of them by primary key', async () => {
+      expect(namesOf(await towns.list())).to.deep.equal(['Lyon', 'Nice', 'Metz']);
+    });
+
+    it('takes a condition, an order and a range', async () => {
+      const found = await towns.list({
+        where: { population: 500 },
+        order: [['name', 'DESC']],
+        limit: 1,
+        offset: 1,
+      });
+      expect(namesOf(found)).to.deep.equal(['Lyon']);
+    });
+
+    it('keeps to the scopes of the model', async () => {
+      await Park.bulkCreate([
+        { code: 'open', isPublic: true },
+        { code: 'closed', isPublic: false },
+      ]);
+      expect((await new Repository(Park).list()).map(({ code }) => code)).to.deep.equal(['open']);
+      expect(await new Repository(Park).find('closed')).to.equal(null);
+    });
+
+    it('gives a page and how many rows there are in all', async () => {
+      const { items, ...rest } = await towns.page({ page: 1, size: 2 });
+      expect(namesOf(items)).to.deep.equal(['Lyon', 'Nice']);
+      expect(rest).to.deep.equal({ total: 3, page: 1, size: 2 });
+    });
+
+    it('filters and sorts a page', async () => {
+      const { items, total } = await towns.page({
+        page: 1,
+        size: 5,
+        where: { population: 500 },
+        sort: [{ attribute: 'name', descending: false }],
+      });
+      expect({ names: namesOf(items), total }).to.deep.equal({ names: ['Lyon', 'Metz'], total: 2 });
+    });
+
+    it('does not count what a short page tells', async () => {
+      const { statements } = await sql.during(() => towns.page({ page: 2, size: 2 }));
+      expect(statements).to.have.length(1);
+    });
+
+    it('walks pages by place, in both directions', async () => {
+      const sort = [{ attribute: 'population', descending: true }];
+      const first = await towns.cursorPage({ size: 2, sort });
+      expect(namesOf(first.items)).to.deep.equal(['Metz', 'Lyon']);
+      expect(first.prev).to.equal(null);
+      const second = await towns.cursorPage({ size: 2, sort, after: first.next });
+      expect(namesOf(second.items)).to.deep.equal(['Nice']);
+      expect(second.next).to.equal(null);
+      const back = await towns.cursorPage({ size: 2, sort, before: second.prev });
+      expect(namesOf(back.items)).to.deep.equal(['Metz', 'Lyon']);
+    });
+
+    it('asks once for a page between others, and once more where the row of the place is gone', async () => {
+      const sort = [{ attribute: 'population', descending: true }];
+      const { next } = await towns.cursorPage({ size: 1, sort });
+      const ask = async () => {
+        const { result, statements } = await sql.during(() =>
+          towns.cursorPage({ size: 1, sort, after: next }),
+        );
+        return { names: namesOf(result.items), hasPrev: result.prev !== null, asked: statements.length };
+      };
+      const kept = await ask();
+      await Town.destroy({ where: { name: 'Metz' } });
+      expect({ kept, gone: await ask() }).to.deep.equal({
+        kept: { names: ['Lyon'], hasPrev: true, asked: 1 },
+        gone: { names: ['Lyon'], hasPrev: false, asked: 2 },
+      });
+    });
+
+    it('leaves out the row of a place that is written in another way', async () => {
+      const sort = [{ attribute: 'population', descending: true }];
+      const { next } = await towns.cursorPage({ size: 1, sort });
+      const after = { values: (next?.values ?? []).map((value) => ` 0${value} `), isInclusive: false };
+      const { items, prev } = await towns.cursorPage({ size: 2, sort, after });
+      expect(namesOf(items)).to.deep.equal(['Lyon', 'Nice']);
+      expect(prev).not.to.equal(null);
+    });
+  });
+
+  describe('writing', () => {
+    it('creates a row and gives it as it is stored, defaults included', async () => {
+      expect((await towns.create({ name: 'Brest' })).get({ plain: true })).to.deep.equal({
+        id: 4,
+        name: 'Brest',
+        population: 0,
+      });
+    });
+
+    it('changes the given attributes only, and gives the row after the change', async () => {
+      expect((await towns.update(1, { population: 501 })).get({ plain: true })).to.deep.equal({
+        id: 1,
+        name: 'Lyon',
+        population: 501,
+      });
+    });
+
+    it('validates a change once', async () => {
+      validated.length = 0;
+      await towns.update(2, { population: 310 });
+      expect(validated).to.deep.equal([310]);
+    });
+
+    it('raises NotFoundError where there is no row to change or to delete', async () => {
+      for (const work of [() => towns.update(9, { name: 'x' }), () => towns.delete(9)]) {
+        expect(await caughtError(work)).to.be.instanceOf(NotFoundError);
+      }
+    });
+
+    it('deletes a row', async () => {
+      await towns.delete(2);
+      expect(namesOf(await towns.list())).to.deep.equal(['Lyon', 'Metz']);
+    });
+
+    it('marks a row of a paranoid model, once', async () => {
+      await streets.delete(1);
+      expect(await caughtError(() => streets.delete(1))).to.be.instanceOf(NotFoundError);
+      expect(await caughtError(() => streets.update(1, { name: 'x' }))).to.be.instanceOf(NotFoundError);
+    });
+
+    it('raises ConcurrentModificationError where somebody else was faster, and keeps his change', async () => {
+      const meet = meetingOf(2);
+      Street.addHook('beforeUpdate', 'meet', meet);
+      const results = await Promise.allSettled([
+        streets.update(1, { name: 'Rue' }),
+        streets.update(1, { name: 'Rue' }),
+      ]).finally(() => Street.removeHook('beforeUpdate', 'meet'));
+      const failed = results.find((result) => result.status === 'rejected');
+      expect(failed?.reason).to.be.instanceOf(ConcurrentModificationError);
+      expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+      expect(await streets.get(1)).to.include({ name: 'Rue', version: 1 });
+    });
+
+    it('lets hooks write with it or not at all', async () => {
+      Town.addHook('afterCreate', 'street', async (town) => {
+        await Street.create({ name: 'Main', townId: (town as Town).id });
+        throw new Error('no');
+      });
+      const error = await caughtError(() => towns.create({ name: 'Brest' })).finally(() =>
+        Town.removeHook('afterCreate', 'street'),
+      );
+      expect(error).to.have.property('message', 'no');
+      expect([await Town.count(), await Street.count()]).to.deep.equal([3, 1]);
+    });
+
+    it('undoes it where a hook of queries throws', async () => {
+      const { sequelize } = site.engine;
+      sequelize.addHook('afterQuery', 'refuse', ({ type }) => {
+        if ((type as QueryTypes) === QueryTypes.INSERT) throw new Error('no');
+      });
+      const error = await caughtError(() => towns.create({ name: 'Brest' })).finally(() =>
+        sequelize.removeHook('afterQuery', 'refuse'),
+      );
+      expect(error).to.have.property('message', 'no');
+      expect(await Town.count()).to.equal(3);
+    });
+  });
+
+  describe('giving relations', () => {
+    it('gives what was loaded, a missing one included', async () => {
+      await streets.create({ name: 'Nowhere' });
+      const [quai, nowhere] = await streets.list({ include: [Town] });
+      expect(quai && streets.related(quai, 'town')).to.include({ name: 'Lyon' });
+      expect(nowhere && streets.related(nowhere, 'town')).to.equal(null);
+      const [lyon] = await towns.list({ include: [Street] });
+      expect(namesOf((lyon && towns.related(lyon, 'streets')) ?? [])).to.deep.equal(['Quai']);
+    });
+
+    it('raises RelationNotLoaded for one that was not loaded', async () => {
+      const street = await streets.get(1);
+      const error = await caughtError(() => streets.related(street, 'town'));
+      expect(error).to.be.instanceOf(RelationNotLoaded);
+      expect(error).to.have.property(
+        'message',
+        "The relation 'town' of this Street was not loaded; include it in the query.",
+      );
+      expect(statusFor(error as Error)).to.equal(500);
+    });
+
+    it('raises RelationNotLoaded for what is no relation', async () => {
+      const street = await streets.get(1);
+      const error = await caughtError(() => streets.related(street, 'name'));
+      expect(error).to.have.property('message', "Street has no relation 'name'; it has town.");
+    });
+  });
+
+  describe('of a subclass', () => {
+    it('knows its model', async () => {
+      expect(namesOf(await new TownRepository().large())).to.deep.equal(['Metz', 'Lyon']);
+    });
+
+    it('stays of its class when it is bound to a transaction', async () => {
+      await unitOfWork(async (uow) => {
+        const bound = new TownRepository().with(uow);
+        await bound.create({ name: 'Brest', population: 500 });
+        expect(namesOf(await bound.large())).to.deep.equal(['Metz', 'Lyon', 'Brest']);
+      });
+    });
+
+    it('is what the routes use', async () => {
+      class LoudRepository extends Repository<Town> {
+        static override model = Town;
+        override async get(id: number): Promise<Town> {
+          const town = await super.get(id);
+          return town.set('name', town.name.toUpperCase());
+        }
+      }
+      class TownController extends crudController(LoudRepository) {}
+      const { agent } = await buildApp({ models: [Town], controllers: [TownController] });
+      expect((await agent.get('/towns/1')).body).to.include({ name: 'LYON' });
+    });
+
+    it('is refused without a model', () => {
+      class Nameless extends Repository {}
+      expect(() => new Nameless()).to.throw(ConfigError, 'Nameless has no model');
+    });
+  });
+
+  describe('bound to a transaction', () => {
+    it('leaves the one it was made from alone', async () => {
+      await caughtError(() =>
+        unitOfWork(async (uow) => {
+          const bound = towns.with(uow);
+          expect(bound).to.not.equal(towns);
+          await bound.create({ name: 'Brest' });
+          throw new Error('no');
+        }),
+      );
+      expect(await towns.create({ name: 'Brest' })).to.include({ name: 'Brest' });
+    });
+
+    it('runs all of its queries there', async () => {
+      await unitOfWork(async (uow) => {
+        const { result, statements } = await sql.during(() => runEverything(towns.with(uow)));
+        expect(result).to.deep.equal(['Brest', 1]);
+        expect(statements.length).to.be.greaterThan(8);
+      });
+      expect(await towns.list({ where: { name: 'Brest' } })).to.deep.equal([]);
+    });
+
+    it('uses a transaction that the caller manages', async () => {
+      const transaction = await site.engine.sequelize.transaction();
+      await towns.with({ transaction }).create({ name: 'Brest' });
+      await transaction.rollback();
+      expect(await Town.count()).to.equal(3);
+    });
+  });
+
+  describe('from a provider', () => {
+    it('is the same one each time, of the source', () => {
+      const provide = repository(TownRepository);
+      expect(provide()).to.be.instanceOf(TownRepository).and.equal(provide());
+      expect(repository(Town)().model).to.equal(Town);
+      expect(repository(towns)()).to.equal(towns);
+    });
+
+    it('is refused at once where the source is none', () => {
+      expect(() => repository(class Foreign {} as unknown as typeof Town)).to.throw(
+        ConfigError,
+        'Expected a model class, a Repository or a subclass of Repository; got the class Foreign.',
+      );
+    });
+  });
+});
+
+/** Every method, on a row of its own that is gone at the end. */
+async function runEverything(towns: Repository<Town>): Promise<unknown[]> {
+  const { id } = await towns.create({ name: 'Brest' });
+  await towns.update(id, { population: 7 });
+  const found = await towns.find(id);
+  await towns.get(id);
+  const { total } = await towns.page({ page: 1, size: 1, where: { population: 7 } });
+  await towns.cursorPage({ size: 1, where: { population: 7 } });
+  const { name } = await towns.one({ population: found?.population ?? 0 });
+  await towns.delete(id);
+  return [name, total];
+}

@@ -1,0 +1,115 @@
+/** A migration changes the type of a column while an application runs: statements that connections have prepared are prepared again. */
+import { expect } from 'chai';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const OPTIONS = {
+  prefix: '/kinds',
+  endpoints: ['list', 'read', 'create', 'update', 'replace', 'createMany', 'updateMany'] as const,
+};
+
+let count = 0;
+
+function kind(type: Parameters<typeof Column>[0], filterAllow: string[] = ['v']) {
+  @Crud({ ...OPTIONS, endpoints: [...OPTIONS.endpoints], filterAllow } as object)
+  @Table({ tableName: 'kinds', modelName: `Kind${++count}`, timestamps: false })
+  class Kind extends Model {
+    @PrimaryKey
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    declare v: unknown;
+  }
+  Column(type as never)(Kind.prototype, 'v');
+  return Kind;
+}
+
+const UUID = '7b0a3e0c-0000-4000-8000-0000000000aa';
+
+/** From and to which type, the model's, a value, and one that only the new type has. */
+const CHANGES = [
+  ['json', 'jsonb', kind(DataType.JSONB, []), { a: 1 }, { a: 2 }],
+  ['one', 'two', kind(DataType.ENUM('x', 'z')), 'x', 'z'],
+  ['one', 'text', kind(DataType.TEXT), 'x', 'any'],
+  ['text', 'uuid', kind(DataType.UUID), UUID, UUID.replace('aa', 'bb')],
+  ['uuid', 'text', kind(DataType.TEXT), UUID, 'any'],
+  ['integer', 'bigint', kind(DataType.BIGINT), '7', '3000000000'],
+  ['text[]', 'varchar(9)[]', kind(DataType.ARRAY(DataType.TEXT), []), ['a'], ['b']],
+  ['varchar(3)', 'varchar(9)', kind(DataType.STRING(9)), 'abc', 'abcdef'],
+] as const;
+
+except(OF_MANY).describe('a type that is changed', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: CHANGES.map(([, , model]) => model),
+      engine: { createAll: false },
+      bootstrap: { models: [], logger: new CapturedLog() },
+    });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const execute = (sql: string) => site.engine.sequelize.query(sql);
+
+  for (const [from, to, model, value, other] of CHANGES) {
+    for (const fastPath of [true, false]) {
+      it(`from ${from} to ${to} is taken over by every connection, fastPath ${fastPath}`, async () => {
+        await execute(`DROP TABLE IF EXISTS kinds; DROP TYPE IF EXISTS one, two; CREATE TYPE one AS ENUM ('x', 'y');
+          CREATE TYPE two AS ENUM ('x', 'y', 'z'); CREATE TABLE kinds (id int PRIMARY KEY, v ${from})`);
+        const { agent } = await buildApp({
+          models: [model],
+          fastPath,
+          logger: new CapturedLog(),
+          indexAdvice: false,
+        });
+        const filter = typeof value === 'string' ? `?q=v==${value}` : '';
+        const all = async (v: unknown) => {
+          await execute('TRUNCATE kinds');
+          return [
+            await agent.post('/kinds').send({ id: 1, v }),
+            await agent.post('/kinds').send([{ id: 2, v }]),
+            await agent.patch('/kinds/1').send({ v }),
+            await agent.patch('/kinds').send([{ id: 1, v }]),
+            await agent.put('/kinds/1').send({ v }),
+            await agent.put('/kinds/3').send({ v }),
+            await agent.get('/kinds/1'),
+            await agent.get(`/kinds${filter}`),
+          ].map(({ status, body }) => [status, body.v ?? body.items?.[0]?.v ?? null]);
+        };
+        const expected = (v: unknown) => [201, 201, 200, 200, 200, 201, 200].map((status) => [status, v]);
+        for (let round = 0; round < 2; round += 1)
+          expect((await all(value)).slice(0, 7)).to.deep.equal(expected(value));
+        await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING v::text::${to}`);
+        // The new value first: what connections have prepared could not have it.
+        expect((await all(other)).slice(0, 7)).to.deep.equal(expected(other));
+        const after = await all(value);
+        expect(after.slice(0, 7)).to.deep.equal(expected(value));
+        expect(after[7]).to.deep.equal([200, value]);
+      });
+    }
+  }
+
+  it('is no reason to repeat what a client or a trigger is to blame for', async () => {
+    await execute('DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v text)');
+    await execute(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+      AS $f$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42804'; END $f$`);
+    await execute('CREATE TRIGGER refuse BEFORE UPDATE ON kinds FOR EACH ROW EXECUTE FUNCTION refuse()');
+    const [, , model] = CHANGES[2];
+    const { agent }: BuiltApp = await buildApp({
+      models: [model],
+      logger: new CapturedLog(),
+      indexAdvice: false,
+    });
+    await agent.post('/kinds').send({ id: 1, v: 'a' });
+    const statuses = [];
+    for (let round = 0; round < 3; round += 1)
+      statuses.push((await agent.patch('/kinds/1').send({ v: 'b' })).status);
+    expect(statuses).to.deep.equal([500, 500, 500]);
+  });
+});

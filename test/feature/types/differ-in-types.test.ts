@@ -1,0 +1,173 @@
+/** Columns of other types than the attributes of their model are told at the start, and answered in one way on both paths. */
+import { expect } from 'chai';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { ConfigError, Crud } from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** Each attribute is another one than its column. */
+@Crud({ filterAllow: ['flag', 'word', 'big', 'token', 'mood'] })
+@Table({ tableName: 'odds', timestamps: false })
+class Odd extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.BOOLEAN)
+  declare flag: boolean | null;
+
+  @Column(DataType.TEXT)
+  declare word: string | null;
+
+  @Column(DataType.DATE)
+  declare at: Date | null;
+
+  @Column(DataType.INTEGER)
+  declare big: number | null;
+
+  @Column(DataType.UUID)
+  declare token: string | null;
+
+  @Column(DataType.ENUM('x', 'y'))
+  declare mood: string | null;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare list: string[] | null;
+}
+
+/** Each column is narrower, wider or older than its attribute, and holds just such values. */
+@Crud()
+@Table({ tableName: 'evens', timestamps: false })
+class Even extends Model {
+  @PrimaryKey
+  @Column(DataType.BIGINT)
+  declare id: string;
+
+  @Column(DataType.STRING(255))
+  declare name: string | null;
+
+  @Column(DataType.TEXT)
+  declare code: string | null;
+
+  @Column(DataType.DECIMAL)
+  declare price: string | null;
+
+  @Column(DataType.DOUBLE)
+  declare size: number | null;
+
+  @Column(DataType.JSON)
+  declare data: unknown;
+
+  @Column(DataType.DATE)
+  declare at: Date | null;
+
+  @Column(DataType.ENUM('x', 'y'))
+  declare mood: string | null;
+
+  @Column(DataType.ENUM('b', 'a'))
+  declare kind: string | null;
+
+  @Column(DataType.TEXT)
+  declare host: string | null;
+
+  @Column(DataType.ARRAY(DataType.STRING))
+  declare list: string[] | null;
+}
+
+const TABLES = `
+  CREATE TYPE mood AS ENUM ('x', 'z');
+  CREATE TYPE kind AS ENUM ('a', 'b');
+  CREATE DOMAIN code AS varchar(5);
+  CREATE TABLE odds (id int PRIMARY KEY, flag smallint, word int, at text, big bigint, token text, mood mood, list int[]);
+  CREATE TABLE evens (id int PRIMARY KEY, name varchar(100), code code, price numeric(9, 2), size real, data jsonb, at timestamp, mood text,
+    kind kind, host inet, list text[])`;
+
+const STORED =
+  'bodies and filters are checked as what the model says, and PostgreSQL stores and compares the other, so that requests may fail, and ' +
+  'answers have values of another type';
+const TOLD = [
+  `Odd.flag is a BOOLEAN, and the column is smallint: ${STORED}; declare it as DataType.SMALLINT.`,
+  `Odd.word is a text, and the column is integer: ${STORED}; declare it as DataType.INTEGER.`,
+  `Odd.at is a DATE, and the column is text: ${STORED}; declare it as DataType.TEXT.`,
+  'Odd.big is an INTEGER, and the column is bigint: larger numbers are refused in bodies, and those beyond 2^53 are rounded by clients; ' +
+    'declare it as DataType.BIGINT.',
+  `Odd.token is a UUID, and the column is text: ${STORED}; declare it as DataType.TEXT.`,
+  "Odd.mood is an ENUM, and the column is mood with other labels: PostgreSQL refuses 'y', which it lacks; rows may have 'z', which bodies and " +
+    'filters refuse, as the model lacks it.',
+  `Odd.list is an ARRAY, and the column is integer[]: ${STORED}; declare it as DataType.ARRAY(DataType.INTEGER).`,
+];
+
+describe('a column of another type', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Odd, Even],
+      engine: { createAll: false },
+      bootstrap: { models: [], logger: new CapturedLog() },
+    });
+    await execute(TABLES);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const execute = (sql: string) => site.engine.sequelize.query(sql);
+
+  async function start(options: object): Promise<readonly string[]> {
+    const logger = new CapturedLog();
+    try {
+      await buildApp({ models: [Odd, Even], logger, indexAdvice: false, ...options });
+      return logger.lines.map(({ level, message }) => `${level} ${message}`);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    }
+  }
+
+  it('is told once at the start, with what follows, and one that holds the same values is not', async () => {
+    expect(await start({})).to.deep.equal(TOLD.map((line) => `warn ${line}`));
+  });
+
+  it('is refused with strictTypes', async () => {
+    expect(await start({ strictTypes: true })).to.deep.equal(TOLD);
+    expect(await start({ strictTypes: true, models: [Even] })).to.deep.equal([]);
+    expect(await start({ strictTypes: 'yes' })).to.have.lengthOf(1);
+  });
+
+  it('is answered in one way on both paths', async () => {
+    const logger = () => new CapturedLog();
+    const apps: BuiltApp[] = [];
+    for (const fastPath of [true, false])
+      apps.push(await buildApp({ models: [Odd], fastPath, logger: logger(), indexAdvice: false }));
+    const uuid = '7b0a3e0c-0000-4000-8000-0000000000aa';
+    const values: Readonly<Record<string, unknown>> = {
+      flag: true,
+      word: 'abc',
+      at: '2020-01-02T03:04:05.000Z',
+      big: 7,
+      token: uuid,
+      mood: 'y',
+      list: ['a'],
+    };
+    const answers = async ({ agent }: BuiltApp) => {
+      await execute(
+        `TRUNCATE odds; INSERT INTO odds VALUES (1, 1, 7, '2020-01-02', 9007199254740993, '${uuid}', 'z', '{1}')`,
+      );
+      const sent = [await agent.get('/odds/1'), await agent.get('/odds')];
+      for (const [name, value] of Object.entries(values)) {
+        sent.push(await agent.post('/odds').send({ id: 2, [name]: value }));
+        sent.push(await agent.patch('/odds/1').send({ [name]: value }));
+        sent.push(await agent.patch('/odds/9').send({ [name]: value }));
+        if (name !== 'at' && name !== 'list') sent.push(await agent.get(`/odds?q=${name}==${value}`));
+      }
+      sent.push(await agent.delete('/odds/1'), await agent.delete('/odds/1'));
+      return sent.map(({ status, text }) => `${status} ${text}`);
+    };
+    const [fast = [], general = []] = [
+      await answers(apps[0] as BuiltApp),
+      await answers(apps[1] as BuiltApp),
+    ];
+    expect(fast).to.deep.equal(general);
+  });
+});

@@ -1,0 +1,158 @@
+/** A change is made and answered in one: no answer is that of another request, and nothing is written that the request may not change. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+class Numbered extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, autoIncrement: true })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
+  declare n: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
+  declare tenant: number;
+}
+
+const SOFT = { createdAt: false, updatedAt: false, paranoid: true } as const;
+const scope = { tenant: () => 1 };
+
+/** A rule of Sequelize's has Sequelize write it on either path. */
+@Crud({ prefix: '/ruled' })
+@Table({ ...SOFT, tableName: 'ruled' })
+class Ruled extends Numbered {}
+
+@Crud({ prefix: '/counted', scope })
+@Table({ ...SOFT, tableName: 'counted', version: true })
+class Counted extends Numbered {}
+
+@Crud({ prefix: '/hooked', scope })
+@Table({ ...SOFT, tableName: 'hooked', hooks: { beforeUpdate() {} } })
+class Hooked extends Numbered {}
+
+/** Its default scope has the row read again. */
+@Crud({ prefix: '/sighted' })
+@Table({ ...SOFT, tableName: 'sighted', defaultScope: { where: { tenant: 1 } } })
+class Sighted extends Numbered {}
+
+@Crud({ prefix: '/called', scope })
+@Table({ ...SOFT, tableName: 'called' })
+class Called extends Numbered {}
+
+class CalledController extends crudController(Called) {
+  override update(id: never, values: UpdateValues<Called>, context: CrudContext<Called>) {
+    return super.update(id, values, context);
+  }
+}
+
+/** Our statements write it on the fast path. */
+@Crud({ prefix: '/plain', scope })
+@Table({ tableName: 'plain', timestamps: false, version: false })
+class Plain extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, autoIncrement: true })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
+  declare n: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
+  declare tenant: number;
+}
+
+const SCOPED = ['counted', 'hooked', 'called', 'plain', 'sighted'];
+const MODELS = [Ruled, Counted, Hooked, Sighted, Called, Plain];
+
+describe('a change and its answer', () => {
+  let site: TestApp;
+  const query = (text: string) => site.engine.sequelize.query(text);
+
+  before(async () => {
+    site = await startTestApp({
+      models: MODELS,
+      bootstrap: { controllers: [CalledController] },
+      // One changes what the other ones are about to write.
+      minPool: 6,
+    });
+  });
+
+  beforeEach(async () => {
+    for (const { tableName } of MODELS)
+      await query(`TRUNCATE ${tableName} RESTART IDENTITY; INSERT INTO ${tableName} DEFAULT VALUES`);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** What is answered to a request that waits for another transaction, which commits then. */
+  async function behind(text: string, send: () => PromiseLike<Response>): Promise<Response> {
+    const { sequelize } = site.engine;
+    const transaction = await sequelize.transaction();
+    await sequelize.query(text, { transaction });
+    const answer = Promise.resolve(send());
+    while ((await waiting()) === 0) await sleep(2);
+    await transaction.commit();
+    return answer;
+  }
+
+  async function waiting(): Promise<number> {
+    const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await site.engine.sequelize.query(text, { type: QueryTypes.SELECT })).length;
+  }
+
+  async function written(table: string): Promise<unknown> {
+    const [rows] = await query(`SELECT n FROM ${table}`);
+    return rows;
+  }
+
+  for (const model of MODELS) {
+    const table = model.name.toLowerCase();
+
+    it(`of ${table} are 404, and nothing, where the row goes away before`, async () => {
+      const path = `/${table}/1`;
+      const detail = `There is no ${model.name} with this id.`;
+      if (model.options.paranoid) {
+        const deleting = `UPDATE ${table} SET "deletedAt" = now()`;
+        const answer = await behind(deleting, () => site.agent.patch(path).send({ n: 7 }));
+        expectProblem(answer, 404, { detail });
+        expect(await written(table)).to.deep.equal([{ n: 1 }]);
+        await query(`UPDATE ${table} SET "deletedAt" = NULL`);
+        const deleted = await behind(deleting, () => site.agent.delete(path));
+        expectProblem(deleted, 404, { detail });
+        await query(`UPDATE ${table} SET "deletedAt" = NULL`);
+      }
+      if (SCOPED.includes(table)) {
+        const moving = `UPDATE ${table} SET tenant = 2`;
+        const answer = await behind(moving, () => site.agent.patch(path).send({ n: 7 }));
+        expectProblem(answer, 404, { detail });
+        expect(await written(table)).to.deep.equal([{ n: 1 }]);
+      }
+    });
+
+    it(`of ${table} are those of one request`, async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const answers = await Promise.all(
+          [2, 3, 4, 5].map(async (n) => ({ n, answer: await site.agent.patch(`/${table}/1`).send({ n }) })),
+        );
+        const won = answers.filter(({ answer }) => answer.status === 200);
+        expect(won).not.to.have.length(0);
+        for (const { n, answer } of won) {
+          expect(answer.body).to.include({ n });
+          if (table === 'counted')
+            expect(answer.headers['etag']).to.match(new RegExp(`^"${answer.body.version}[."]`));
+        }
+        for (const { answer } of answers) expect(answer.status).to.be.oneOf([200, 409]);
+        if (table === 'counted')
+          expect(new Set(won.map(({ answer }) => answer.headers['etag']))).to.have.property(
+            'size',
+            won.length,
+          );
+      }
+    });
+  }
+});

@@ -1,0 +1,414 @@
+/** What only the database can refuse: the status, the attribute where its name tells, and never the database's words. */
+
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import {
+  AutoIncrement,
+  BeforeValidate,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'authors', underscored: true, timestamps: false })
+class Author extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(10))
+  declare code: string;
+
+  @Column({ type: DataType.STRING(40), unique: true })
+  declare penName: string | null;
+
+  @ForeignKey(() => Author)
+  @Column(DataType.STRING(10))
+  declare teacherCode: string | null;
+
+  @BelongsTo(() => Author, { onDelete: 'RESTRICT', onUpdate: 'RESTRICT' })
+  declare teacher?: Author;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(20), unique: true })
+  declare badge: string | null;
+}
+
+@Crud()
+@Table({
+  tableName: 'volumes',
+  underscored: true,
+  timestamps: false,
+  indexes: [{ name: 'volumes_of_author', unique: true, fields: ['author_code', 'number'] }],
+})
+class Volume extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Author)
+  @Column({ type: DataType.STRING(10), allowNull: false })
+  declare authorCode: string;
+
+  @BelongsTo(() => Author, { onDelete: 'RESTRICT' })
+  declare author?: Author;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
+  declare number: number;
+
+  @Column(DataType.STRING(40))
+  declare title: string | null;
+
+  @Column(DataType.INTEGER)
+  declare firstPage: number | null;
+
+  @Column(DataType.INTEGER)
+  declare lastPage: number | null;
+
+  @Column(DataType.INET)
+  declare server: string | null;
+}
+
+/** Refers to an author, which is looked at when a transaction is committed. */
+@Crud()
+@Table({ tableName: 'loans', underscored: true, timestamps: false })
+class Loan extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Author)
+  @Column(DataType.STRING(10))
+  declare authorCode: string;
+}
+
+/** A row that says with which SQLSTATE it is to be refused. */
+@Crud()
+@Table({ tableName: 'faults', timestamps: false })
+class Fault extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(5), allowNull: false })
+  declare state: string;
+}
+
+/** What a hook gives the attributes that no client knows breaks rules of Sequelize's. */
+@Crud()
+@Table({ tableName: 'tickets', timestamps: false })
+class Ticket extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(9), validate: { isAlpha: true } })
+  declare name: string | null;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(9), validate: { isUppercase: { msg: 'seal has small letters' } } })
+  declare seal: string | null;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(9), allowNull: false, defaultValue: 'none' })
+  declare safe: string | null;
+
+  @BeforeValidate
+  static stamp(ticket: Ticket): void {
+    if (ticket.name === 'open') ticket.safe = null;
+    else ticket.seal = 'small';
+  }
+}
+
+const SCHEMA = `
+  ALTER TABLE volumes ADD CHECK (first_page > 0);
+  ALTER TABLE volumes ADD CONSTRAINT pages_in_order CHECK (first_page <= last_page);
+  ALTER TABLE volumes ALTER COLUMN title TYPE varchar(20);
+  CREATE UNIQUE INDEX volumes_title ON volumes (lower(title));
+  ALTER TABLE authors ADD EXCLUDE USING gist (int4range(0, length(code), '[]') WITH &&) WHERE (code LIKE 'x%');
+  ALTER TABLE loans ADD FOREIGN KEY (author_code) REFERENCES authors DEFERRABLE INITIALLY DEFERRED;
+  CREATE TABLE prizes (author_code varchar(10) REFERENCES authors);
+  CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'relation "inner secret" violates %', NEW.state
+      USING ERRCODE = NEW.state, DETAIL = 'Key (state)=(' || NEW.state || ') conflicts.'; END $$;
+  CREATE TRIGGER refuse BEFORE INSERT ON faults FOR EACH ROW EXECUTE FUNCTION refuse();
+`;
+
+const REFERENCED = {
+  detail: 'The record refers to one that does not exist, or is still referred to by others.',
+};
+const NOT_ACCEPTED = { detail: 'The database does not accept these values.' };
+
+describe('being refused by the database', () => {
+  const logger = new CapturedLog();
+  let site: TestApp;
+
+  const createAuthor = (values: object) => site.agent.post('/authors').send(values);
+  const createVolume = (values: object) =>
+    site.agent.post('/volumes').send({ authorCode: 'mary', ...values });
+  const changeVolume = (values: object) => site.agent.patch('/volumes/1').send(values);
+
+  before(async () => {
+    site = await startTestApp({ models: [Author, Volume, Loan, Fault, Ticket], bootstrap: { logger } });
+    await site.engine.sequelize.query(SCHEMA);
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    await emptyTables(site, 'prizes', 'loans', 'volumes', 'faults', 'authors');
+    await Author.create({ code: 'mary', penName: 'M', badge: 'b1' });
+    await Author.create({ code: 'jane', penName: 'J', teacherCode: 'mary' });
+    await Volume.create({ authorCode: 'mary', number: 1, title: 'One', firstPage: 1, lastPage: 9 });
+    await Volume.create({ authorCode: 'mary', number: 2 });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('for a unique value', () => {
+    const issue = {
+      pointer: '/penName',
+      code: 'unique',
+      detail: 'Another Author has the same penName.',
+    };
+
+    it('names the attribute', async () => {
+      expectIssue(await createAuthor({ code: 'anna', penName: 'M' }), 409, issue);
+      expectIssue(await site.agent.patch('/authors/jane').send({ penName: 'M' }), 409, issue);
+    });
+
+    it('names the primary key', async () => {
+      expectIssue(await createAuthor({ code: 'mary' }), 409, {
+        pointer: '/code',
+        code: 'unique',
+        detail: 'Another Author has the same code.',
+      });
+    });
+
+    it('names every attribute of an index', async () => {
+      const errors = ['authorCode', 'number'].map((name) => ({
+        pointer: `/${name}`,
+        code: 'unique',
+        detail: `Another Volume has the same ${name}.`,
+      }));
+      const body = { detail: 'Another record has the same unique value.', errors };
+      expectProblem(await createVolume({ number: 1 }), 409, body);
+      expectProblem(await changeVolume({ number: 2 }), 409, body);
+    });
+
+    it('names nothing where only the database knows the index', async () => {
+      expectProblem(await createVolume({ number: 3, title: 'ONE' }), 409, {
+        detail: 'Another record has the same unique value.',
+      });
+    });
+
+    it('is not confused by what the value looks like', async () => {
+      const penName = '), (badge)=(b1, constraint "x"';
+      await createAuthor({ code: 'anna', penName });
+      expectIssue(await createAuthor({ code: 'rose', penName }), 409, issue);
+    });
+
+    it('does not speak of an attribute that the client cannot know', async () => {
+      Author.addHook('beforeCreate', 'badge', (author) => void author.set('badge', 'b1'));
+      const response = await createAuthor({ code: 'anna' }).then((answer) => answer);
+      Author.removeHook('beforeCreate', 'badge');
+      expectProblem(response, 409, { detail: 'Another record has the same unique value.' });
+    });
+  });
+
+  describe('for a reference', () => {
+    const issue = {
+      pointer: '/authorCode',
+      code: 'foreignKey',
+      detail: 'The value of authorCode refers to a record that does not exist.',
+    };
+
+    it('names the attribute that refers to nothing', async () => {
+      expectIssue(await createVolume({ authorCode: 'nobody' }), 409, issue);
+      expectIssue(await changeVolume({ authorCode: 'nobody' }), 409, issue);
+    });
+
+    it('keeps what others refer to', async () => {
+      expectProblem(await site.agent.delete('/authors/mary'), 409, REFERENCED);
+      expect(await Author.count()).to.equal(2);
+    });
+
+    it('keeps what a row of the same table refers to, and does not say that it refers to nothing', async () => {
+      await Volume.destroy({ where: {} });
+      expectProblem(await site.agent.delete('/authors/mary'), 409, REFERENCED);
+    });
+
+    it('keeps what a table without a model refers to', async () => {
+      await site.engine.sequelize.query(`INSERT INTO prizes VALUES ('jane')`);
+      expectProblem(await site.agent.delete('/authors/jane'), 409, REFERENCED);
+    });
+
+    it('deletes what nothing refers to any more', async () => {
+      expectNothing(await site.agent.delete('/authors/jane'), 204);
+    });
+  });
+
+  it('when it commits, does not say that it has written', async () => {
+    const issue = {
+      pointer: '/authorCode',
+      code: 'foreignKey',
+      detail: 'The value of authorCode refers to a record that does not exist.',
+    };
+    const createLoan = (authorCode: string) => site.agent.post('/loans').send({ authorCode });
+    expectIssue(await createLoan('nobody'), 409, issue);
+    const { status, body } = await createLoan('mary');
+    expect(status).to.equal(201);
+    expectIssue(await site.agent.patch(`/loans/${body.id}`).send({ authorCode: 'nobody' }), 409, issue);
+    expect(await Loan.findAll({ raw: true })).to.deep.equal([body]);
+  });
+
+  describe('for an exclusion', () => {
+    it('answers 409', async () => {
+      expect((await createAuthor({ code: 'x1' })).status).to.equal(201);
+      expectProblem(await createAuthor({ code: 'x234' }), 409, {
+        detail: 'The record conflicts with another one.',
+      });
+    });
+  });
+
+  describe('for a check', () => {
+    it('names the attribute where PostgreSQL named the check after it', async () => {
+      const issue = {
+        pointer: '/firstPage',
+        code: 'invalid',
+        detail: 'The database does not accept the value of firstPage.',
+      };
+      expectIssue(await createVolume({ number: 3, firstPage: 0 }), 422, issue);
+      expectIssue(await changeVolume({ firstPage: -1 }), 422, issue);
+    });
+
+    it('names nothing where somebody else named it', async () => {
+      expectProblem(await changeVolume({ firstPage: 10 }), 422, NOT_ACCEPTED);
+    });
+  });
+
+  describe('for null', () => {
+    it('names the attribute', async () => {
+      await site.engine.sequelize.query(`
+        UPDATE volumes SET last_page = 9;
+        ALTER TABLE volumes ALTER COLUMN last_page SET NOT NULL;
+      `);
+      const response = await changeVolume({ lastPage: null }).then((answer) => answer);
+      await site.engine.sequelize.query('ALTER TABLE volumes ALTER COLUMN last_page DROP NOT NULL');
+      expectIssue(response, 422, {
+        pointer: '/lastPage',
+        code: 'invalid',
+        detail: 'The database does not accept the value of lastPage.',
+      });
+    });
+
+    it('names nothing where the model does not know the column', async () => {
+      await site.engine.sequelize.query(`
+        ALTER TABLE volumes ADD COLUMN shelf text DEFAULT 'a' NOT NULL;
+        ALTER TABLE volumes ALTER COLUMN shelf DROP DEFAULT;
+      `);
+      const response = await createVolume({ number: 3 }).then((answer) => answer);
+      await site.engine.sequelize.query('ALTER TABLE volumes DROP COLUMN shelf');
+      expectProblem(response, 422, NOT_ACCEPTED);
+    });
+  });
+
+  describe('for a value', () => {
+    it('answers 422 where the column is shorter than the model says', async () => {
+      expectProblem(await changeVolume({ title: 'a'.repeat(21) }), 422, NOT_ACCEPTED);
+    });
+
+    it('answers 422 where only the database understands the type', async () => {
+      expectProblem(await changeVolume({ server: 'not an address' }), 422, NOT_ACCEPTED);
+    });
+  });
+
+  describe('because of a rule of Sequelize', () => {
+    it('does not speak of an attribute that the client cannot know', async () => {
+      for (const name of ['ok', 'open']) {
+        expectProblem(await site.agent.post('/tickets').send({ name }), 422, NOT_ACCEPTED);
+      }
+    });
+
+    it('names the others', async () => {
+      expectIssue(await site.agent.post('/tickets').send({ name: '1' }), 422, {
+        pointer: '/name',
+        code: 'isAlpha',
+        detail: 'Validation isAlpha on name failed',
+      });
+    });
+  });
+
+  it('logs nothing of what a client can put right', async () => {
+    await createAuthor({ code: 'mary' });
+    await createVolume({ authorCode: 'nobody' });
+    await changeVolume({ firstPage: 0 });
+    await site.agent.delete('/authors/mary');
+    expect(logger.lines).to.deep.equal([]);
+  });
+
+  describe('with a SQLSTATE', () => {
+    const STATES = [
+      ['23505', 409, 'Another record has the same unique value.'],
+      ['23503', 409, REFERENCED.detail],
+      ['23001', 409, REFERENCED.detail],
+      ['23P01', 409, 'The record conflicts with another one.'],
+      ['40001', 409, 'Somebody else changed the data at the same time; try again.'],
+      ['40P01', 409, 'Somebody else changed the data at the same time; try again.'],
+      ['23502', 422, NOT_ACCEPTED.detail],
+      ['23514', 422, NOT_ACCEPTED.detail],
+      ['22001', 422, NOT_ACCEPTED.detail],
+      ['22003', 422, NOT_ACCEPTED.detail],
+      ['22008', 422, NOT_ACCEPTED.detail],
+      ['22P02', 422, NOT_ACCEPTED.detail],
+      ['22P05', 422, NOT_ACCEPTED.detail],
+      ['44000', 422, NOT_ACCEPTED.detail],
+      ['P0001', 422, 'A rule of the database refuses this.'],
+      ['42501', 403, 'The database does not allow you to do this.'],
+      ['57014', 504, 'The database did not answer in time.'],
+      ['42P01', 500, 'Internal Server Error'],
+      ['XX000', 500, 'Internal Server Error'],
+    ] as const;
+
+    for (const [state, status, detail] of STATES) {
+      it(`answers ${status} to ${state}`, async () => {
+        expectProblem(await site.agent.post('/faults').send({ state }), status, { detail });
+      });
+    }
+
+    for (const state of [
+      '53300',
+      '53200',
+      '57P01',
+      '57P03',
+      '08006',
+      '25006',
+      '25P04',
+      '57P04',
+      '40003',
+      '58030',
+    ]) {
+      it(`answers 503 to ${state}, and when to try again`, async () => {
+        const response = await site.agent.post('/faults').send({ state });
+        expectProblem(response, 503, { detail: 'The database is not available; try again.' });
+        expect(response.headers['retry-after']).to.equal('1');
+      });
+    }
+
+    it('answers 503 to 55P03, and when to try again', async () => {
+      const response = await site.agent.post('/faults').send({ state: '55P03' });
+      expectProblem(response, 503, { detail: 'The database is busy; try again.' });
+      expect(response.headers['retry-after']).to.equal('1');
+    });
+  });
+});

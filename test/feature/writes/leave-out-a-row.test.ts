@@ -1,0 +1,353 @@
+/** A table that takes a write and leaves its row out, by a trigger that gives NULL: 409, and all that it did is undone. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type CrudContext, crudController, Repository, type UpdateValues } from '../../../src/index.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete'] as const;
+
+class Named extends Model {
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+/** The client gives the key, so that a record can be replaced. */
+class Kept extends Named {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud({ prefix: '/plain', endpoints: [...ENDPOINTS] })
+@Table({ tableName: 'plain', timestamps: false })
+class Plain extends Kept {}
+
+@Crud({ prefix: '/soft', endpoints: [...ENDPOINTS, 'restore', 'purge'], etag: false })
+@Table({ tableName: 'soft', createdAt: false, updatedAt: false, paranoid: true, version: true })
+class Soft extends Kept {}
+
+/** Its hooks have Sequelize write it on either path. */
+@Crud({ prefix: '/hooked', endpoints: [...ENDPOINTS] })
+@Table({
+  tableName: 'hooked',
+  timestamps: false,
+  hooks: { beforeUpdate() {}, beforeCreate() {}, beforeDestroy() {} },
+})
+class Hooked extends Kept {}
+
+@Crud({ prefix: '/called', endpoints: [...ENDPOINTS] })
+@Table({ tableName: 'called', timestamps: false })
+class Called extends Kept {}
+
+@Crud({ prefix: '/disguised', endpoints: [...ENDPOINTS] })
+@Table({ tableName: 'disguised', timestamps: false })
+class Disguised extends Kept {}
+
+/** Bodies of functions whose every RETURN is one of NEW, and that have none of it. */
+const DISGUISES = {
+  'a comment': 'BEGIN INSERT INTO tried VALUES (TG_OP); NEW /* row */ := NULL; RETURN NEW; END',
+  'a quoted name': 'BEGIN INSERT INTO tried VALUES (TG_OP); "new" := NULL; RETURN NEW; END',
+  'a variable': 'DECLARE new disguised := NULL; BEGIN INSERT INTO tried VALUES (TG_OP); RETURN NEW; END',
+  'a loop':
+    'BEGIN INSERT INTO tried VALUES (TG_OP); FOREACH NEW IN ARRAY ARRAY[NULL::disguised] LOOP END LOOP; RETURN NEW; END',
+};
+
+class CalledController extends crudController(Called) {
+  override async update(id: never, values: UpdateValues<Called>, { repository }: CrudContext<Called>) {
+    return repository.update(id, values);
+  }
+}
+
+/** Its rules write nothing. */
+@Crud({ prefix: '/ruled' })
+@Table({ tableName: 'ruled', timestamps: false })
+class Ruled extends Kept {}
+
+/** Over a view that hides the table. */
+@Crud({ prefix: '/seen' })
+@Table({ tableName: 'seen', timestamps: false })
+class Seen extends Named {}
+
+const VIEW = `
+  CREATE TABLE unseen (id serial PRIMARY KEY, name varchar(20) NOT NULL);
+  CREATE VIEW seen AS SELECT DISTINCT * FROM unseen;
+  CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    IF TG_OP = 'INSERT' THEN
+      INSERT INTO unseen (name) VALUES (NEW.name) RETURNING * INTO NEW;
+    ELSIF TG_OP = 'UPDATE' AND NEW.name NOT LIKE 'out%' THEN
+      UPDATE unseen SET name = NEW.name WHERE id = OLD.id;
+    ELSIF TG_OP = 'DELETE' AND OLD.name NOT LIKE 'stays%' THEN
+      DELETE FROM unseen WHERE id = OLD.id;
+      RETURN OLD;
+    END IF;
+    IF NEW.name LIKE 'out%' THEN RETURN NULL; END IF;
+    RETURN NEW;
+  END $f$;
+  CREATE TRIGGER seeing INSTEAD OF INSERT OR UPDATE OR DELETE ON seen FOR EACH ROW EXECUTE FUNCTION see()`;
+
+const TABLES = ['plain', 'soft', 'hooked', 'called'];
+
+describe('a row that the database leaves out', () => {
+  let site: TestApp;
+  let keyed: TestApp;
+
+  const query = (text: string) => site.engine.sequelize.query(text);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Plain, Soft, Hooked, Called, Ruled],
+      bootstrap: { controllers: [CalledController] },
+    });
+    await query(`
+      CREATE TABLE tried (what text);
+      CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+        INSERT INTO tried VALUES (TG_OP);
+        IF TG_OP = 'DELETE' THEN
+          IF OLD.name LIKE 'stays%' THEN RETURN NULL; END IF;
+          RETURN OLD;
+        END IF;
+        IF NEW.name LIKE 'out%' THEN RETURN NULL; END IF;
+        IF TG_OP = 'UPDATE' AND OLD.name = 'same' THEN RETURN NULL; END IF;
+        RETURN NEW;
+      END $f$`);
+    for (const table of TABLES)
+      await query(
+        `CREATE TRIGGER leaving BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION leave_out()`,
+      );
+    const database = await freshDatabase();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(VIEW).finally(() => client.end());
+    keyed = await startTestApp({
+      models: [Seen],
+      database,
+      bootstrap: { idempotency: { principal: () => 'ann' } },
+    });
+  });
+
+  beforeEach(async () => {
+    await query(`TRUNCATE ${TABLES.join()}`);
+    for (const table of TABLES)
+      await query(`INSERT INTO ${table} (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same')`);
+    await query('TRUNCATE tried');
+  });
+
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await keyed[Symbol.asyncDispose]();
+  });
+
+  /** Expects the refusal, and that all that the table has done is undone. */
+  async function expectLeftOut(
+    answer: Response,
+    table: string,
+    verb = 'store',
+    item?: number,
+  ): Promise<void> {
+    const detail = `The database did not ${verb} the record, and nothing was done.`;
+    const errors = [{ pointer: `/${item}`, code: 'conflict', detail }];
+    expectProblem(answer, 409, item === undefined ? { detail } : { detail, errors });
+    const [tried] = await query('SELECT FROM tried');
+    expect(tried).to.have.length(0);
+    const [rows] = await query(`SELECT id, name FROM ${table} ORDER BY id`);
+    expect(rows).to.deep.equal([
+      { id: 1, name: 'first' },
+      { id: 2, name: 'stays' },
+      { id: 3, name: 'same' },
+    ]);
+  }
+
+  for (const table of TABLES) {
+    it(`is 409 for one record of ${table}`, async () => {
+      const { agent } = site;
+      await expectLeftOut(await agent.post(`/${table}`).send({ id: 9, name: 'out' }), table);
+      await expectLeftOut(await agent.patch(`/${table}/1`).send({ name: 'out' }), table);
+      await expectLeftOut(await agent.patch(`/${table}/3`).send({ name: 'other' }), table);
+      await expectLeftOut(await agent.put(`/${table}/1`).send({ name: 'out' }), table);
+      await expectLeftOut(await agent.put(`/${table}/9`).send({ name: 'out' }), table);
+      const deleted = await agent.delete(table === 'soft' ? '/soft/3' : `/${table}/2`);
+      await expectLeftOut(deleted, table, table === 'soft' ? 'store' : 'delete');
+    });
+
+    it(`is told from a row of ${table} that is not there, and from one that is as it is to be`, async () => {
+      const { agent } = site;
+      expect((await agent.patch(`/${table}/9`).send({ name: 'x' })).status).to.equal(404);
+      expect((await agent.delete(`/${table}/9`)).status).to.equal(404);
+      expect((await agent.patch(`/${table}/3`).send({ name: 'same' })).body).to.include({ name: 'same' });
+      expect((await agent.post(`/${table}`).send({ id: 9, name: 'new' })).status).to.equal(201);
+      expect((await agent.patch(`/${table}/1`).send({ name: 'second' })).body).to.include({ name: 'second' });
+      expectNothing(await agent.delete(`/${table}/1`), 204);
+    });
+  }
+
+  it('is 409 for a record that is restored or purged', async () => {
+    const { agent } = site;
+    await query(`ALTER TABLE soft DISABLE TRIGGER leaving`);
+    await query(`UPDATE soft SET "deletedAt" = now()`);
+    await query(`ALTER TABLE soft ENABLE TRIGGER leaving`);
+    await query('TRUNCATE tried');
+    await expectLeftOut(await agent.post('/soft/3/restore'), 'soft');
+    await expectLeftOut(await agent.delete('/soft/2/purge'), 'soft', 'delete');
+    expect((await agent.post('/soft/1/restore')).status).to.equal(200);
+  });
+
+  for (const [name, body] of Object.entries(DISGUISES)) {
+    it(`is 409 where ${name} hides that there is none`, async () => {
+      const app = await startTestApp({ models: [Disguised] });
+      const send = (text: string) => app.engine.sequelize.query(text);
+      try {
+        await send(`
+          INSERT INTO disguised (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same');
+          CREATE TABLE tried (what text);
+          CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql AS $f$ ${body} $f$;
+          CREATE TRIGGER hiding BEFORE INSERT OR UPDATE ON disguised FOR EACH ROW EXECUTE FUNCTION hide()`);
+        const detail = 'The database did not store the record, and nothing was done.';
+        expectProblem(await app.agent.post('/disguised').send({ id: 9, name: 'new' }), 409, { detail });
+        expectProblem(await app.agent.patch('/disguised/1').send({ name: 'new' }), 409, { detail });
+        expectProblem(await app.agent.put('/disguised/1').send({ name: 'new' }), 409, { detail });
+        const [tried] = await send('SELECT FROM tried');
+        expect(tried).to.have.length(0);
+      } finally {
+        await app[Symbol.asyncDispose]();
+      }
+    });
+  }
+
+  it('is 409 for a record that stays as it was instead of being deleted', async () => {
+    await query(`
+      CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+        INSERT INTO tried VALUES (TG_OP);
+        RETURN OLD;
+      END $f$;
+      ALTER TABLE soft DISABLE TRIGGER leaving;
+      CREATE TRIGGER staying BEFORE UPDATE ON soft FOR EACH ROW EXECUTE FUNCTION stay()`);
+    await expectLeftOut(await site.agent.delete('/soft/1'), 'soft');
+    const [alive] = await query('SELECT FROM soft WHERE "deletedAt" IS NULL');
+    expect(alive).to.have.length(3);
+    await query(`ALTER TABLE soft DISABLE TRIGGER staying; UPDATE soft SET "deletedAt" = now();
+      ALTER TABLE soft ENABLE TRIGGER staying`);
+    await expectLeftOut(await site.agent.post('/soft/1/restore'), 'soft');
+    const [deleted] = await query('SELECT FROM soft WHERE "deletedAt" IS NOT NULL');
+    expect(deleted).to.have.length(3);
+    await query('DROP TRIGGER staying ON soft; ALTER TABLE soft ENABLE TRIGGER leaving');
+  });
+
+  it('is an error of a job that purges', async () => {
+    const { agent } = site;
+    await query(
+      `ALTER TABLE soft DISABLE TRIGGER leaving; UPDATE soft SET "deletedAt" = now() - interval '1 day'`,
+    );
+    await query(`ALTER TABLE soft ENABLE TRIGGER leaving`);
+    const failure = await new Repository(Soft).purge({ before: new Date() }).catch((error: unknown) => error);
+    expect(failure).to.have.property(
+      'message',
+      'The database did not delete the record, and nothing was done.',
+    );
+    expect((await agent.post('/soft/1/restore')).status).to.equal(200);
+  });
+
+  it('is 409 where a rule does nothing instead', async () => {
+    const { agent } = site;
+    await query("INSERT INTO ruled (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same')");
+    for (const each of ['INSERT', 'UPDATE', 'DELETE'])
+      await query(`CREATE RULE no_${each} AS ON ${each} TO ruled DO INSTEAD NOTHING`);
+    await expectLeftOut(await agent.post('/ruled').send({ id: 9, name: 'new' }), 'ruled');
+    await expectLeftOut(await agent.patch('/ruled/1').send({ name: 'new' }), 'ruled');
+    await expectLeftOut(await agent.delete('/ruled/1'), 'ruled', 'delete');
+  });
+
+  it('is 409 behind a view', async () => {
+    const { agent, engine } = keyed;
+    expect((await agent.post('/seen').send({ name: 'first' })).status).to.equal(201);
+    expect((await agent.post('/seen').send({ name: 'stays' })).status).to.equal(201);
+    const refusals = [
+      await agent.post('/seen').send({ name: 'out' }),
+      await agent.patch('/seen/1').send({ name: 'out' }),
+      await agent.delete('/seen/2'),
+    ];
+    for (const each of refusals) expect(each.status, each.text).to.equal(409);
+    expect((await agent.patch('/seen/1').send({ name: 'next' })).body).to.deep.equal({ id: 1, name: 'next' });
+    const [rows] = await engine.sequelize.query('SELECT name FROM unseen ORDER BY id');
+    expect(rows).to.deep.equal([{ name: 'next' }, { name: 'stays' }]);
+  });
+
+  it('keeps no key', async () => {
+    const send = (name: string) => keyed.agent.post('/seen').set('Idempotency-Key', '"k"').send({ name });
+    expect((await send('out')).status).to.equal(409);
+    expect((await send('in')).status).to.equal(201);
+    expect((await send('in')).headers).to.include({ 'idempotent-replayed': 'true' });
+  });
+});
+
+const MANY = {
+  endpoints: ['list', 'createMany', 'updateMany', 'deleteMany'],
+  filterAllow: ['name'],
+} as const;
+
+@Crud({ ...MANY, endpoints: [...MANY.endpoints], filterAllow: ['name'], prefix: '/many' })
+@Table({ tableName: 'many', timestamps: false })
+class Many extends Named {}
+
+@Crud({ ...MANY, endpoints: [...MANY.endpoints], filterAllow: ['name'], prefix: '/soft-many' })
+@Table({ tableName: 'soft_many', createdAt: false, updatedAt: false, paranoid: true })
+class SoftMany extends Named {}
+
+except(OF_MANY).describe('rows that the database leaves out', () => {
+  let site: TestApp;
+  const query = (text: string) => site.engine.sequelize.query(text);
+
+  before(async () => {
+    site = await startTestApp({ models: [Many, SoftMany] });
+    await query(`
+      CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+        IF TG_OP = 'DELETE' THEN
+          IF OLD.name = 'stays' THEN RETURN NULL; END IF;
+          RETURN OLD;
+        END IF;
+        IF NEW.name = 'out' OR TG_OP = 'UPDATE' AND OLD.name = 'stays' THEN RETURN NULL; END IF;
+        RETURN NEW;
+      END $f$`);
+    for (const table of ['many', 'soft_many']) {
+      await query(
+        `CREATE TRIGGER leaving BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION leave_out()`,
+      );
+      await query(`INSERT INTO ${table} (name) VALUES ('first'), ('stays')`);
+    }
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [path, table, verb] of [
+    ['/many', 'many', 'delete'],
+    ['/soft-many', 'soft_many', 'store'],
+  ] as const) {
+    it(`undo the others of ${path}`, async () => {
+      const { agent } = site;
+      const detail = (each: string) => `The database did not ${each} the record, and nothing was done.`;
+      const item = (each: string) => ({
+        detail: detail(each),
+        errors: [{ pointer: '/1', code: 'conflict', detail: detail(each) }],
+      });
+      expectProblem(await agent.post(path).send([{ name: 'new' }, { name: 'out' }]), 409, item('store'));
+      const changes = [
+        { id: 1, name: 'x' },
+        { id: 2, name: 'x' },
+      ];
+      expectProblem(await agent.patch(path).send(changes), 409, item('store'));
+      expectProblem(await agent.patch(`${path}?q=name!=none`).send({ name: 'x' }), 409, {
+        detail: detail('store'),
+      });
+      expectProblem(await agent.delete(`${path}?q=name!=none`), 409, { detail: detail(verb) });
+      const [rows] = await query(`SELECT id, name FROM ${table} ORDER BY id`);
+      expect(rows).to.deep.equal([
+        { id: 1, name: 'first' },
+        { id: 2, name: 'stays' },
+      ]);
+    });
+  }
+});

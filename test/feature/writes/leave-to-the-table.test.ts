@@ -1,0 +1,303 @@
+/** A default that only the table has applies where a body has no value, and a column that the table makes is no part of bodies. */
+import { expect } from 'chai';
+import { IsOptional, IsString } from 'class-validator';
+import { BeforeCreate, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { type ConfigError, Crud, createSchema, Repository } from '../../../src/index.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const UUID = /^[0-9a-f]{8}-/;
+const ALL = ['list', 'read', 'create', 'update', 'replace', 'createMany', 'updateMany'] as const;
+
+/** Its table has defaults, a generated column, and an identity column beside the key. */
+abstract class Work extends Model {
+  @PrimaryKey
+  @Column(DataType.TEXT)
+  declare code: string;
+
+  @Column({ type: DataType.TEXT, allowNull: false, field: 'the status' })
+  declare status: string;
+
+  @Column(DataType.UUID)
+  declare token: string | null;
+
+  @Column(DataType.INTEGER)
+  declare rank: number | null;
+
+  @Column(DataType.BOOLEAN)
+  declare open: boolean | null;
+
+  @Column(DataType.JSONB)
+  declare data: unknown;
+
+  @Column(DataType.TEXT)
+  declare note: string | null;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare net: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare gross: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare no: number;
+}
+
+@Crud({ endpoints: [...ALL] })
+@Table({ tableName: 'jobs', timestamps: false })
+class Job extends Work {}
+
+/** Its hooks keep it with Sequelize, and one of them has a value for what the table has a default for. */
+@Crud({ endpoints: [...ALL] })
+@Table({ tableName: 'jobs', timestamps: false })
+class Task extends Work {
+  @BeforeCreate
+  static rankFirst(task: Task): void {
+    if (task.note === 'ranked') task.rank = 1;
+  }
+}
+
+/** Keys that only the table makes. */
+@Crud({ endpoints: [...ALL].filter((each) => each !== 'replace') })
+@Table({ tableName: 'tokens', timestamps: false })
+class Token extends Model {
+  @PrimaryKey
+  @Column(DataType.UUID)
+  declare id: string;
+
+  @Column({ type: DataType.TEXT, defaultValue: 'of the model' })
+  declare name: string;
+}
+
+@Crud({ endpoints: [...ALL].filter((each) => each !== 'replace') })
+@Table({ tableName: 'numbers', timestamps: false })
+class Numbered extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string | null;
+}
+
+/** A class of the user's that is made before the catalogue is read. */
+class JobForm extends createSchema(Job) {
+  @IsOptional()
+  @IsString()
+  declare note: string | null;
+}
+
+@Crud({ createSchema: JobForm, endpoints: ['read', 'create'] })
+@Table({ tableName: 'jobs', timestamps: false })
+class Formed extends Work {}
+
+@Crud({ endpoints: ['read', 'replace'] })
+@Table({ tableName: 'numbers', timestamps: false })
+class Put extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const TABLES = `
+  CREATE DOMAIN label AS text DEFAULT 'of the domain';
+  CREATE TABLE jobs (code text PRIMARY KEY, "the status" text NOT NULL DEFAULT 'it''s new', token uuid DEFAULT gen_random_uuid(),
+    rank int DEFAULT -3, open bool DEFAULT true, data jsonb DEFAULT '{"a": [1]}', note label, net int NOT NULL,
+    gross int NOT NULL GENERATED ALWAYS AS (net * 2) STORED, no int NOT NULL GENERATED ALWAYS AS IDENTITY);
+  CREATE TABLE tokens (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), name text DEFAULT 'of the table');
+  CREATE TABLE numbers (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, name text)`;
+
+const MADE = {
+  status: "it's new",
+  rank: -3,
+  open: true,
+  data: { a: [1] },
+  note: 'of the domain',
+  net: 5,
+  gross: 10,
+};
+const NULLS = { token: null, rank: null, open: null, data: null, note: null };
+
+except(OF_MANY).describe('what a table makes', () => {
+  let site: TestApp;
+  const models = [Job, Task, Token, Numbered];
+
+  before(async () => {
+    site = await startTestApp({
+      models: [...models, Formed, Put],
+      engine: { createAll: false },
+      bootstrap: { models: [], logger: new CapturedLog() },
+    });
+    await execute(TABLES);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  beforeEach(() => execute('TRUNCATE jobs, tokens, numbers RESTART IDENTITY'));
+
+  const execute = (sql: string) => site.engine.sequelize.query(sql);
+  const start = (fastPath: boolean, options: object = {}) =>
+    buildApp({ models, fastPath, logger: new CapturedLog(), indexAdvice: false, ...options });
+
+  for (const fastPath of [true, false]) {
+    describe(`with fastPath ${fastPath}`, () => {
+      let agent: BuiltApp['agent'];
+
+      before(async () => {
+        ({ agent } = await start(fastPath));
+      });
+
+      for (const path of ['/jobs', '/tasks']) {
+        it(`is in a record that was created at ${path}`, async () => {
+          const { status, body } = await agent.post(path).send({ code: 'a', net: 5 });
+          expect([status, { ...body, token: UUID.test(body.token) }]).to.deep.equal([
+            201,
+            { code: 'a', ...MADE, token: true, no: 1 },
+          ]);
+        });
+
+        it(`is in records that were created together at ${path}`, async () => {
+          const sent = [
+            { code: 'a', net: 5 },
+            { code: 'b', net: 5, rank: 7, note: null },
+          ];
+          const { status, body } = await agent.post(path).send(sent);
+          const items = body.items.map((item: { token: string }) => ({
+            ...item,
+            token: UUID.test(item.token),
+          }));
+          expect([status, items]).to.deep.equal([
+            201,
+            [
+              { code: 'a', ...MADE, token: true, no: 1 },
+              { code: 'b', ...MADE, rank: 7, note: null, token: true, no: 2 },
+            ],
+          ]);
+        });
+
+        it(`is NULL at ${path} where a body says so`, async () => {
+          const { body } = await agent.post(path).send({ code: 'a', net: 5, ...NULLS });
+          expect(body).to.deep.equal({ code: 'a', ...MADE, ...NULLS, no: 1 });
+          expect(
+            (await agent.post(path).send({ code: 'b', net: 5, status: null })).body.errors,
+          ).to.deep.equal([{ pointer: '/status', code: 'isDefined', detail: 'status must not be null.' }]);
+        });
+
+        it(`is in a record that was put at ${path}, and a constant is in one that was replaced`, async () => {
+          const first = await agent.put(`${path}/a`).send({ net: 5 });
+          expect([first.status, first.body.rank, first.body.no]).to.deep.equal([201, -3, 1]);
+          await agent.patch(`${path}/a`).send({ status: 'old', ...NULLS, net: 6 });
+          const { status, body } = await agent.put(`${path}/a`).send({ net: 5 });
+          const { note: _, ...constants } = MADE;
+          expect([status, body]).to.deep.equal([
+            200,
+            { code: 'a', ...constants, token: null, note: null, no: 1 },
+          ]);
+        });
+
+        it(`is refused in bodies at ${path}`, async () => {
+          const errors = ['gross', 'no'].map((name) => ({
+            pointer: `/${name}`,
+            code: 'readOnly',
+            detail: `${name} cannot be set.`,
+          }));
+          await agent.post(path).send({ code: 'a', net: 5 });
+          const given = { gross: 1, no: 2 };
+          for (const sent of [
+            agent.post(path).send({ code: 'b', net: 5, ...given }),
+            agent.patch(`${path}/a`).send(given),
+            agent.put(`${path}/a`).send({ net: 5, ...given }),
+          ]) {
+            const { status, body } = await sent;
+            expect([status, body.errors]).to.deep.equal([422, errors]);
+          }
+          expect((await agent.patch(`${path}/a`).send({ net: 6 })).body.gross).to.equal(12);
+        });
+      }
+
+      it('is what a hook says, where it says something', async () => {
+        expect((await agent.post('/tasks').send({ code: 'a', net: 5, note: 'ranked' })).body.rank).to.equal(
+          1,
+        );
+      });
+
+      it('is the key of a new record', async () => {
+        const made = await agent.post('/tokens').send({});
+        expect([made.status, UUID.test(made.body.id), made.body.name]).to.deep.equal([
+          201,
+          true,
+          'of the model',
+        ]);
+        expect((await agent.get(made.headers['location'] ?? '')).body).to.deep.equal(made.body);
+        const id = '7b0a3e0c-0000-4000-8000-0000000000aa';
+        expect((await agent.post('/tokens').send({ id })).body).to.deep.equal({ id, name: 'of the model' });
+        expect((await agent.post('/tokens').send([{}, { name: 'b' }])).status).to.equal(201);
+      });
+
+      it('is the key of a new record, and no other', async () => {
+        expect((await agent.post('/numbereds').send({})).body).to.deep.equal({ id: 1, name: null });
+        const many = await agent.post('/numbereds').send([{ name: 'b' }, {}]);
+        expect(many.body.items).to.deep.equal([
+          { id: 2, name: 'b' },
+          { id: 3, name: null },
+        ]);
+        const refused = await agent.post('/numbereds').send({ id: 7 });
+        expect([refused.status, refused.body.errors[0].code]).to.deep.equal([422, 'readOnly']);
+      });
+
+      it('is left out of what a class of the user sends', async () => {
+        const { agent: other } = await start(fastPath, { models: [Formed] });
+        const { status, body } = await other.post('/formeds').send({ code: 'a', status: 'b', net: 5 });
+        expect([status, body.rank, body.gross]).to.deep.equal([201, -3, 10]);
+        const refused = await other.post('/formeds').send({ code: 'b', status: 'b', net: 5, gross: 1 });
+        expect([refused.status, refused.body.errors[0].code]).to.deep.equal([422, 'readOnly']);
+      });
+    });
+  }
+
+  it('is in what a repository gives', async () => {
+    await start(true);
+    for (const [model, code] of [
+      [Job, 'a'],
+      [Task, 'b'],
+    ] as const) {
+      const { dataValues } = await new Repository<Work>(model as never).create({ code, net: 5 } as never);
+      expect([dataValues.status, dataValues.rank, dataValues.gross]).to.deep.equal(["it's new", -3, 10]);
+    }
+  });
+
+  it('is in the document', async () => {
+    const { crud } = await start(true);
+    const { schemas = {} } = crud.openapi().components ?? {};
+    const create = schemas['JobCreate'] as { properties: object; required: string[] };
+    expect(Object.keys(create.properties)).to.deep.equal([
+      'code',
+      'status',
+      'token',
+      'rank',
+      'open',
+      'data',
+      'note',
+      'net',
+    ]);
+    expect(create.required).to.deep.equal(['code', 'net']);
+    expect(Object.keys((schemas['JobUpdate'] as typeof create).properties)).to.not.include('gross');
+    expect(Object.keys((schemas['JobRead'] as typeof create).properties)).to.include('gross');
+    expect((schemas['TokenCreate'] as typeof create).required).to.equal(undefined);
+    expect(Object.keys((schemas['NumberedCreate'] as typeof create).properties)).to.deep.equal(['name']);
+  });
+
+  it('is no key that clients give', async () => {
+    let problems: readonly string[] = [];
+    try {
+      await buildApp({ models: [Put], logger: new CapturedLog() });
+    } catch (error) {
+      problems = (error as ConfigError).problems;
+    }
+    expect(problems).to.deep.equal([
+      `Put: endpoints has 'replace', and the table "numbers" makes the key "id" of every new record by itself; leave it out.`,
+    ]);
+  });
+});

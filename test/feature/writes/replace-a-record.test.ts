@@ -1,0 +1,631 @@
+/** `PUT /{id}`: a record with a key that clients give is created, or gets other values. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { IsInt, IsString } from 'class-validator';
+import type { Response } from 'express';
+import { Authorized, BadRequestError, HttpCode, UseBefore, UseInterceptor } from 'routing-controllers';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  ConfigError,
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  type CrudOptions,
+  crudController,
+  type Id,
+  InjectUnitOfWork,
+  Repository,
+  type UnitOfWork,
+  type UpdateValues,
+} from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
+import { deferred } from '../../support/deferred.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const tenantOf = (request: { get(name: string): string | undefined }) => Number(request.get('x-tenant') ?? 1);
+
+@Crud({ scope: { tenant: tenantOf } })
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+}
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'replace'],
+  scope: { tenant: tenantOf },
+  can: {
+    create: (request) => request.get('x-no-create') === undefined,
+    update: (request) => request.get('x-no-update') === undefined,
+  },
+  fields: {
+    price: { write: (request) => request.get('x-guest') === undefined },
+    origin: { create: true, update: (request) => request.get('x-guest') === undefined },
+  },
+})
+@Table({ tableName: 'items', paranoid: true, version: true })
+class Item extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(12) })
+  declare code: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
+  declare name: string;
+
+  @Column(DataType.STRING(20))
+  declare note: string | null;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 5 })
+  declare stock: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 10 })
+  declare price: number;
+
+  @Column(DataType.STRING(20))
+  declare origin: string | null;
+
+  @Exclude({ toClassOnly: true })
+  @Column({ type: DataType.STRING(20), allowNull: true, defaultValue: 'inner' })
+  declare inner: string | null;
+
+  @ForeignKey(() => Shelf)
+  @Column(DataType.INTEGER)
+  declare shelfId: number | null;
+
+  @BelongsTo(() => Shelf)
+  declare shelf?: Shelf;
+}
+
+/** Without tags, timestamps and rules. */
+@Crud({ endpoints: ['read', 'replace'] })
+@Table({ tableName: 'plain_items', timestamps: false })
+class Plain extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER })
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+}
+
+@Crud({ endpoints: ['read', 'replace'], etag: 'xmin', ifMatch: 'required' })
+@Table({ tableName: 'marked_items', timestamps: false })
+class Marked extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.UUID })
+  declare id: string;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Table({ tableName: 'numbered', timestamps: false })
+class Numbered extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const TAKEN = {
+  detail: 'Another Item has the same code.',
+  errors: [{ pointer: '/code', code: 'unique', detail: 'Another Item has the same code.' }],
+};
+const GONE = { detail: 'There is no such Item that If-Match could be about, and nothing was done.' };
+
+describe('a PUT of a record', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+  const put = (code: string, body: object = { name: code }) => site.agent.put(`/items/${code}`).send(body);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Shelf, Item, Plain, Marked, Numbered],
+      bootstrap: { models: [Shelf, Item, Plain, Marked] },
+      engine: { logging: sql.record },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'items', 'shelves', 'plain_items', 'marked_items');
+    await Shelf.bulkCreate([
+      { id: 1, tenant: 1 },
+      { id: 2, tenant: 2 },
+    ]);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('creates one that is not there, and says where', async () => {
+    const created = await put('a 1', { name: 'one', shelfId: 1 });
+    const row = await Item.findByPk('a 1');
+    expectJson(created, 201, {
+      code: 'a 1',
+      tenant: 1,
+      name: 'one',
+      note: null,
+      stock: 5,
+      price: 10,
+      origin: null,
+      inner: 'inner',
+      shelfId: 1,
+      createdAt: row?.get('createdAt').toJSON(),
+      updatedAt: row?.get('updatedAt').toJSON(),
+      deletedAt: null,
+      version: 0,
+    });
+    expect(created.headers['location']).to.equal('/items/a%201');
+    expect(created.headers['etag']).to.match(/^"0[".]/);
+    expectJson(await site.agent.get('/items/a%201'), 200, created.body);
+  });
+
+  it('gives one that is there other values, and defaults for what is left out', async () => {
+    await put('a', { name: 'one', note: 'x', stock: 9, price: 9, origin: 'y', shelfId: 1 });
+    await Item.update({ inner: 'kept' }, { where: { code: 'a' } });
+    const before = await Item.findByPk('a');
+    const replaced = await put('a', { code: 'a', name: 'two' });
+    const row = await Item.findByPk('a');
+    expectJson(replaced, 200, {
+      ...(before?.toJSON() as object),
+      name: 'two',
+      note: null,
+      stock: 5,
+      price: 10,
+      origin: null,
+      shelfId: null,
+      createdAt: before?.get('createdAt').toJSON(),
+      updatedAt: row?.get('updatedAt').toJSON(),
+      version: before?.get('version') + 1,
+    });
+    expect(replaced.headers).not.to.have.property('location');
+    expect(row?.get('updatedAt').getTime()).to.be.at.least(before?.get('updatedAt').getTime());
+    expectJson(await site.agent.get('/items/a'), 200, replaced.body);
+  });
+
+  it('writes nothing where nothing differs', async () => {
+    const created = await put('a', { name: 'one', note: 'x' });
+    const same = await put('a', { name: 'one', note: 'x', stock: 5 });
+    expectJson(same, 200, created.body);
+    expect(same.headers['etag']).to.match(/^"0[".]/);
+  });
+
+  it('takes the key in the body only if it is that of the path', async () => {
+    const refused = await put('a', { code: 'b', name: 'one' });
+    const detail = 'code is that of the path; leave it out, or send the same.';
+    expectProblem(refused, 422, { detail, errors: [{ pointer: '/code', code: 'key', detail }] });
+    expect(await Item.count()).to.equal(0);
+    const id = '0A0b0c0d-0000-4000-8000-000000000001';
+    const created = await site.agent.put(`/markeds/${id}`).set('if-none-match', '*').send({ id, name: 'x' });
+    expect([created.status, created.body.id]).to.deep.equal([201, id.toLowerCase()]);
+  });
+
+  it('is refused as a create or an update would be', async () => {
+    expect((await put('a', {})).status).to.equal(422);
+    expect((await put('a', { name: 'x', stock: 'many' })).status).to.equal(422);
+    expect((await put('a', { name: 'x', inner: 'mine' })).body.errors[0].code).to.equal('readOnly');
+    expect((await put('a', { name: 'x', tenant: 2 })).body.errors[0].code).to.equal('readOnly');
+    expect((await put('a', { name: 'x', version: 3 })).body.errors[0].code).to.equal('readOnly');
+    expect((await put('a', [] as object)).status).to.equal(422);
+    expect((await site.agent.put('/items/a')).status).to.equal(400);
+    expect(
+      (await site.agent.put('/items/a').type('application/merge-patch+json').send('{}')).status,
+    ).to.equal(415);
+    expectIssue(await site.agent.put('/items/1234567890123').send({ name: 'x' }), 422, {
+      pointer: '/code',
+      code: 'maxLength',
+      detail: 'code must be at most 12 characters long.',
+    });
+    expect((await site.agent.get('/items/1234567890123')).status).to.equal(404);
+    expect((await put('a?x=1')).status).to.equal(400);
+    expect(await Item.count()).to.equal(0);
+  });
+
+  it('is asked of both rules of can', async () => {
+    for (const header of ['x-no-create', 'x-no-update']) {
+      expect((await put('a').set(header, '1')).status).to.equal(403);
+    }
+    expect(await Item.count()).to.equal(0);
+  });
+
+  it('leaves alone what the request may not write', async () => {
+    await put('a', { name: 'one', note: 'x', price: 99, origin: 'y' });
+    for (const restricted of ['price', 'origin']) {
+      const sent = await put('a', { name: 'two', [restricted]: 1 }).set('x-guest', '1');
+      expect([sent.status, sent.body.errors[0].code]).to.deep.equal([422, 'readOnly']);
+    }
+    const replaced = await put('a', { name: 'two' }).set('x-guest', '1');
+    const { name, note, price, origin } = replaced.body;
+    expect({ name, note, price, origin }).to.deep.equal({ name: 'two', note: null, price: 99, origin: 'y' });
+    const created = await put('b', { name: 'three' }).set('x-guest', '1');
+    expect([created.status, created.body.price, created.body.origin]).to.deep.equal([201, 10, null]);
+  });
+
+  it('never reaches the record of another tenant, nor a deleted one', async () => {
+    await put('theirs', { name: 'theirs' }).set('x-tenant', '2');
+    await put('gone', { name: 'gone' });
+    await site.agent.delete('/items/gone');
+    const rows = () => Item.findAll({ raw: true, paranoid: false, order: ['code'] });
+    const before = await rows();
+    for (const code of ['theirs', 'gone']) {
+      expectProblem(await put(code, { name: 'new' }), 409, TAKEN);
+      expectProblem(await site.agent.post('/items').send({ code, name: 'new' }), 409, TAKEN);
+      expectProblem(await put(code, { name: 'new' }).set('if-none-match', '*'), 409, TAKEN);
+      expectProblem(await put(code, { name: 'new' }).set('if-match', '"0"'), 412, GONE);
+      expectProblem(await put(code, { name: 'new' }).set('if-match', '*'), 412, GONE);
+    }
+    expect(await rows()).to.deep.equal(before);
+  });
+
+  it('names foreign keys within the access only', async () => {
+    expect((await put('a', { name: 'x', shelfId: 2 })).status).to.equal(409);
+    await put('a', { name: 'x', shelfId: 1 });
+    const [foreign, none] = [
+      await put('a', { name: 'x', shelfId: 2 }),
+      await put('a', { name: 'x', shelfId: 9 }),
+    ];
+    expect(foreign.status).to.equal(409);
+    expect(foreign.body.errors).to.deep.equal(none.body.errors);
+    expect((await Item.findByPk('a'))?.shelfId).to.equal(1);
+  });
+
+  it('tells a unique value that another record has', async () => {
+    await put('a', { name: 'one' });
+    await put('b', { name: 'two' });
+    const detail = 'Another Item has the same name.';
+    for (const code of ['b', 'c']) {
+      const refused = await put(code, { name: 'one' });
+      expectProblem(refused, 409, { detail, errors: [{ pointer: '/name', code: 'unique', detail }] });
+    }
+    expect(await Item.count()).to.equal(2);
+  });
+
+  it('is the one that the client has seen, with If-Match', async () => {
+    expectProblem(await put('a').set('if-match', '"0"'), 412, GONE);
+    expectProblem(await put('a').set('if-match', '*'), 412, GONE);
+    expect(await Item.count()).to.equal(0);
+    await put('a');
+    const refused = await put('a', { name: 'two' }).set('if-match', '"7"');
+    expectProblem(refused, 412, {
+      detail: 'The Item has been changed since; read it again, and repeat the change.',
+    });
+    expect(refused.headers['etag']).to.equal('"0"');
+    expect((await put('a', { name: 'two' }).set('if-match', '"0"')).status).to.equal(200);
+    const replaced = await put('a', { name: 'three' }).set('if-match', '*');
+    expect([replaced.status, replaced.body.version]).to.deep.equal([200, 2]);
+    expect((await put('a').set('if-match', 'seven')).status).to.equal(400);
+  });
+
+  it('creates only, with If-None-Match: *', async () => {
+    const created = await put('a').set('if-none-match', '*');
+    expect([created.status, created.headers['location']]).to.deep.equal([201, '/items/a']);
+    const refused = await put('a', { name: 'two' }).set('if-none-match', '*');
+    expectProblem(refused, 412, { detail: 'The Item is there already, and nothing was done.' });
+    expect(refused.headers['etag']).to.equal('"0"');
+    expect((await put('a').set('if-none-match', '"0"')).status).to.equal(400);
+    expect((await put('a').set({ 'if-none-match': '*', 'if-match': '"0"' })).status).to.equal(412);
+    expect((await Item.findByPk('a'))?.name).to.equal('a');
+  });
+
+  it('creates only, also where another request has created it meanwhile', async () => {
+    class Items extends crudController(Item) {
+      override async replace(id: Id, values: CreateValues<Item>, context: CrudContext<Item>) {
+        await put('a', { name: 'first' });
+        return super.replace(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const refused = await agent.put('/items/a').set('if-none-match', '*').send({ name: 'second' });
+    expectProblem(refused, 412, { detail: 'The Item is there already, and nothing was done.' });
+    expect((await Item.findByPk('a'))?.name).to.equal('first');
+  });
+
+  it('needs no tags to create only', async () => {
+    const send = (name: string) => site.agent.put('/plains/3').send({ name });
+    expect((await send('a').set('if-match', '"0"')).status).to.equal(412);
+    expectJson(await send('a').set('if-none-match', '*'), 201, { id: 3, name: 'a' });
+    const refused = await send('b').set('if-none-match', '*');
+    expectProblem(refused, 412, { detail: 'The Plain is there already, and nothing was done.' });
+    expect(refused.headers['etag'] ?? 'W/').to.match(/^W\//);
+    expectJson(await send('b'), 200, { id: 3, name: 'b' });
+    expectJson(await site.agent.put('/plains/3').send({}), 200, { id: 3, name: null });
+  });
+
+  it('needs a condition where the resource requires one', async () => {
+    const path = '/markeds/00000000-0000-4000-8000-000000000001';
+    expect((await site.agent.put(path).send({ name: 'a' })).status).to.equal(428);
+    const created = await site.agent.put(path).set('if-none-match', '*').send({ name: 'a' });
+    expect([created.status, /^"x\d+/.test(created.headers['etag'] ?? '')]).to.deep.equal([201, true]);
+    expect((await site.agent.put(path).send({ name: 'b' })).status).to.equal(428);
+    const tag = created.headers['etag'] as string;
+    const replaced = await site.agent.put(path).set('if-match', tag).send({ name: 'b' });
+    expect([replaced.status, replaced.body.name]).to.deep.equal([200, 'b']);
+    const late = await site.agent.put(path).set('if-match', tag).send({ name: 'c' });
+    expect([late.status, late.headers['etag']?.split(/[".]/)[1]]).to.deep.equal([
+      412,
+      replaced.headers['etag']?.split(/[".]/)[1],
+    ]);
+  });
+
+  it('creates one of twenty at the same moment, and replaces it with the others', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([...Array.from({ length: 19 }, () => 200), 201]);
+    const versions = answers.map(({ body }) => body.version).sort((first, second) => first - second);
+    expect(versions).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
+    const last = answers.find(({ body }) => body.version === 19);
+    expectJson(await site.agent.get('/items/race'), 200, last?.body);
+  });
+
+  it('creates one of twenty that only create', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` }).set('if-none-match', '*')),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([201, ...Array.from({ length: 19 }, () => 412)]);
+  });
+
+  it('is a method of its path', async () => {
+    expect((await site.agent.options('/items/a')).headers['allow']).to.equal(
+      'GET, HEAD, PATCH, DELETE, PUT, OPTIONS',
+    );
+    expect((await site.agent.put('/shelves/1').send({})).status).to.equal(405);
+  });
+
+  except({
+    general: 'it counts statements of ours',
+    values: 'an interceptor sees the answer',
+    unit: 'a unit of work begins and commits',
+    session: 'overrides are called',
+    records: 'overrides are called',
+  }).it('is one statement', async () => {
+    await put('warm', { name: 'warm' });
+    for (const name of ['one', 'two']) {
+      const { statements } = await sql.during(() => put('a', { name }));
+      expect(statements).to.have.length(1);
+    }
+  });
+
+  it('is seen by overrides of create and update', async () => {
+    const seen: unknown[] = [];
+    class Items extends crudController(Item) {
+      override create(values: CreateValues<Item>, context: CrudContext<Item>) {
+        seen.push(['create', values]);
+        return super.create(values, context);
+      }
+      override update(id: Id, values: UpdateValues<Item>, context: CrudContext<Item>) {
+        seen.push(['update', id, values]);
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const created = await agent.put('/items/a').send({ name: 'one' });
+    expect([created.status, created.headers['location']]).to.deep.equal([201, '/items/a']);
+    expect((await agent.put('/items/a').send({ name: 'two' })).status).to.equal(200);
+    const whole = { note: null, stock: 5, price: 10, origin: null, shelfId: null };
+    expect(seen).to.deep.equal([
+      ['create', { code: 'a', name: 'one', ...whole }],
+      ['update', 'a', { name: 'two', ...whole }],
+    ]);
+  });
+
+  it('runs hooks, which may refuse, and undoes what they did in a race', async () => {
+    const created: string[] = [];
+    Item.addHook('beforeCreate', 'note', (item) => void created.push((item as Item).name));
+    try {
+      const answers = await Promise.all(['x', 'y'].map((name) => put('hooked', { name })));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
+      expect(created.length).to.be.within(1, 2);
+      expect((await Item.findByPk('hooked'))?.get('version')).to.equal(1);
+    } finally {
+      Item.removeHook('beforeCreate', 'note');
+    }
+  });
+
+  it('is tried again after a lost race where an override has parameters of its own, too', async () => {
+    class Items extends crudController(Item) {
+      override replace(
+        id: Id,
+        values: CreateValues<Item>,
+        context: CrudContext<Item>,
+        @InjectUnitOfWork() _unit?: UnitOfWork,
+      ) {
+        return super.replace(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const both = deferred();
+    let begun = 0;
+    Item.addHook('beforeCreate', 'meet', async () => {
+      begun += 1;
+      if (begun === 2) both.resolve();
+      await both.promise;
+    });
+    try {
+      const answers = await Promise.all(['x', 'y'].map((name) => agent.put('/items/met').send({ name })));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
+    } finally {
+      Item.removeHook('beforeCreate', 'meet');
+    }
+  });
+
+  it('runs hooks once where no race is lost', async () => {
+    await put('a', { name: 'one' });
+    let ran = 0;
+    const count = () => {
+      ran += 1;
+    };
+    const refuse = () => {
+      ran += 1;
+      throw new BadRequestError('Not today.');
+    };
+    Item.addHook('beforeCreate', 'note', count);
+    Item.addHook('beforeUpdate', 'note', refuse);
+    try {
+      // Another record has the name, and there is none under the key.
+      expect((await put('b', { name: 'one' })).status).to.equal(409);
+      expect(ran).to.equal(1);
+      expect((await put('a', { name: 'two' })).status).to.equal(400);
+      expect(ran).to.equal(2);
+    } finally {
+      Item.removeHook('beforeCreate', 'note');
+      Item.removeHook('beforeUpdate', 'note');
+    }
+  });
+
+  it('goes through an override of its own, and through repositories', async () => {
+    class Items extends Repository<Plain> {
+      static override model = Plain;
+      override create(values: CreateValues<Plain>) {
+        return super.create({ ...values, name: `new ${values.name}` });
+      }
+    }
+    class Plains extends crudController(Items) {
+      override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.replace(id, { ...values, name: `${values.name}!` }, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [], controllers: [Plains] });
+    expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'new a!' });
+    expectJson(await agent.put('/plains/1').send({ name: 'a' }), 200, { id: 1, name: 'a!' });
+  });
+
+  it('fails where an override gives nothing back, and writes nothing', async () => {
+    class Plains extends crudController(Plain) {
+      override async replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        await super.replace(id, values, context);
+        return undefined as unknown as Plain;
+      }
+    }
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [], controllers: [Plains], logger });
+    expectProblem(await agent.put('/plains/8').send({ name: 'a' }), 500, { detail: 'Internal Server Error' });
+    expect(logger.text).to.contain('The replace method of the Plain controller must return the record');
+    expect(await Plain.findByPk(8)).to.equal(null);
+  });
+
+  it('is no endpoint where clients give no keys, or where its body cannot be right for both writes', async () => {
+    class Body {
+      @IsInt() declare id: number;
+      @IsString() declare name: string;
+    }
+    class Other {
+      @IsString() declare name: string;
+    }
+    const problemOf = async (model: typeof Model, options: CrudOptions) => {
+      class Controller extends crudController(model as typeof Plain, {
+        endpoints: ['replace'],
+        ...options,
+      }) {}
+      const error = await caughtError(() => buildApp({ models: [], controllers: [Controller] }));
+      expect(error).to.be.instanceOf(ConfigError);
+      return String(error);
+    };
+    expect(await problemOf(Numbered as never, {})).to.include(
+      "Numbered: endpoints has 'replace', and clients do not give the key 'id' of a new record; leave it out.",
+    );
+    expect(await problemOf(Plain as never, { createSchema: Other })).to.include(
+      'which createSchema Other lacks',
+    );
+    expect(await problemOf(Plain as never, { createSchema: Body, updateSchema: Other })).to.include(
+      'updateSchema Other is not',
+    );
+    expect(await problemOf(Plain as never, { fields: { id: { create: false } } as never })).to.include(
+      "the key 'id'",
+    );
+    class Both extends crudController(Plain, { createSchema: Body, updateSchema: Body }) {}
+    const { agent } = await buildApp({ models: [], controllers: [Both] });
+    expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
+    expect((await agent.put('/plains/1').send({})).status).to.equal(422);
+  });
+
+  it('is no endpoint where it would go past decorators of create and update', async () => {
+    const guard = UseBefore((_request: unknown, response: Response) => response.sendStatus(418));
+    class Plains extends crudController(Plain) {
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+      @Authorized('editor')
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    guard(Plains.prototype, 'create');
+    const error = await caughtError(() => buildApp({ models: [], controllers: [Plains] }));
+    expect(error).to.be.instanceOf(ConfigError);
+    expect(String(error)).to.include(
+      "Plains.create has decorators that guard it, and endpoints has 'replace'",
+    );
+    expect(String(error)).to.include('Plains.update has');
+    class Guarded extends Plains {
+      override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.replace(id, values, context);
+      }
+    }
+    guard(Guarded.prototype, 'replace');
+    const { agent } = await buildApp({ models: [], controllers: [Guarded] });
+    expect((await agent.put('/plains/1').send({ name: 'a' })).status).to.equal(418);
+    expect(await Plain.count()).to.equal(0);
+    class Seen extends crudController(Plain) {
+      @UseInterceptor((_action: unknown, content: unknown) => content)
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+    }
+    expect(String(await caughtError(() => buildApp({ models: [], controllers: [Seen] })))).to.include(
+      'Seen.create has decorators that guard it',
+    );
+  });
+
+  it('is an endpoint beside decorators that it does not go past', async () => {
+    class Plains extends crudController(Plain) {
+      @Authorized('editor')
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+      @HttpCode(202)
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    class Own extends Plains {
+      override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.replace(id, values, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent } = await buildApp({ models: [], controllers: [Own], routing });
+    expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
+    class Updating extends crudController(Plain) {
+      @HttpCode(202)
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    await buildApp({ models: [], controllers: [Updating] });
+  });
+});

@@ -1,0 +1,195 @@
+/** What a repository writes is what Sequelize writes, whatever value a user's own code gives. */
+import { expect } from 'chai';
+import { literal, QueryTypes } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  CreatedAt,
+  DataType,
+  Model,
+  PrimaryKey,
+  Table,
+  UpdatedAt,
+} from 'sequelize-typescript';
+import { Repository } from '../../../src/index.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+@Table({ tableName: 'boxes' })
+class Box extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'none' })
+  declare text: unknown;
+
+  @Column(DataType.INTEGER)
+  declare whole: unknown;
+
+  @Column(DataType.BIGINT)
+  declare large: unknown;
+
+  @Column(DataType.DECIMAL(10, 2))
+  declare exact: unknown;
+
+  @Column(DataType.DOUBLE)
+  declare real: unknown;
+
+  @Column(DataType.BOOLEAN)
+  declare flag: unknown;
+
+  @Column(DataType.DATE)
+  declare moment: unknown;
+
+  @Column(DataType.DATEONLY)
+  declare day: unknown;
+
+  @Column(DataType.TIME)
+  declare hour: unknown;
+
+  @Column(DataType.UUID)
+  declare key: unknown;
+
+  @Column(DataType.ENUM('a', 'b'))
+  declare choice: unknown;
+
+  @Column(DataType.JSONB)
+  declare json: unknown;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare list: unknown;
+
+  @Column(DataType.BLOB)
+  declare bytes: unknown;
+
+  @CreatedAt
+  @Column(DataType.DATE)
+  declare born: Date;
+
+  @UpdatedAt
+  @Column(DataType.DATE)
+  declare touched: Date;
+}
+
+const VALUES: readonly unknown[] = [
+  null,
+  undefined,
+  '',
+  'text',
+  'a\0b',
+  '$1 \\ \'"',
+  0,
+  -1,
+  1.5,
+  '7',
+  '1.50',
+  '1e3',
+  2 ** 40,
+  '9007199254740993',
+  12345678901234567890n,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  true,
+  'true',
+  'yes',
+  new Date(0),
+  new Date(Number.NaN),
+  '2026-01-31',
+  '2026-1-1',
+  '31.01.2026',
+  '2026-01-31T10:00:00Z',
+  '10:00',
+  'f47ac10b-58cc-4372-a567-0e02b2c3d479',
+  'a',
+  'c',
+  { a: [1, null], b: 'x' },
+  [],
+  ['a', null, 'b,"c"'],
+  [1, 2],
+  Buffer.from([0, 255]),
+  literal("'1'"),
+];
+const COLUMNS = [
+  ...[
+    'text',
+    'whole',
+    'large',
+    'exact',
+    'real',
+    'flag',
+    'moment',
+    'day',
+    'hour',
+    'key',
+    'choice',
+    'json',
+    'list',
+  ],
+  'bytes',
+];
+
+describe('a value that is written', () => {
+  const boxes = new Repository(Box);
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Box], bootstrap: { models: [] } });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** What is in the table then, or what it fails with. */
+  async function outcome(column: string, write: () => Promise<Box>): Promise<unknown> {
+    try {
+      const { id } = await write();
+      const text = `SELECT "${column}"::text AS value FROM boxes WHERE id = ${id}`;
+      return await site.engine.sequelize.query(text, { type: QueryTypes.SELECT });
+    } catch (error) {
+      const { name, parent } = error as {
+        readonly name: string;
+        readonly parent?: { readonly code?: string };
+      };
+      return [name, parent?.code];
+    }
+  }
+
+  for (const column of COLUMNS) {
+    it(`is what Sequelize writes: ${column}`, async () => {
+      const row = await Box.create({});
+      for (const [index, value] of VALUES.entries()) {
+        const values = { [column]: value };
+        const created = await outcome(column, () => boxes.create(values));
+        expect(created, `create ${index}`).to.deep.equal(await outcome(column, () => Box.create(values)));
+        const updated = await outcome(column, () => boxes.update(row.id, values));
+        const fresh = await Box.create({});
+        expect(updated, `update ${index}`).to.deep.equal(await outcome(column, () => fresh.update(values)));
+        await row.update({
+          text: 'none',
+          ...Object.fromEntries(COLUMNS.slice(1).map((name) => [name, null])),
+        });
+      }
+    });
+  }
+
+  it('is left out where it is of no column, of the key, or of a timestamp that Sequelize keeps', async () => {
+    const values = { text: 'new', nothing: 1, touched: new Date(0) };
+    const box = await boxes.create(values);
+    expect(box.touched.getTime()).to.be.above(Date.now() - 60_000);
+    expect(Object.keys(box.get())).to.not.include('nothing');
+    const updated = await boxes.update(box.id, { text: 'newer', id: 999, born: new Date(0) });
+    expect(updated.id).to.equal(box.id);
+    expect(updated.born).to.deep.equal(box.born);
+  });
+
+  it('leaves a record that can be changed, saved and read again', async () => {
+    for (const record of [await boxes.create({ text: 'a' }), await boxes.update(1, { text: 'a' })]) {
+      expect([record.isNewRecord, record.changed()]).to.deep.equal([false, false]);
+      await record.update({ text: 'b' });
+      record.set('whole', 7);
+      await record.save();
+      expect(await record.reload()).to.include({ text: 'b', whole: 7 });
+      await record.destroy();
+    }
+  });
+});
