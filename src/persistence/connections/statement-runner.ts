@@ -101,14 +101,12 @@ export class StatementRunner implements StatementTarget {
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // A pooler may not stand several executions under way.
     this.#canShare = this.#executor.canPipeline && isNaming;
-    // Limits of a read are sent before it: elsewhere that is three more round trips, and under load for half of all
-    // reads.
-    this.#shares = new TableShares(this.#executor.sendsTogether ? this.#source.maxReads : 1, {
+    this.#shares = new TableShares(this.#source.maxReads, {
       lanesInUse: () => this.#lanes.inUse,
       wake: () => this.#source.queues.read.wake(),
     });
     this.#slowReads = new SlowReads(this.#source.maxReads);
-    this.#isGrouping = this.#executor.sendsTogether && isNaming && isGrouping;
+    this.#isGrouping = isNaming && isGrouping;
     this.#lanes = new Lanes(this.#source, this.#executor, this.#canShare);
   }
 
@@ -165,11 +163,6 @@ export class StatementRunner implements StatementTarget {
   /** Present use of the connections of each pool. */
   get usage(): readonly PoolUsage[] {
     return this.#source.usage;
-  }
-
-  /** True where `begin` may be called. */
-  get canBegin(): boolean {
-    return this.#executor.sendsTogether;
   }
 
   /** A transaction with a connection of the queue. */

@@ -1,7 +1,7 @@
 /**
  * A trial, once in a process: a model with all that a user can plug in, which no table and no registry has, shows whether what
  * is read of Sequelize's internals tells of each. Where it does not, a scope or a hook would be passed by: then all queries are
- * Sequelize's own. pg is looked at, too.
+ * Sequelize's own. The same holds for a version of pg that is not known.
  */
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
 import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
@@ -25,7 +25,9 @@ import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js'
 
 /** Why queries have to be Sequelize's own, whatever the model; undefined where they need not. */
 export function sequelizeProblem(): string | undefined {
-  known ??= { problem: tryOut() };
+  known ??= {
+    problem: [tryOut(), pgProblem()].filter((problem) => problem !== undefined).join('; ') || undefined,
+  };
   return known.problem;
 }
 
@@ -34,10 +36,10 @@ let isTold = false;
 
 /** Warns, once in a process, of versions whose internals are not as they are known. */
 export function warnOfInternals(logger: Logger): void {
-  const problems = [sequelizeProblem(), pgProblem()].filter((problem) => problem !== undefined);
-  if (isTold || problems.length === 0) return;
+  const problem = sequelizeProblem();
+  if (isTold || problem === undefined) return;
   isTold = true;
-  logger.warn(`${problems.join('; ')}. Requests are served through public interfaces only, which is slower.`);
+  logger.warn(`${problem}. Requests are served through public interfaces only, which is slower.`);
 }
 
 function tryOut(): string | undefined {

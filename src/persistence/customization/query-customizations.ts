@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ambientTransactions, hooksOf, instanceOptions } from '../../model/sequelize-internals.js';
+import { isInstalledPg } from '../protocol/pg-text-query.js';
+import { knownManager } from '../session/connection-internals.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { ownMethods } from './class-lineage.js';
 
@@ -50,6 +52,9 @@ function instanceReasons(sequelize: Sequelize): string[] {
   const names = Object.entries(isSet).flatMap(([name, is]) => (is ? [name] : []));
   return [
     ...names.map((name) => `Sequelize's option ${name} is set`),
+    ...(isInstalledPg(knownManager(sequelize)?.lib)
+      ? []
+      : ['the driver is another one than the installed pg']),
     ...(QUERIES.has(sequelize.query) ? [] : ["Sequelize's query is overridden"]),
   ];
 }

@@ -1,12 +1,9 @@
-/**
- * Undocumented parts of pg that this package uses, and the versions that are tested with them. All else goes through
- * the public interface ([`portable-executor.ts`](portable-executor.ts)).
- */
+/** Undocumented parts of pg that this package uses, and the versions that are tested with them. With any other one all queries are Sequelize's. */
 import { createRequire } from 'node:module';
 import { Client } from 'pg';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
-import type { TextValues } from './batch.js';
-import type { PublicClient } from './portable-executor.js';
+import type { TextRow, TextValues } from './batch.js';
+import type { TextParser } from './prepared-statement.js';
 import type { QueryTurns } from './query-turns.js';
 
 /** pg as it is installed here. */
@@ -39,10 +36,18 @@ export interface DriverConnection extends NodeJS.EventEmitter {
   sync(): void;
 }
 
-/** A client of pg. Another driver's may have none of it. */
-export interface DriverClient extends PublicClient {
+/** Result of the public interface with `rowMode: 'array'`. */
+interface ArrayResult {
+  readonly rows: readonly TextRow[];
+  readonly rowCount: number | null;
+}
+
+/** A client of pg. */
+export interface DriverClient {
+  getTypeParser(oid: number, format: 'text'): TextParser;
+  query(query: object, callback?: (error: Error | null, result?: ArrayResult) => void): unknown;
   readonly connection?: DriverConnection;
-  readonly connectionParameters?: { query_timeout?: number | false | undefined };
+  readonly connectionParameters: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
   readonly queryTimeout?: number;
   /** Queue of the queries, where pg receives them one after the other. */
@@ -70,7 +75,7 @@ const STREAM_FIELDS = 'cork uncork write destroy pause resume listeners';
 /** True where this version's connections may have several queries under way. */
 export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;
 
-/** Why pg as it is installed is used through its public interface only; undefined where it need not. Looked at once. */
+/** Why Sequelize alone uses pg as it is installed; undefined where it need not. Computed once. */
 export function pgProblem(): string | undefined {
   known ??= { problem: versionProblem(PG_VERSION) ?? fieldProblem(PG_VERSION) };
   return known.problem;

@@ -1,13 +1,13 @@
 /**
  * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks
  * for a description of the results each time, makes an object of each row and looks up a parser for each value. That costs
- * more than the rest of a read. Another version of pg, or another driver, is used through its public interface.
+ * more than the rest of a read.
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { ArrivingRows, ResultTooLargeError } from './arriving-rows.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
-import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
+import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
 import {
   activeQueryOf,
@@ -16,9 +16,8 @@ import {
   HAS_PIPELINE,
   pgProblem,
 } from './pg-internals.js';
-import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
-import { isStale, noteOutdated, type PreparedStatement } from './prepared-statement.js';
+import { isStale, noteOutdated, type PreparedStatement, type TextParser } from './prepared-statement.js';
 import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
@@ -32,53 +31,63 @@ export interface Driver {
 export interface StatementExecutor {
   /** True where a batch may have several executions, and several batches may be under way on a connection. */
   readonly canPipeline: boolean;
-  /** True where all of a batch is one round trip. */
-  readonly sendsTogether: boolean;
   execute(client: DriverClient, batch: Batch): void;
 }
 
+/** True for pg as it is installed here. */
+export function isInstalledPg(driver: Driver | undefined): boolean {
+  return driver === pg || driver === timeoutDriver;
+}
+
 /**
- * The executor for a driver: pg as it is installed here is known, others are not. What PostgreSQL says of something
- * prepared that is of no use any more is given to `onStale`.
+ * The executor for a driver. Where it is not known, Sequelize sends all but the statements of idempotency keys. PostgreSQL's errors of
+ * outdated preparations are passed to `onStale`.
  */
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
-  const isPg = driver === pg || driver === timeoutDriver;
-  const isKnown = isPg && driver.Query !== undefined && pgProblem() === undefined;
-  if (!isKnown) {
-    const execute: StatementExecutor['execute'] = (client, batch) => {
-      traceSending(batch);
-      executePortably(client, batch);
-    };
-    return { canPipeline: false, sendsTogether: false, execute };
-  }
+  if (!isInstalledPg(driver) || pgProblem()) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
-    sendsTogether: true,
     execute(client, batch) {
       traceSending(batch);
-      const { connection, connectionParameters } = client;
-      if (!connection || !connectionParameters) executePortably(client, batch);
-      else {
-        const { query_timeout: own } = connectionParameters;
-        const limit = client.queryTimeout ?? own;
-        // pg looks at it now, and only to start a timer of its own.
-        connectionParameters.query_timeout = false;
-        try {
-          const traced = isTraced() ? new TracedBatch(client, batch) : null;
-          const query = new Query(client, traced?.batch ?? batch);
-          if (limit) query.limit(limit * (1 + (batch.behind ?? 0)));
-          (traced ?? client).query(query);
-        } finally {
-          connectionParameters.query_timeout = own;
-        }
+      const { connectionParameters } = client;
+      const { query_timeout: own } = connectionParameters;
+      const limit = client.queryTimeout ?? own;
+      // pg looks at it now, and only to start a timer of its own.
+      connectionParameters.query_timeout = false;
+      try {
+        const traced = isTraced() ? new TracedBatch(client, batch) : null;
+        const query = new Query(client, traced?.batch ?? batch);
+        if (limit) query.limit(limit * (1 + (batch.behind ?? 0)));
+        (traced ?? client).query(query);
+      } finally {
+        connectionParameters.query_timeout = own;
       }
     },
   };
 }
 
+/** Executes one statement through the public interface of pg. */
+function executePublicly(client: DriverClient, batch: Batch): void {
+  traceSending(batch);
+  const { statement, executions, end } = batch;
+  const [{ values, settle }] = executions as [Execution];
+  const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
+  client.query(query, (error, result) => {
+    end(error);
+    settle(error, result && { rows: result.rows, count: result.rowCount ?? 0, parsers: [] });
+  });
+}
+
+const asText: TextParser = (text) => text;
+
 function traceSending({ executions }: Batch): void {
   for (const { trace } of executions) trace?.sent(executions.length);
+}
+
+/** A description of columns, as pg has it. */
+interface Fields {
+  readonly fields: readonly { readonly dataTypeID: number }[];
 }
 
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
@@ -237,6 +246,16 @@ function textQueryClass(
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
+}
+
+/** Parsers of the columns of a statement's results. */
+function parsersOf(
+  statement: PreparedStatement,
+  client: DriverClient,
+  { fields }: Fields,
+): readonly TextParser[] {
+  const oids = fields.map(({ dataTypeID }) => dataTypeID);
+  return statement.parsersFor(oids, (oid) => client.getTypeParser(oid, 'text'));
 }
 
 function unprepared(statement: PreparedStatement): Preparation {

@@ -23,7 +23,7 @@ interface CommittingInterface {
 }
 
 /**
- * Begins one: by Sequelize itself, where code of the user's would see its queries, or another driver sends them.
+ * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is not known.
  *
  * @param settings of the request that it is part of
  */
@@ -35,9 +35,8 @@ export async function beginTransaction(
   const isOfEngine = sequelize instanceof EngineSequelize;
   const isOwn = isOfEngine && sequelize.transaction === EngineSequelize.prototype.transaction;
   if (isOwn && !seesQueries(sequelize) && !sequelizeProblem()) {
-    const runner = statementRunner(sequelize);
     const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
-    if (runner.canBegin) return runner.begin({ ...options, readOnly }, settings);
+    return statementRunner(sequelize).begin({ ...options, readOnly }, settings);
   }
   // Without those of the running code, which an engine's instance would set.
   const transaction = await withoutSettings(() => sequelize.transaction(options));

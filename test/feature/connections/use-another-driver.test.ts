@@ -1,4 +1,5 @@
-/** Another driver object than the pg that is installed: it is used through its public interface, with equal answers. */
+/** Another driver object than the pg that is installed: Sequelize sends all queries, with equal answers. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -13,7 +14,7 @@ describe('using another driver', () => {
     paths = await TwoPaths.start({
       models: [Specimen],
       engine: { dialectModule: { ...pg } },
-      bootstrap: { logger: new CapturedLog() },
+      bootstrap: { logger: new CapturedLog(), idempotency: { principal: () => 'all' } },
     });
     const row = (id: number) => ({
       id,
@@ -45,6 +46,26 @@ describe('using another driver', () => {
     await paths.same({ method: 'PATCH', path: '/specimens/99', body: { text: 'new' } });
     await paths.same({ method: 'DELETE', path: '/specimens/99' });
     expect((await paths.same({ path: '/specimens/1' })).body).to.include('"text":"new"');
+  });
+
+  it('is a reason for the general path', () => {
+    const { routes } = paths.site.crud;
+    const reasons = routes.find(({ path, method }) => path === '/specimens/:id' && method === 'GET');
+    expect(reasons?.generalPathReasons).to.include('the driver is another one than the installed pg');
+  });
+
+  it('repeats the answer to a request with an Idempotency-Key', async () => {
+    const send = () =>
+      paths.site.agent.patch('/specimens/2').set('Idempotency-Key', `"${key}"`).send({ text: 'once' });
+    const key = randomUUID();
+    const first = await send();
+    const second = await send();
+    expect([first.status, first.body.text]).to.deep.equal([200, 'once']);
+    expect([second.status, second.text, second.get('Idempotent-Replayed')]).to.deep.equal([
+      200,
+      first.text,
+      'true',
+    ]);
   });
 
   it('keeps no statements', async () => {

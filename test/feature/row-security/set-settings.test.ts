@@ -1,7 +1,6 @@
 /** The settings of a request are those of its statements, whatever runs them, and of no others. */
 import { expect } from 'chai';
 import type { Request } from 'express';
-import pg from 'pg';
 import {
   type Action,
   Controller,
@@ -93,7 +92,6 @@ const of = (tenant: string) => settingsOf([['app.tenant', tenant]]);
 const DRIVERS: Readonly<Record<string, EngineOptions>> = {
   'with pg': {},
   'without prepared statements': { preparedStatements: false },
-  'with another driver': { dialectModule: { ...pg } },
 };
 
 describe('the settings of statements', () => {

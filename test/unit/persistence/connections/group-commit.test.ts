@@ -97,7 +97,7 @@ class Simulation {
       };
       execute(client, { before: [], statement, executions: [{ values, settle: answer }], end });
     };
-    const executor = { canPipeline: true, sendsTogether: true, execute };
+    const executor = { canPipeline: true, execute };
     this.#group = new GroupCommit(new ConnectionQueue(this.#pool), executor, executeAlone);
   }
 

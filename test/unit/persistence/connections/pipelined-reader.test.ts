@@ -87,7 +87,7 @@ class Simulation {
       release: (client: PooledClient) => pool.release(client),
     };
     const execute = (client: PooledClient, batch: Batch) => this.#note(() => this.#send(client, batch));
-    this.#reader = new PipelinedReader(source, { canPipeline: true, sendsTogether: true, execute });
+    this.#reader = new PipelinedReader(source, { canPipeline: true, execute });
   }
 
   /** Takes steps in one turn of the event loop, and lets time pass. */
@@ -341,7 +341,6 @@ describe('reads that share a connection', () => {
     };
     const reader = new PipelinedReader(source, {
       canPipeline: true,
-      sendsTogether: true,
       execute: (_, batch) => sent.push(batch),
     });
     const add = async (id: string): Promise<void> => {

@@ -15,7 +15,7 @@ describe('a batch that a tracer is shown', () => {
 
   it('fails where pg keeps its queries elsewhere, instead of waiting for ever', async () => {
     const error = await new Promise<Error>((resolve) => {
-      const traced = new TracedBatch({ getTypeParser, query: () => {} }, batch);
+      const traced = new TracedBatch({ getTypeParser, query: () => {}, connectionParameters: {} }, batch);
       traced.query({ limit: () => {}, handleError: resolve });
     });
     expect(error.message).to.include('use pg 8.23');
