@@ -16,23 +16,26 @@ const WORK = 'coverage/mutation';
  * first that find much in little time.
  */
 const TESTS = {
-  'src/query': unit('features/*', 'operation/*', 'query/!(*fuzz|*oracle)'),
-  'src/operation': unit('operation/*', 'features/*', 'query/filter-by-relation', 'http/request/parse-*'),
-  'src/http/error': [
-    ...unit('http/error/*'),
+  'src/request/query': unit('features/*', 'operation/*', 'request/query/!(*fuzz|*oracle)'),
+  'src/operation': unit('operation/*', 'features/*', 'request/query/filter-by-relation', 'request/parse-*'),
+  'src/respond': [
+    ...unit('respond/*'),
     ...feature('throw-from-a-controller', 'log-a-failure', 'encode-a-path', 'be-refused-by-the-database'),
     ...feature('fail-while-answering', 'mount-behind-bootstrap'),
+    ...feature('read-a-record', 'list-a-page', 'send-default-headers', 'match-a-tag', 'add-a-route'),
+    ...feature('write-the-answer-yourself', 'answer-with-relations', 'override-a-method'),
   ],
-  'src/http/request': [
-    ...unit('http/request/*', 'features/read-rules'),
+  'src/request': [
+    ...unit('request/*', 'access/*', 'features/read-rules'),
     ...feature('change-a-record', 'send-a-condition', 'inject', 'run-requests-in-a-unit', 'read-only-get'),
     ...feature('secure-rows', 'check-row-security', 'configure-a-subresource', 'walk-a-subresource'),
     ...feature('see-deleted-records', 'scope-a-list', 'refer-to-another-tenant', 'unit-of-work'),
     ...feature('commit-what-succeeded', 'go-away', 'change-many-rows', 'write-many'),
     ...feature('guard-included-rows', 'include-what-is-visible'),
   ],
-  'src/http/operation': [
-    ...unit('http/operation/*'),
+  'src/handle': [
+    ...unit('handle/*'),
+    ...feature('change-many-rows', 'insert-many-rows', 'repeat-writes-of-many', 'write-many'),
     ...feature('read-a-record', 'change-a-record', 'send-a-condition', 'match-a-tag', 'replace-a-record'),
     ...feature('restore-and-purge', 'include-relations', 'count-related-rows', 'choose-fields', 'inject'),
     ...feature('shape-before-commit', 'override-a-method', 'configure-a-subresource', 'walk-a-subresource'),
@@ -41,27 +44,21 @@ const TESTS = {
     ...feature('run-requests-in-a-unit', 'unit-of-work', 'survive-a-throwing-controller', 'go-away'),
     ...feature('write-the-answer-yourself', 'secure-rows', 'include-through-hooks', 'general-path'),
   ],
-  'src/http/bulk': feature('change-many-rows', 'insert-many-rows', 'repeat-writes-of-many', 'write-many'),
-  'src/http/answer': [
-    ...unit('http/answer/*'),
-    ...feature('read-a-record', 'list-a-page', 'send-default-headers', 'match-a-tag', 'add-a-route'),
-    ...feature('write-the-answer-yourself', 'answer-with-relations', 'override-a-method'),
-  ],
-  'src/http/routes': [
+  'src/express/routes': [
     ...feature('read-a-record', 'use-another-method', 'find-a-route', 'encode-a-path', 'choose-endpoints'),
     ...feature('mount-a-router', 'add-a-route', 'override-a-method', 'extend-a-route', 'prefix-all-routes'),
     ...feature('configure-a-subresource', 'inject', 'set-settings', 'depend-on-middleware', 'write-many'),
     ...feature('inject-into-a-controller', 'configure-routing-controllers', 'address-a-record'),
     ...feature('throw-from-a-controller', 'mount-behind-bootstrap', 'secure-rows'),
   ],
-  'src/http/resources': [
-    ...unit('http/resources/*', 'metadata/*'),
+  'src/express/resources': [
+    ...unit('express/resources/*', 'declare/*'),
     ...feature('misconfigure', 'mistype-a-parameter', 'add-a-route', 'override-a-method', 'extend-a-route'),
     ...feature('set-settings', 'inject-into-a-controller', 'take-from-the-resource', 'forget-a-controller'),
     ...feature('run-two-applications', 'configure-routing-controllers', 'own-a-model', 'mount-a-router'),
     ...feature('see-one-organisation', 'use-repositories-in-a-scope', 'idempotency-key'),
   ],
-  'src/http/server': [...unit('http/server/*'), ...feature('serve', 'bring-your-own-server')],
+  'src/express/server': [...unit('express/server/*'), ...feature('serve', 'bring-your-own-server')],
 };
 
 /** What mutants of other kinds break is found by nearly every test; over HTTP each test has its price. */
@@ -145,7 +142,7 @@ async function runStryker(folder, mutate, spec) {
     // A mutant without end costs this and a new process. Hooks before a suite are not in the time that the factor is for.
     timeoutMS: 5_000,
     timeoutFactor: 2,
-    mutator: { excludedMutations: folder === 'src/query' ? [] : OF_DECISIONS },
+    mutator: { excludedMutations: folder === 'src/request/query' ? [] : OF_DECISIONS },
     incremental: true,
     incrementalFile: `${WORK}/${name}.json`,
     tempDirName: `${WORK}/sandbox`,

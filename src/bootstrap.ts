@@ -1,28 +1,31 @@
 /** `bootstrap`: the phases in their order, one call a line. */
 import type { Express } from 'express';
-import { sealedTagWarnings } from './features/entity-tag.js';
-import { FEATURES } from './features/features.js';
-import { type HealthOptions, healthProblems } from './health/health-options.js';
-import { healthRouterFor } from './health/health-router.js';
-import { admitRequests } from './http/connection/admit-requests.js';
-import { installLastHandler } from './http/error/exception-handler.js';
-import { setLogger } from './http/request/application-logger.js';
-import { rememberRoutes } from './http/request/describe-path.js';
-import { RowSecurity } from './http/request/row-security.js';
-import { declareResources } from './http/resources/declare-resources.js';
-import { createResources } from './http/resources/resource.js';
-import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
-import { noteServed, unservedWarnings } from './http/resources/unserved-models.js';
-import { mountResources } from './http/routes/mount-resources.js';
-import { LOOSE, mountBelow, pathMatching } from './http/routes/path-matching.js';
+import { RowSecurity } from './access/row-security.js';
+import { compilePlan } from './compile/compile-plan.js';
+import { writeExactly } from './execute/customization/exact-types.js';
+import { admitRequests } from './express/connection/admit-requests.js';
+import { declareResources } from './express/resources/declare-resources.js';
+import { createResources } from './express/resources/resource.js';
+import { type ResourceOptions, resolveSettings } from './express/resources/settings.js';
+import { noteServed, unservedWarnings } from './express/resources/unserved-models.js';
+import { mountResources } from './express/routes/mount-resources.js';
+import { LOOSE, mountBelow, pathMatching } from './express/routes/path-matching.js';
 import {
   describePaths,
   describeRoutes,
   describeRouteTable,
   type RouteInfo,
-} from './http/routes/route-info.js';
-import { dispatchBySegment } from './http/routes/segment-dispatch.js';
-import { listenWithClasses } from './http/server/request-classes.js';
+} from './express/routes/route-info.js';
+import { dispatchBySegment } from './express/routes/segment-dispatch.js';
+import { listenWithClasses } from './express/server/request-classes.js';
+import { sealedTagWarnings } from './features/entity-tag.js';
+import { FEATURES } from './features/features.js';
+import { type HealthOptions, healthProblems } from './health/health-options.js';
+import { healthRouterFor } from './health/health-router.js';
+import { CatalogueGate } from './inspect/catalogue-gate.js';
+import { RowSecurityCheck } from './inspect/check-row-security.js';
+import { describeSql } from './inspect/describe-sql.js';
+import { prepareKeyTables } from './inspect/key-tables.js';
 import { landingLinks } from './landing/landing.js';
 import { hasOwnRoute, landingConflicts } from './landing/landing-conflicts.js';
 import { landingRouter } from './landing/landing-router.js';
@@ -39,14 +42,11 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
-import { writeExactly } from './persistence/customization/exact-types.js';
-import { CatalogueGate } from './persistence/engine/catalogue-gate.js';
-import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
-import { describeSql } from './persistence/engine/describe-sql.js';
-import { prepareKeyTables } from './persistence/engine/key-tables.js';
-import { pinSettings } from './persistence/session/pin-settings.js';
-import { compilePlan } from './plan/compile-plan.js';
-import { writtenFilterProblems } from './query/written-filters.js';
+import { pinSettings } from './postgres/session/pin-settings.js';
+import { setLogger } from './request/application-logger.js';
+import { rememberRoutes } from './request/describe-path.js';
+import { writtenFilterProblems } from './request/query/written-filters.js';
+import { installLastHandler } from './respond/exception-handler.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';

@@ -2,8 +2,8 @@
 import 'reflect-metadata';
 
 // Declare
-export type { Attribute, CreateValues, Ref, UpdateValues, Where } from './metadata/attributes.js';
-export { Crud } from './metadata/crud.js';
+export type { Attribute, CreateValues, Ref, UpdateValues, Where } from './declare/attributes.js';
+export { Crud } from './declare/crud.js';
 export {
   type AccessOptions,
   type AccessRule,
@@ -14,11 +14,11 @@ export {
   type ScopeRule,
   type ScopeValue,
   type VisibleRule,
-} from './metadata/access-options.js';
-export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
-export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './metadata/include-options.js';
-export type { CountMode, CountOptions, CountRequest, TotalIs } from './metadata/count-options.js';
-export type { IdempotencyOptions, PrincipalRule } from './metadata/idempotency-options.js';
+} from './declare/access-options.js';
+export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
+export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
+export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';
+export type { IdempotencyOptions, PrincipalRule } from './declare/idempotency-options.js';
 export type {
   Class,
   CrudOptions,
@@ -31,12 +31,12 @@ export type {
   IdType,
   ModelClass,
   Operation,
-} from './metadata/crud-options.js';
+} from './declare/crud-options.js';
 
 // Compile
 export { ConfigError } from './util/config-error.js';
 export type { Logger } from './util/logger.js';
-export type { SortTerm } from './plan/resource-plan.js';
+export type { SortTerm } from './compile/resource-plan.js';
 
 // Synthesize
 export { createSchema, readSchema, updateSchema } from './schema/model-schemas.js';
@@ -51,11 +51,23 @@ export {
 export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
-export type { Comparison, Filter, Junction, RelatedFilter, WrittenFilter } from './query/list-query.js';
-export { InvalidCursorError } from './query/cursor-codec.js';
-export type { Keyset } from './query/keyset.js';
-export type { CursorListQuery, Deleted, Inclusion, ListQuery, OffsetListQuery } from './query/list-query.js';
-export type { ReadQuery } from './query/list-query.js';
+export type {
+  Comparison,
+  Filter,
+  Junction,
+  RelatedFilter,
+  WrittenFilter,
+} from './request/query/list-query.js';
+export { InvalidCursorError } from './request/query/cursor-codec.js';
+export type { Keyset } from './request/query/keyset.js';
+export type {
+  CursorListQuery,
+  Deleted,
+  Inclusion,
+  ListQuery,
+  OffsetListQuery,
+} from './request/query/list-query.js';
+export type { ReadQuery } from './request/query/list-query.js';
 
 // Data
 export {
@@ -64,8 +76,8 @@ export {
   disposeEngine,
   type Engine,
   type EngineParts,
-} from './persistence/engine/engine.js';
-export { type EngineOptions, engineLifespan } from './persistence/engine/engine-lifespan.js';
+} from './postgres/engine/engine.js';
+export { type EngineOptions, engineLifespan } from './engine-lifespan.js';
 export {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -73,9 +85,9 @@ export {
   NotFoundError,
   PersistenceError,
   RelationNotLoaded,
-} from './persistence/errors/errors.js';
-export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
-export type { PurgeOptions } from './persistence/paging/purge-options.js';
+} from './errors/errors.js';
+export type { FindByKeyOptions, ListOptions } from './execute/paging/list-options.js';
+export type { PurgeOptions } from './execute/paging/purge-options.js';
 export type {
   CursorPage,
   CursorPageRequest,
@@ -83,11 +95,11 @@ export type {
   Page,
   PageRequest,
   RowCriteria,
-} from './persistence/paging/page.js';
-export type { RelationOptions, RelationsToLoad } from './persistence/paging/relations-to-load.js';
-export { Repository } from './persistence/records/repository.js';
-export type { Id } from './persistence/records/row-records.js';
-export { type RepositoryClass, repository, type Source } from './persistence/records/resolve-source.js';
+} from './execute/paging/page.js';
+export type { RelationOptions, RelationsToLoad } from './execute/paging/relations-to-load.js';
+export { Repository } from './execute/records/repository.js';
+export type { Id } from './execute/records/row-records.js';
+export { type RepositoryClass, repository, type Source } from './execute/records/resolve-source.js';
 export {
   dbSession,
   type ReadSession,
@@ -95,19 +107,19 @@ export {
   type UnitOfWork,
   type UnitOfWorkOptions,
   unitOfWork,
-} from './persistence/records/unit-of-work.js';
+} from './execute/records/unit-of-work.js';
 
 // Edge
-export type { CrudContext } from './http/resources/crud-controller.js';
+export type { CrudContext } from './express/resources/crud-controller.js';
 export {
   type CrudController,
   type CrudControllerClass,
   crudController,
-} from './http/resources/crud-controller.js';
-export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
-export { EXPOSED_HEADERS } from './http/answer/default-headers.js';
-export { installExceptionHandlers } from './http/error/exception-handler.js';
-export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
+} from './express/resources/crud-controller.js';
+export { type CrudRouterOptions, crudRouter } from './express/routes/crud-router.js';
+export { EXPOSED_HEADERS } from './respond/default-headers.js';
+export { installExceptionHandlers } from './respond/exception-handler.js';
+export { httpExceptionFor, statusFor } from './respond/http-exception.js';
 export {
   InjectId,
   InjectListQuery,
@@ -115,14 +127,14 @@ export {
   InjectRepository,
   InjectSession,
   InjectUnitOfWork,
-} from './http/operation/inject.js';
-export { type AnswerType, Answers } from './http/routes/answers.js';
-export { readId } from './http/request/read-id.js';
-export type { RoutingOptions } from './http/resources/settings.js';
-export type { RouteInfo } from './http/routes/route-info.js';
-export { type RequestClasses, requestClasses } from './http/server/request-classes.js';
-export { serve } from './http/server/serve.js';
-export type { ServeOptions } from './http/server/serve-options.js';
+} from './handle/inject.js';
+export { type AnswerType, Answers } from './express/routes/answers.js';
+export { readId } from './request/read-id.js';
+export type { RoutingOptions } from './express/resources/settings.js';
+export type { RouteInfo } from './express/routes/route-info.js';
+export { type RequestClasses, requestClasses } from './express/server/request-classes.js';
+export { serve } from './express/server/serve.js';
+export type { ServeOptions } from './express/server/serve-options.js';
 
 // Health
 export { type CheckOptions, checkHealth } from './health/check-health.js';

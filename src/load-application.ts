@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
-import { controllerSource } from './http/resources/crud-controller.js';
-import { crudRecords } from './metadata/crud.js';
-import type { Class, ModelClass } from './metadata/crud-options.js';
-import { attachOffline } from './model/introspect-model.js';
-import { serveNoRequests } from './persistence/engine/catalogue-gate.js';
+import { crudRecords } from './declare/crud.js';
+import type { Class, ModelClass } from './declare/crud-options.js';
+import { attachOffline } from './describe/introspect-model.js';
+import { controllerSource } from './express/resources/crud-controller.js';
+import { serveNoRequests } from './inspect/catalogue-gate.js';
 import { ConfigError } from './util/config-error.js';
 
 /** Limit of the wait for an exported application to be bootstrapped, and interval of the checks. Milliseconds. */

@@ -24,9 +24,9 @@ import {
 } from './diagnostics/channels.js';
 import { errorType } from './diagnostics/error-type.js';
 import { setOperationScope } from './diagnostics/trace-operation.js';
-import { problemOf } from './http/error/exception-handler.js';
-import { requestId } from './http/request/request-id.js';
-import { isTraced } from './persistence/protocol/traced-batch.js';
+import { isTraced } from './postgres/protocol/traced-batch.js';
+import { requestId } from './request/request-id.js';
+import { problemOf } from './respond/exception-handler.js';
 
 const NAME = 'crud-controllers';
 

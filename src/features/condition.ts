@@ -1,4 +1,6 @@
 /** Conditions of HTTP: `If-Match`. */
+
+import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
 import {
   hidesState,
   inState,
@@ -12,9 +14,8 @@ import type { Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
-import type { SealedStates } from '../query/sealed-states.js';
-import { perPair } from '../util/per-pair.js';
+import type { SealedStates } from '../request/query/sealed-states.js';
+import { perPair } from '../util/memoize-by-identity.js';
 
 /** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;

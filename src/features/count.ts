@@ -1,9 +1,10 @@
 /** The feature `count`: it reads how the rows of a list are counted, where `@Crud` has the option. */
-import { COUNT_MODES, type CountMode } from '../metadata/count-options.js';
+
+import type { CountPlan } from '../compile/resource-plan.js';
+import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
 import { countOf } from '../operation/count.js';
 import type { FeatureFactory, InputDescription } from '../operation/feature.js';
-import type { CountPlan } from '../plan/resource-plan.js';
-import { quote } from '../query/query-string.js';
+import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 

@@ -1,5 +1,6 @@
 /** `ETag`: the state of a record, which a client can make the condition of a write, and by which caches know it again. */
 import { hash, randomBytes } from 'node:crypto';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import { hidesState, sealedTag, taggedRecord, entityTag as tagOf } from '../operation/entity-tag.js';
 import type {
   AnswerDraft,
@@ -9,7 +10,6 @@ import type {
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { compileAlso } from '../operation/selection.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
 
 const HEADER: Readonly<Record<string, HeaderDescription>> = {
   ETag: {

@@ -2,7 +2,7 @@
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
-import { quote } from '../query/query-string.js';
+import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { didYouMean } from '../util/did-you-mean.js';

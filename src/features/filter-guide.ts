@@ -1,9 +1,10 @@
 /** Description of `q` on a resource, for people: a table of fields and operators, and examples that work. */
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import { type ColumnType, comparedType } from '../model/column-type.js';
-import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../plan/filter-operators.js';
-import type { FilterPlan, RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
-import { FILTER_LIMITS } from '../query/filter-syntax.js';
+
+import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../compile/filter-operators.js';
+import type { FilterPlan, RelationFilter, ResourcePlan } from '../compile/resource-plan.js';
+import type { CanonicalFilterOperator } from '../declare/crud-options.js';
+import { type ColumnType, comparedType } from '../describe/column-type.js';
+import { FILTER_LIMITS } from '../request/query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { exampleValue } from './example-value.js';

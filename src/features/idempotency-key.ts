@@ -1,5 +1,5 @@
 /** `Idempotency-Key`: a write that is sent again is done once. Keys are kept by the code that runs operations. */
-import { ENDPOINTS } from '../metadata/crud-options.js';
+import { ENDPOINTS } from '../declare/crud-options.js';
 import type { Feature, FeatureFactory, HeaderDescription, Input } from '../operation/feature.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 

@@ -1,10 +1,11 @@
 /** The relations that a request names in `include`, and those that it may know of. */
-import { hasKeyIn } from '../model/relations.js';
+
+import { everyInclude, type IncludePlan, type RelatedPlan } from '../compile/resource-plan.js';
+import { hasKeyIn } from '../describe/relations.js';
 import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import type { Reading } from '../operation/feature.js';
 import type { RelatedAccess } from '../operation/related-rows.js';
-import { everyInclude, type IncludePlan, type RelatedPlan } from '../plan/resource-plan.js';
-import { quote } from '../query/query-string.js';
+import { quote } from '../request/query/query-string.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
 type Plans = ReadonlyMap<string, IncludePlan>;

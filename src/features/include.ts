@@ -1,4 +1,6 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
+
+import { everyInclude, type IncludePlan } from '../compile/resource-plan.js';
 import { type Access, type AccessForm, perForm } from '../operation/access.js';
 import type {
   FeatureFactory,
@@ -11,9 +13,8 @@ import type {
 import type { Selection } from '../operation/operation.js';
 import { grantedOf, withGranted } from '../operation/related-rows.js';
 import { compileAlso } from '../operation/selection.js';
-import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
-import type { Inclusion } from '../query/list-query.js';
-import { quote } from '../query/query-string.js';
+import type { Inclusion } from '../request/query/list-query.js';
+import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { chosenNames } from './chosen-names.js';

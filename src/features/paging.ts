@@ -1,9 +1,9 @@
 /** Pages: `page` and `size`, or `after`, `before` and `size`. */
 import type { FeatureContext, FeatureFactory, Input, Inputs } from '../operation/feature.js';
 import type { ListOperation } from '../operation/operation.js';
-import { CURSOR_LENGTH } from '../query/cursor-codec.js';
-import type { Keyset } from '../query/keyset.js';
-import { quote } from '../query/query-string.js';
+import { CURSOR_LENGTH } from '../request/query/cursor-codec.js';
+import type { Keyset } from '../request/query/keyset.js';
+import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 
 const POSITIVE_INTEGER = /^[1-9][0-9]*$/;

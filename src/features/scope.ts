@@ -1,14 +1,14 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
 
-import { ENDPOINTS, type Endpoint, RULES_OF } from '../metadata/endpoint.js';
+import type { AccessPlan } from '../compile/access-plan.js';
+import type { RelatedPlan } from '../compile/resource-plan.js';
+import { ENDPOINTS, type Endpoint, RULES_OF } from '../declare/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import type { ListOperation, Predicate, ReplaceOperation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
-import type { AccessPlan } from '../plan/access-plan.js';
-import type { RelatedPlan } from '../plan/resource-plan.js';
-import { valueText } from '../query/type-template.js';
-import { perPair } from '../util/per-pair.js';
+import { valueText } from '../request/query/type-template.js';
+import { perPair } from '../util/memoize-by-identity.js';
 import { without } from '../util/without.js';
 
 /** Part of each operation on the rows of the resource. */

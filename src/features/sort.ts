@@ -1,9 +1,10 @@
 /** The order of a list: `sort`. */
+
+import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../compile/compile-options.js';
+import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
-import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
-import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
-import { quote } from '../query/query-string.js';
+import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';

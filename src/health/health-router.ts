@@ -1,10 +1,10 @@
 /** The routes of the health checks. */
 import express, { type Response, type Router } from 'express';
-import { DEFAULT_HEADERS } from '../http/answer/default-headers.js';
-import { loggerOf } from '../http/request/application-logger.js';
-import { closePaths } from '../http/routes/allowed-methods.js';
-import { LOOSE, leaveOtherPaths, type PathMatching } from '../http/routes/path-matching.js';
-import { isDraining } from '../http/server/draining.js';
+import { closePaths } from '../express/routes/allowed-methods.js';
+import { LOOSE, leaveOtherPaths, type PathMatching } from '../express/routes/path-matching.js';
+import { isDraining } from '../express/server/draining.js';
+import { loggerOf } from '../request/application-logger.js';
+import { DEFAULT_HEADERS } from '../respond/default-headers.js';
 import { checkHealth } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
 import type { HealthReport } from './health-report.js';

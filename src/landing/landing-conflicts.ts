@@ -1,8 +1,8 @@
 /** Finds routes that answer GET in the place of the landing page: of resources, controllers and the user's own. */
 import type { Application } from 'express';
-import { layersOf } from '../http/request/express-internals.js';
-import type { MountedRouter } from '../http/routes/mount-resources.js';
-import { LOOSE, type PathMatching, pathMatching, pathShape } from '../http/routes/path-matching.js';
+import type { MountedRouter } from '../express/routes/mount-resources.js';
+import { LOOSE, type PathMatching, pathMatching, pathShape } from '../express/routes/path-matching.js';
+import { layersOf } from '../request/express-internals.js';
 
 /** Conflicts with the landing page, a sentence for each. @param others paths that options have taken, by the option */
 export function landingConflicts(

@@ -1,8 +1,8 @@
 /** The route of the landing page: HTML for who asks for it, as browsers do, and JSON for all others. */
 import { createHash } from 'node:crypto';
 import express, { type Request, type Response, type Router } from 'express';
-import { closePaths } from '../http/routes/allowed-methods.js';
-import type { PathMatching } from '../http/routes/path-matching.js';
+import { closePaths } from '../express/routes/allowed-methods.js';
+import type { PathMatching } from '../express/routes/path-matching.js';
 import type { LazyDocument } from '../openapi/lazy-document.js';
 import { publicBase } from '../operation/public-base.js';
 import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';

@@ -1,7 +1,7 @@
 /** The route of the metrics. */
 import express, { type Router } from 'express';
-import { closePaths } from '../http/routes/allowed-methods.js';
-import type { PathMatching } from '../http/routes/path-matching.js';
+import { closePaths } from '../express/routes/allowed-methods.js';
+import type { PathMatching } from '../express/routes/path-matching.js';
 import type { Metrics } from './metrics.js';
 
 /** `GET {path}`: all metrics of the process, as Prometheus reads them. */

@@ -12,10 +12,10 @@ import {
   statementChannel,
 } from '../diagnostics/channels.js';
 import { errorType } from '../diagnostics/error-type.js';
-import { describePath } from '../http/request/describe-path.js';
-import type { PoolUsage } from '../persistence/connections/connection-source.js';
-import { statementRunner } from '../persistence/connections/statement-runner.js';
-import { knownManager, poolsOf } from '../persistence/session/connection-internals.js';
+import type { PoolUsage } from '../postgres/connections/connection-source.js';
+import { statementRunner } from '../postgres/connections/statement-runner.js';
+import { knownManager, poolsOf } from '../postgres/session/connection-internals.js';
+import { describePath } from '../request/describe-path.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];

@@ -1,5 +1,5 @@
 /** The options of `bootstrap` that make visible what it does, checked. */
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import {
   flagProblems,
   pathProblems,

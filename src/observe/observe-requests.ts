@@ -1,9 +1,9 @@
 /** Installs the middlewares of requests before all routes, and the route of the metrics behind them. */
 import type { Express, RequestHandler } from 'express';
 import type { Sequelize } from 'sequelize';
-import { sendRequestId } from '../http/request/request-id.js';
-import { pathMatching } from '../http/routes/path-matching.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { pathMatching } from '../express/routes/path-matching.js';
+import { sendRequestId } from '../request/request-id.js';
 import type { Logger } from '../util/logger.js';
 import { accessLog } from './access-log.js';
 import { createMetrics } from './metrics.js';

@@ -1,8 +1,9 @@
 /** A route of the user's, added to a resource or written by hand, described as far as its decorators tell: what it answers with, only its code knows. */
+
+import type { Class } from '../declare/crud-options.js';
+import type { AnswerType } from '../express/routes/answers.js';
+import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
-import type { AnswerType } from '../http/routes/answers.js';
-import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
-import type { Class } from '../metadata/crud-options.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';

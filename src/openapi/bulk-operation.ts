@@ -1,8 +1,9 @@
 /** The operations on many records, described. */
+
+import { type BulkEndpoint, SINGLE_OF } from '../declare/endpoint.js';
+import type { BulkRoute } from '../express/resources/generated-routes.js';
+import type { ActionDescription } from '../express/routes/describe-action.js';
 import { bulkInputs } from '../features/bulk-inputs.js';
-import type { BulkRoute } from '../http/resources/generated-routes.js';
-import type { ActionDescription } from '../http/routes/describe-action.js';
-import { type BulkEndpoint, SINGLE_OF } from '../metadata/endpoint.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';

@@ -1,6 +1,7 @@
 /** The schemas of many records: the items of bodies and of answers. */
-import type { BulkEndpoint } from '../metadata/endpoint.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { BulkEndpoint } from '../declare/endpoint.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { idSchema } from './id-schema.js';

@@ -1,5 +1,5 @@
 /** The total of a list, and what it is, as the document shows them. */
-import { TOTALS } from '../metadata/count-options.js';
+import { TOTALS } from '../declare/count-options.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 
 /** That of a list without the option. */

@@ -1,5 +1,5 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import { pathProblems, showValue, unknownOptions, withoutSlash } from '../util/option-problems.js';
 import type { InfoObject, SecuritySchemeObject } from './openapi-object.js';
 

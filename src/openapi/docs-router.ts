@@ -1,10 +1,10 @@
 /** The routes of the OpenAPI document and its page: Swagger UI, which loads nothing from anywhere else. */
 import { join } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
-import { writesPlainJson } from '../http/answer/json-answer.js';
-import { closePaths } from '../http/routes/allowed-methods.js';
-import type { PathMatching } from '../http/routes/path-matching.js';
+import { closePaths } from '../express/routes/allowed-methods.js';
+import type { PathMatching } from '../express/routes/path-matching.js';
 import { publicBase } from '../operation/public-base.js';
+import { writesPlainJson } from '../respond/json-answer.js';
 import { escapeHtml } from '../util/escape-html.js';
 import type { ResolvedDocs } from './docs-options.js';
 import type { LazyDocument } from './lazy-document.js';

@@ -1,13 +1,14 @@
 /** Describes a generated operation. */
+
+import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../compile/resource-plan.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import type { ActionDescription } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import { isRuled } from '../features/scope.js';
-import type { GeneratedRoute } from '../http/resources/generated-routes.js';
-import type { ActionDescription } from '../http/routes/describe-action.js';
-import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
-import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';

@@ -1,5 +1,5 @@
 /** The schema of ids. */
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 
 /** An id beyond the range of its column is no mistake: there is no such record. */

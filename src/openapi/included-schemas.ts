@@ -1,6 +1,6 @@
 /** The schemas of relations in records. They are named after their paths, so that none of them leads back into itself. */
-import type { IncludePlan } from '../plan/resource-plan.js';
-import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
+import type { IncludePlan } from '../compile/resource-plan.js';
+import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { type JsonSchema, orNull } from '../schema/json-schema.js';
 import { COUNTED_PROPERTIES } from './count-schemas.js';
 import { schemaRef } from './openapi-object.js';

@@ -1,18 +1,19 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
-import type { HealthOptions } from '../health/health-options.js';
+
+import { type SubresourcePlan, subresourceOf } from '../compile/resource-plan.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import { isModel } from '../describe/record.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
   lineageOf,
-} from '../http/resources/controller-metadata.js';
-import { CrudController } from '../http/resources/crud-controller.js';
-import { bulkRouteOf, generatedRouteOf } from '../http/resources/generated-routes.js';
-import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
-import type { MountedRouter } from '../http/routes/mount-resources.js';
-import type { Endpoint } from '../metadata/crud-options.js';
-import { isModel } from '../model/record.js';
-import { type SubresourcePlan, subresourceOf } from '../plan/resource-plan.js';
-import { recordJsonSchema } from '../response/record-json-schema.js';
+} from '../express/resources/controller-metadata.js';
+import { CrudController } from '../express/resources/crud-controller.js';
+import { bulkRouteOf, generatedRouteOf } from '../express/resources/generated-routes.js';
+import { type ActionDescription, describeAction } from '../express/routes/describe-action.js';
+import type { MountedRouter } from '../express/routes/mount-resources.js';
+import type { HealthOptions } from '../health/health-options.js';
+import { recordJsonSchema } from '../respond/record-json-schema.js';
 import { answerJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { readSchema } from '../schema/model-schemas.js';

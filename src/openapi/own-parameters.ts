@@ -1,6 +1,7 @@
 /** The parameters that the decorators of a method read from a request. */
-import type { ActionParameter } from '../http/routes/describe-action.js';
-import type { Class } from '../metadata/crud-options.js';
+
+import type { Class } from '../declare/crud-options.js';
+import type { ActionParameter } from '../express/routes/describe-action.js';
 import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { ParameterObject } from './openapi-object.js';

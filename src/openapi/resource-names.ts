@@ -1,6 +1,6 @@
 /** The names of a resource in a document: of its schemas and operations, which become the names of a client. */
-import { kebabCase } from '../plan/compile-options.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import { kebabCase } from '../compile/compile-options.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 
 /** Roles of the schemas of a resource. */
 type SchemaRole =

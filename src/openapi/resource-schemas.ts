@@ -1,9 +1,10 @@
 /** The schemas of one resource: its records, its bodies and its page. */
-import { exampleValue } from '../features/example-value.js';
 
-import type { Endpoint } from '../metadata/crud-options.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
-import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+
+import type { Endpoint } from '../declare/crud-options.js';
+import { exampleValue } from '../features/example-value.js';
+import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { bulkSchemas } from './bulk-schemas.js';

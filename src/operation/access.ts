@@ -1,6 +1,6 @@
 /** Access of one request to a resource: part of its operation, so that nothing can go round it. */
-import type { ModelClass } from '../metadata/crud-options.js';
-import { valueText } from '../query/type-template.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import { valueText } from '../request/query/type-template.js';
 import type { Predicate, Reference } from './operation.js';
 
 /** Mode in which a request may write a scoped attribute: the one value, one of several, or any. */

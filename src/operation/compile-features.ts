@@ -1,9 +1,9 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
-import { ENDPOINTS, type Endpoint } from '../metadata/crud-options.js';
-import type { RuleName } from '../metadata/endpoint.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
-import { parameterIssues, parseQueryString } from '../query/query-string.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { ENDPOINTS, type Endpoint } from '../declare/crud-options.js';
+import type { RuleName } from '../declare/endpoint.js';
+import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';

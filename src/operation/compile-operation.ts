@@ -1,5 +1,5 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
-import type { Endpoint } from '../metadata/crud-options.js';
+import type { Endpoint } from '../declare/crud-options.js';
 import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';

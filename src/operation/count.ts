@@ -1,7 +1,8 @@
 /** The count of a list's rows: its limit, and the total that follows from rows or from a count. */
-import { COUNT_MODES, type CountMode, type CountRequest, type TotalIs } from '../metadata/count-options.js';
-import { DEFAULT_CAP } from '../plan/compile-count.js';
-import type { Inclusion } from '../query/list-query.js';
+
+import { DEFAULT_CAP } from '../compile/compile-count.js';
+import { COUNT_MODES, type CountMode, type CountRequest, type TotalIs } from '../declare/count-options.js';
+import type { Inclusion } from '../request/query/list-query.js';
 import { showValue } from '../util/option-problems.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Entity tags (RFC 9110, 8.8): the state of a row, as clients name it. */
-import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
 import { type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Predicate, Slot } from './operation.js';
 import { equalTo } from './predicates.js';

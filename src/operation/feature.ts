@@ -1,10 +1,10 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
-import type { Endpoint, ModelClass } from '../metadata/crud-options.js';
-import type { RuleName } from '../metadata/endpoint.js';
-import type { RelatedPlan, ResourcePlan } from '../plan/resource-plan.js';
-import type { CursorCodec } from '../query/cursor-codec.js';
-import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
+import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
+import type { Endpoint, ModelClass } from '../declare/crud-options.js';
+import type { RuleName } from '../declare/endpoint.js';
+import type { CursorCodec } from '../request/query/cursor-codec.js';
+import type { CursorListQuery, ListQuery, OffsetListQuery } from '../request/query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import type { Access, AccessForm } from './access.js';

@@ -1,8 +1,9 @@
 /** Work of a request in the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
-import type { CanonicalFilterOperator, JsonType } from '../metadata/crud-options.js';
-import type { RecordInfo } from '../model/model-info.js';
-import type { SortTerm } from '../plan/resource-plan.js';
-import type { Keyset } from '../query/keyset.js';
+
+import type { SortTerm } from '../compile/resource-plan.js';
+import type { CanonicalFilterOperator, JsonType } from '../declare/crud-options.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import type { Keyset } from '../request/query/keyset.js';
 import type { Count } from './count.js';
 
 /**

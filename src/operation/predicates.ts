@@ -1,9 +1,9 @@
 /** Predicates that operations are put together from. Frozen. */
 
-import { deletedAtOf } from '../model/attribute-notes.js';
-import type { RecordInfo } from '../model/model-info.js';
-import { scopeCondition } from '../model/sequelize-internals.js';
-import { DELETED, type Deleted, type Filter, type RelatedFilter } from '../query/list-query.js';
+import { deletedAtOf } from '../describe/attribute-notes.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import { scopeCondition } from '../describe/sequelize-internals.js';
+import { DELETED, type Deleted, type Filter, type RelatedFilter } from '../request/query/list-query.js';
 import { showValue } from '../util/option-problems.js';
 import type { Comparison, Exists, OuterValue, Predicate, Value, Written } from './operation.js';
 

@@ -1,10 +1,11 @@
 /** The rows that belong to a row of another table, as a predicate. */
-import { choiceProblem } from '../model/model-hooks.js';
-import type { RecordInfo } from '../model/model-info.js';
-import type { RelationScope } from '../model/relations.js';
-import type { RelatedPlan } from '../plan/resource-plan.js';
-import type { Inclusion } from '../query/list-query.js';
-import { exactText } from '../query/type-template.js';
+
+import type { RelatedPlan } from '../compile/resource-plan.js';
+import { choiceProblem } from '../describe/model-hooks.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import type { RelationScope } from '../describe/relations.js';
+import type { Inclusion } from '../request/query/list-query.js';
+import { exactText } from '../request/query/type-template.js';
 import type { Access } from './access.js';
 import type { Exists, Predicate, Slot } from './operation.js';
 import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';

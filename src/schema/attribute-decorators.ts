@@ -3,9 +3,9 @@
  * `@Min(0)` on DECIMAL, whose values are texts, and `@IsDateString()` on DATE see the value that they are about.
  */
 import { getMetadataStorage, ValidateBy, type ValidationArguments, ValidationTypes } from 'class-validator';
-import type { Class } from '../metadata/crud-options.js';
-import type { ColumnType } from '../model/column-type.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { Class } from '../declare/crud-options.js';
+import type { ColumnType } from '../describe/column-type.js';
+import type { ModelInfo } from '../describe/model-info.js';
 import { compareExact, exactNumber, fractionDigits, isMultiple } from '../util/exact-number.js';
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
 import { type Decorator, decoratorsOf, noteCopy } from './class-validator-internals.js';

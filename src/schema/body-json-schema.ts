@@ -1,8 +1,9 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by. */
-import type { AccessRule } from '../metadata/access-options.js';
-import { type AttributeInfo, isGenerated, type ModelInfo } from '../model/model-info.js';
-import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+
+import type { AccessPlan, FieldPlan } from '../compile/access-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { AccessRule } from '../declare/access-options.js';
+import { type AttributeInfo, isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema } from './class-json-schema.js';
 import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';

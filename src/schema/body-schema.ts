@@ -1,8 +1,8 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
 import { type ValidationError, ValidationTypes } from 'class-validator';
-import type { Class } from '../metadata/crud-options.js';
-import { type AttributeInfo, isFilled, isGenerated } from '../model/model-info.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { Class } from '../declare/crud-options.js';
+import { type AttributeInfo, isFilled, isGenerated } from '../describe/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { Maybe } from '../util/maybe.js';
 import { quotesValue } from '../util/quoted-value.js';

@@ -1,6 +1,6 @@
 /** Checks single values of a body, beside the rules of its class. */
-import type { Class } from '../metadata/crud-options.js';
-import type { ColumnType } from '../model/column-type.js';
+import type { Class } from '../declare/crud-options.js';
+import type { ColumnType } from '../describe/column-type.js';
 import { columnRules, JSON_NUMBERS, STORABLE_JSON, STORABLE_TEXT } from './column-rules.js';
 import {
   holdsInheritedKey,

@@ -1,5 +1,5 @@
 /** A class of the user's -> the JSON Schema of what its decorators let in. */
-import type { Class } from '../metadata/crud-options.js';
+import type { Class } from '../declare/crud-options.js';
 import { classProperties, inheritedProperty, shownName } from './class-properties.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, isTransformed } from './model-decorators.js';

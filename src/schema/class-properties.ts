@@ -1,5 +1,5 @@
 /** Reads the properties of a class, and the class-validator and class-transformer decorators that shape them. */
-import type { Class } from '../metadata/crud-options.js';
+import type { Class } from '../declare/crud-options.js';
 import { refuseCopy } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { decoratorsOf } from './class-validator-internals.js';

@@ -15,7 +15,7 @@ import {
   ValidationExecutor,
   type ValidationMetadata,
 } from 'class-validator/cjs/validation/ValidationExecutor.js';
-import type { Class } from '../metadata/crud-options.js';
+import type { Class } from '../declare/crud-options.js';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 import { isStructured } from './json-value.js';
 

@@ -1,7 +1,7 @@
 /** Rules of a column's type for a value in a body: pure, with the names that class-validator has for its own. */
-import type { ColumnType } from '../model/column-type.js';
-import { infiniteOf } from '../model/exact-time.js';
-import type { AttributeInfo } from '../model/model-info.js';
+import type { ColumnType } from '../describe/column-type.js';
+import { infiniteOf } from '../describe/exact-time.js';
+import type { AttributeInfo } from '../describe/model-info.js';
 import { type JsonSchema, orNull } from './json-schema.js';
 import { holdsJsonNumbers, isPlainObject, isStorableJson } from './json-value.js';
 import {

@@ -3,7 +3,7 @@
  * class-validator. It only accepts: whatever it is not sure of, the class decides and words.
  */
 import { ValidationTypes } from 'class-validator';
-import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
 import { choosesProperties, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { attributeRules } from './column-rules.js';

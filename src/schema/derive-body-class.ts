@@ -1,8 +1,8 @@
 /** The class of a create or update body, derived from a model. */
 import { Transform } from 'class-transformer';
-import type { Class } from '../metadata/crud-options.js';
-import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../model/model-info.js';
-import type { Exposure } from '../plan/resource-plan.js';
+import type { Exposure } from '../compile/resource-plan.js';
+import type { Class } from '../declare/crud-options.js';
+import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { copyValidators } from './attribute-decorators.js';
 import { type Decorator, decoratorsOf } from './class-validator-internals.js';
 import { holdsColumnRules } from './column-rules.js';

@@ -1,7 +1,7 @@
 /** The class of a record as it leaves, derived from a model. */
 import { Expose } from 'class-transformer';
-import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
-import type { Exposure } from '../plan/resource-plan.js';
+import type { Exposure } from '../compile/resource-plan.js';
+import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { copyReadTransforms } from './model-decorators.js';
 import {
   applyColumnRules,

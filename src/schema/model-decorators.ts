@@ -3,10 +3,10 @@
  * of the two libraries.
  */
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
-import type { Class } from '../metadata/crud-options.js';
-import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
-import { isLeftOut } from '../model/sequelize-internals.js';
-import type { Exposure } from '../plan/resource-plan.js';
+import type { Exposure } from '../compile/resource-plan.js';
+import type { Class } from '../declare/crud-options.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
+import { isLeftOut } from '../describe/sequelize-internals.js';
 import { copyProblem } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 

@@ -2,11 +2,12 @@
  * `readSchema`, `createSchema` and `updateSchema`: the derived classes of a model, made once. A model that is not attached to a
  * Sequelize instance has them, too, to be extended: they get their properties when they are first used.
  */
-import type { ModelClass } from '../metadata/crud-options.js';
-import { foundInstead, isModelClass } from '../model/given-model.js';
-import { isAttached } from '../model/introspect-model.js';
-import { isFilled, isGenerated } from '../model/model-info.js';
-import { describeModel } from '../plan/describe-model.js';
+
+import { describeModel } from '../compile/describe-model.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import { foundInstead, isModelClass } from '../describe/given-model.js';
+import { isAttached } from '../describe/introspect-model.js';
+import { isFilled, isGenerated } from '../describe/model-info.js';
 import { ConfigError } from '../util/config-error.js';
 import { bodyProperty } from './body-json-schema.js';
 import { rememberProperties } from './class-properties.js';

@@ -1,8 +1,8 @@
 /** The classes of the two list envelopes. */
 import { Expose, Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
-import { TOTALS } from '../metadata/count-options.js';
-import type { Class } from '../metadata/crud-options.js';
+import { TOTALS } from '../declare/count-options.js';
+import type { Class } from '../declare/crud-options.js';
 import { namedClass, type SchemaClass } from './synthesize-class.js';
 
 /** Options of a list that change its envelope. */

@@ -1,6 +1,7 @@
 /** The media types of an update's body. */
-import type { ColumnType } from '../model/column-type.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { ColumnType } from '../describe/column-type.js';
 import { classProperties } from './class-properties.js';
 import { writableAttributes } from './derive-body-class.js';
 import { propertyRules } from './validator-schema.js';

@@ -4,9 +4,9 @@
  * walked where that changes nothing: JSON is as large as a client likes.
  */
 import type { ClassTransformOptions, TypeOptions } from 'class-transformer';
-import type { Class } from '../metadata/crud-options.js';
-import { enter, isModel, isRecord } from '../model/record.js';
-import { isTornRecord } from '../model/sequelize-internals.js';
+import type { Class } from '../declare/crud-options.js';
+import { enter, isModel, isRecord } from '../describe/record.js';
+import { isTornRecord } from '../describe/sequelize-internals.js';
 import { classProperties } from './class-properties.js';
 import { refuseDecorated } from './class-transformer-copies.js';
 import {

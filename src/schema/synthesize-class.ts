@@ -1,6 +1,6 @@
 /** Building blocks of the derived classes: a class with a name, and column rules as class-validator metadata. */
 import { ValidateBy, ValidateIf } from 'class-validator';
-import type { AttributeInfo } from '../model/model-info.js';
+import type { AttributeInfo } from '../describe/model-info.js';
 import { attributeRules, type ColumnRule } from './column-rules.js';
 import type { JsonSchema } from './json-schema.js';
 

@@ -2,7 +2,7 @@
  * class-validator's decorators -> JSON Schema. Only decorators whose meaning is known here say anything: one that is
  * not known, the user's own above all, leaves the schema wider than what is accepted, and never wrong.
  */
-import type { Class } from '../metadata/crud-options.js';
+import type { Class } from '../declare/crud-options.js';
 import { validatorsOf } from './class-properties.js';
 import { bothSchemas, type JsonSchema } from './json-schema.js';
 

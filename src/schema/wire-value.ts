@@ -1,6 +1,6 @@
 /** Form of the values of a body, by column type: strict, without guessing, and independent of the machine's zone. */
-import type { ColumnType } from '../model/column-type.js';
-import { infiniteOf, localDate, localText, preciseDate, toDatabaseYear } from '../model/exact-time.js';
+import type { ColumnType } from '../describe/column-type.js';
+import { infiniteOf, localDate, localText, preciseDate, toDatabaseYear } from '../describe/exact-time.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =

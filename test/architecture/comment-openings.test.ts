@@ -15,10 +15,10 @@ describe('the openings of comments', () => {
       ' * Those that are.',
       '/** Waiting statements. */',
     ];
-    expect(findVagueComments(new Map([['plan/a.ts', source.join('\n')]]))).to.deep.equal([
-      "plan/a.ts:1 begins with 'What'; name the subject.",
-      "plan/a.ts:2 begins with 'Whether'; name the subject.",
-      "plan/a.ts:3 begins with 'Those'; name the subject.",
+    expect(findVagueComments(new Map([['compile/a.ts', source.join('\n')]]))).to.deep.equal([
+      "compile/a.ts:1 begins with 'What'; name the subject.",
+      "compile/a.ts:2 begins with 'Whether'; name the subject.",
+      "compile/a.ts:3 begins with 'Those'; name the subject.",
     ]);
   });
 });

@@ -21,9 +21,9 @@ const WORDS: readonly RegExp[] = [
 
 /** Where more words are, because the code is a value there. Each of these files has to have some. */
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
-  'http/error/problem.ts': /^ {2}(?:\d{3}: '(\w+)',|(\w+): \{ status: 4\d\d)|^ {2}(\w+): \{\n {4}status: 4/gm,
-  'query/cursor-codec.ts': /^ {2}'(cursor\.\w+)':/gm,
-  'query/filter-error.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
+  'respond/problem.ts': /^ {2}(?:\d{3}: '(\w+)',|(\w+): \{ status: 4\d\d)|^ {2}(\w+): \{\n {4}status: 4/gm,
+  'request/query/cursor-codec.ts': /^ {2}'(cursor\.\w+)':/gm,
+  'request/query/filter-error.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
   'schema/body-values.ts': /\bname: '(\w+)'/g,
   'schema/column-rules.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
   'schema/synthesize-class.ts': /\bname: '(\w+)'/g,
@@ -31,12 +31,12 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
 
 /** An error whose code is no word, by file. The word comes from the patterns above, or is the name of a user's rule. */
 const EXPRESSIONS: Readonly<Record<string, number>> = {
-  'http/error/problem.ts': 4,
-  'http/request/parse-item.ts': 1,
-  'http/request/parse-replacement.ts': 1,
-  'http/request/read-id.ts': 1,
-  'query/cursor-codec.ts': 1,
-  'query/filter-error.ts': 1,
+  'respond/problem.ts': 4,
+  'request/parse-item.ts': 1,
+  'request/parse-replacement.ts': 1,
+  'request/read-id.ts': 1,
+  'request/query/cursor-codec.ts': 1,
+  'request/query/filter-error.ts': 1,
   'schema/body-schema.ts': 2,
   'schema/body-values.ts': 1,
   'schema/request-issue.ts': 1,

@@ -33,10 +33,10 @@ describe('the imports of src', () => {
   it('are all looked at', () => {
     const folders = new Set([...source.keys()].map((file) => file.split('/')[0]));
     expect([...folders]).to.include.members([
-      'metadata',
-      'plan',
-      'query',
-      'http',
+      'declare',
+      'compile',
+      'request',
+      'express',
       'bootstrap.ts',
       'index.ts',
     ]);
@@ -82,35 +82,35 @@ describe('the imports of src', () => {
 });
 
 describe('the rule of directions', () => {
-  const repository = { 'persistence/records/repository.ts': 'export class Repository {}' };
+  const repository = { 'execute/records/repository.ts': 'export class Repository {}' };
 
   it('names a file that imports a later phase, and what it imports', () => {
-    const source = "\nimport { Repository } from '../persistence/records/repository.js';";
-    expect(findWrongDirections(modules({ ...repository, 'query/parse.ts': source }))).to.deep.equal([
-      "query/parse.ts:2 imports '../persistence/records/repository.js': persistence/records/ comes after query/.",
+    const source = "\nimport { Repository } from '../execute/records/repository.js';";
+    expect(findWrongDirections(modules({ ...repository, 'features/parse.ts': source }))).to.deep.equal([
+      "features/parse.ts:2 imports '../execute/records/repository.js': execute/records/ comes after features/.",
     ]);
   });
 
   it('counts types, re-exports and import() as well', () => {
     const source = [
-      "import type { Repository } from '../persistence/records/repository.js';",
-      "export { Repository as Rows } from '../persistence/records/repository.js';",
-      "const later = import('../persistence/records/repository.js');",
+      "import type { Repository } from '../execute/records/repository.js';",
+      "export { Repository as Rows } from '../execute/records/repository.js';",
+      "const later = import('../execute/records/repository.js');",
     ].join('\n');
-    expect(findWrongDirections(modules({ ...repository, 'plan/a.ts': source }))).to.deep.equal([
-      "plan/a.ts:1 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
-      "plan/a.ts:2 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
-      "plan/a.ts:3 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
+    expect(findWrongDirections(modules({ ...repository, 'compile/a.ts': source }))).to.deep.equal([
+      "compile/a.ts:1 imports '../execute/records/repository.js': execute/records/ comes after compile/.",
+      "compile/a.ts:2 imports '../execute/records/repository.js': execute/records/ comes after compile/.",
+      "compile/a.ts:3 imports '../execute/records/repository.js': execute/records/ comes after compile/.",
     ]);
   });
 
   it('allows earlier phases, the own one, and everything to the root', () => {
     const sources = {
       ...repository,
-      'response/a.ts': "import { Repository } from '../persistence/records/repository.js';",
-      'response/b.ts': "import { a } from './a.js';",
-      'http/error/a.ts': "import { a } from '../../response/a.js';",
-      'openapi/a.ts': "import { a } from '../http/error/a.js';",
+      'respond/a.ts': "import { Repository } from '../execute/records/repository.js';",
+      'respond/b.ts': "import { a } from './a.js';",
+      'express/server/a.ts': "import { a } from '../../respond/a.js';",
+      'openapi/a.ts': "import { a } from '../express/server/a.js';",
       'bootstrap.ts': "import { a } from './openapi/a.js';",
       'index.ts': "export { bootstrap } from './bootstrap.js';",
     };
@@ -135,11 +135,11 @@ describe('the rule of directions', () => {
   it('lets nothing import index.ts, by its path or by the name of the package', () => {
     const sources = {
       'index.ts': '',
-      'http/error/a.ts': "import { Crud } from '../../index.js';",
+      'express/server/a.ts': "import { Crud } from '../../index.js';",
       'bootstrap.ts': "import { Crud } from 'crud-controllers';",
     };
     expect(findWrongDirections(modules(sources))).to.deep.equal([
-      "http/error/a.ts:1 imports '../../index.js': nothing inside imports index.ts.",
+      "express/server/a.ts:1 imports '../../index.js': nothing inside imports index.ts.",
       "bootstrap.ts:1 imports 'crud-controllers': nothing inside imports index.ts.",
     ]);
   });
@@ -147,10 +147,10 @@ describe('the rule of directions', () => {
   it('lets no phase import bootstrap.ts', () => {
     const sources = {
       'bootstrap.ts': '',
-      'http/error/a.ts': "import { bootstrap } from '../../bootstrap.js';",
+      'express/server/a.ts': "import { bootstrap } from '../../bootstrap.js';",
     };
     expect(findWrongDirections(modules(sources))).to.deep.equal([
-      "http/error/a.ts:1 imports '../../bootstrap.js': bootstrap.ts comes after http/error/.",
+      "express/server/a.ts:1 imports '../../bootstrap.js': bootstrap.ts comes after express/server/.",
     ]);
   });
 
@@ -161,62 +161,66 @@ describe('the rule of directions', () => {
   });
 
   it('names an import of what is not in src, a folder included', () => {
-    const source = "import '../../../test/support/a.js';\nimport '../../plan';";
-    expect(findWrongDirections(modules({ 'http/error/a.ts': source, 'plan/a.ts': '' }))).to.deep.equal([
-      "http/error/a.ts:1 imports '../../../test/support/a.js': there is no such file in src.",
-      "http/error/a.ts:2 imports '../../plan': there is no such file in src.",
-    ]);
+    const source = "import '../../../test/support/a.js';\nimport '../../compile';";
+    expect(findWrongDirections(modules({ 'express/server/a.ts': source, 'compile/a.ts': '' }))).to.deep.equal(
+      [
+        "express/server/a.ts:1 imports '../../../test/support/a.js': there is no such file in src.",
+        "express/server/a.ts:2 imports '../../compile': there is no such file in src.",
+      ],
+    );
   });
 });
 
 describe('the rule of sizes', () => {
   it('names a folder with too many files, and a file with too many lines', () => {
-    const files = Array.from({ length: 25 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
+    const files = Array.from({ length: 25 }, (_, index): [string, string] => [`compile/${index}.ts`, '']);
     const long = '\n'.repeat(401);
-    expect(findOversized(new Map([...files, ['query/a.ts', long]]))).to.deep.equal([
-      'plan/ has 25 files; 24 is the limit.',
-      'query/a.ts has 401 lines; 400 is the limit.',
+    expect(findOversized(new Map([...files, ['features/a.ts', long]]))).to.deep.equal([
+      'compile/ has 25 files; 24 is the limit.',
+      'features/a.ts has 401 lines; 400 is the limit.',
     ]);
   });
 
   it('allows what is at the limit', () => {
-    const files = Array.from({ length: 24 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
-    expect(findOversized(new Map([...files, ['query/a.ts', '\n'.repeat(400)]]))).to.deep.equal([]);
+    const files = Array.from({ length: 24 }, (_, index): [string, string] => [`compile/${index}.ts`, '']);
+    expect(findOversized(new Map([...files, ['features/a.ts', '\n'.repeat(400)]]))).to.deep.equal([]);
   });
 });
 
 describe('the rule of circles', () => {
   it('names every file of a circle, once', () => {
     const sources = {
-      'http/entry.ts': "import './a.js';",
-      'http/a.ts': "import { b } from './b.js';",
-      'http/b.ts': "export { c } from './c.js';",
-      'http/c.ts': "import { a } from './a.js';",
+      'express/entry.ts': "import './a.js';",
+      'express/a.ts': "import { b } from './b.js';",
+      'express/b.ts': "export { c } from './c.js';",
+      'express/c.ts': "import { a } from './a.js';",
     };
     expect(findCycles(modules(sources))).to.deep.equal([
-      'http/a.ts -> http/b.ts -> http/c.ts -> http/a.ts is a cycle.',
+      'express/a.ts -> express/b.ts -> express/c.ts -> express/a.ts is a cycle.',
     ]);
   });
 
   it('names a file that imports itself', () => {
-    expect(findCycles(modules({ 'plan/a.ts': "import { a } from './a.js';" }))).to.deep.equal([
-      'plan/a.ts -> plan/a.ts is a cycle.',
+    expect(findCycles(modules({ 'compile/a.ts': "import { a } from './a.js';" }))).to.deep.equal([
+      'compile/a.ts -> compile/a.ts is a cycle.',
     ]);
   });
 
   it('counts types', () => {
     const sources = {
-      'plan/a.ts': "import { b } from './b.js';",
-      'plan/b.ts': "import type { A } from './a.js';",
+      'compile/a.ts': "import { b } from './b.js';",
+      'compile/b.ts': "import type { A } from './a.js';",
     };
-    expect(findCycles(modules(sources))).to.deep.equal(['plan/a.ts -> plan/b.ts -> plan/a.ts is a cycle.']);
+    expect(findCycles(modules(sources))).to.deep.equal([
+      'compile/a.ts -> compile/b.ts -> compile/a.ts is a cycle.',
+    ]);
   });
 
   it('does not take two ways to one file for a circle', () => {
     const sources = {
-      'http/a.ts': "import './b.js';\nimport './c.js';",
-      'http/b.ts': "import './c.js';",
-      'http/c.ts': '',
+      'express/a.ts': "import './b.js';\nimport './c.js';",
+      'express/b.ts': "import './c.js';",
+      'express/c.ts': '',
     };
     expect(findCycles(modules(sources))).to.deep.equal([]);
   });
@@ -243,7 +247,7 @@ describe('the rule of internals', () => {
   for (const [source, problems] of Object.entries(SOURCES)) {
     it(`does not allow ${source.replace(/\s+/g, ' ')} but in the file that checks`, () => {
       expect(findLooseInternals(new Map([['a.ts', source]]))).to.deep.equal(problems);
-      expect(findLooseInternals(new Map([['model/sequelize-internals.ts', source]]))).to.deep.equal([]);
+      expect(findLooseInternals(new Map([['describe/sequelize-internals.ts', source]]))).to.deep.equal([]);
     });
   }
 
@@ -255,17 +259,19 @@ describe('the rule of internals', () => {
 });
 
 describe('the rule of frameworks', () => {
+  const DATABASE = ['describe/a.ts', 'errors/a.ts', 'execute/a.ts', 'postgres/a.ts', 'inspect/a.ts'];
+
   const homes: Readonly<Record<string, string[]>> = {
-    'routing-controllers': ['http/a.ts', 'bootstrap.ts'],
-    'class-validator': ['schema/a.ts', 'http/a.ts'],
-    'class-transformer': ['schema/a.ts', 'http/a.ts'],
-    'class-transformer/cjs/storage.js': ['schema/a.ts', 'http/a.ts'],
-    sequelize: ['model/a.ts', 'persistence/a.ts'],
-    'sequelize-typescript': ['model/a.ts', 'persistence/a.ts'],
-    pg: ['model/a.ts', 'persistence/a.ts'],
-    '@clickhouse/client': ['persistence/a.ts'],
-    ioredis: ['persistence/a.ts'],
-    express: ['http/a.ts', 'health/a.ts', 'observe/a.ts', 'openapi/a.ts', 'landing/a.ts'],
+    'routing-controllers': ['express/a.ts', 'handle/a.ts', 'request/a.ts', 'respond/a.ts', 'bootstrap.ts'],
+    'class-validator': ['schema/a.ts', 'respond/a.ts'],
+    'class-transformer': ['schema/a.ts', 'respond/a.ts'],
+    'class-transformer/cjs/storage.js': ['schema/a.ts', 'respond/a.ts'],
+    sequelize: DATABASE,
+    'sequelize-typescript': DATABASE,
+    pg: DATABASE,
+    '@clickhouse/client': ['postgres/a.ts'],
+    ioredis: ['postgres/a.ts'],
+    express: ['express/a.ts', 'respond/a.ts', 'health/a.ts', 'observe/a.ts', 'openapi/a.ts', 'landing/a.ts'],
   };
   const tops = new Set(LAYERS.map((layer) => layer.split('/')[0]));
   const places = [...[...tops].map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];
@@ -281,31 +287,31 @@ describe('the rule of frameworks', () => {
   }
 
   it('names the file, the import and the places', () => {
-    const sources = { 'response/a.ts': "import {\n  Model,\n} from 'sequelize';" };
+    const sources = { 'respond/a.ts': "import {\n  Model,\n} from 'sequelize';" };
     expect(findLooseFrameworks(modules(sources))).to.deep.equal([
-      "response/a.ts:1 imports 'sequelize': only model/, persistence/ may use it.",
+      "respond/a.ts:1 imports 'sequelize': only describe/, errors/, execute/, postgres/, inspect/, engine-lifespan.ts may use it.",
     ]);
   });
 
-  it('names each file of http/ when more than one uses class-validator or class-transformer', () => {
+  it('names each file of respond/ when more than one uses class-validator or class-transformer', () => {
     const sources = {
-      'http/a.ts': "import { validate } from 'class-validator';",
-      'http/b.ts': "import { plainToInstance } from 'class-transformer';",
+      'respond/a.ts': "import { validate } from 'class-validator';",
+      'respond/b.ts': "import { plainToInstance } from 'class-transformer';",
     };
     expect(findLooseFrameworks(modules(sources))).to.deep.equal([
-      "http/a.ts:1 imports 'class-validator': only schema/, one file of http/ may use it, and http/b.ts does.",
-      "http/b.ts:1 imports 'class-transformer': only schema/, one file of http/ may use it, and http/a.ts does.",
+      "respond/a.ts:1 imports 'class-validator': only schema/, one file of respond/ may use it, and respond/b.ts does.",
+      "respond/b.ts:1 imports 'class-transformer': only schema/, one file of respond/ may use it, and respond/a.ts does.",
     ]);
   });
 
   it('allows types anywhere', () => {
     const source = "import type { Model } from 'sequelize';\nimport { type Request } from 'express';";
-    expect(findLooseFrameworks(modules({ 'metadata/a.ts': source }))).to.deep.equal([]);
+    expect(findLooseFrameworks(modules({ 'declare/a.ts': source }))).to.deep.equal([]);
   });
 });
 
 describe('the rule of input and output', () => {
-  for (const layer of ['util', 'metadata', 'model', 'plan', 'schema', 'query']) {
+  for (const layer of ['util', 'declare', 'describe', 'compile', 'schema', 'request/query']) {
     it(`keeps it out of ${layer}/`, () => {
       const source = "import { readFile } from 'node:fs/promises';\nconst net = require('net');";
       expect(findInputAndOutput(modules({ [`${layer}/a.ts`]: source }))).to.deep.equal([
@@ -317,9 +323,9 @@ describe('the rule of input and output', () => {
 
   it('allows pure modules of Node, types of the others, and the later phases', () => {
     const sources = {
-      'query/a.ts':
+      'features/a.ts':
         "import { createHmac } from 'node:crypto';\nimport type { IncomingMessage } from 'node:http';",
-      'persistence/a.ts': "import net from 'node:net';",
+      'postgres/a.ts': "import net from 'node:net';",
     };
     expect(findInputAndOutput(modules(sources))).to.deep.equal([]);
   });
@@ -334,32 +340,32 @@ describe('the rule of names', () => {
       "export type * from './b.js';",
       'await import(name);',
     ].join('\n');
-    expect(findUnnamedExports(modules({ 'http/a.ts': source }))).to.deep.equal([
-      'http/a.ts:1 has a default export; name it.',
-      "http/a.ts:2 imports './b.js': export * hides what is exported; name it.",
-      "http/a.ts:3 imports './b.js': export * hides what is exported; name it.",
-      "http/a.ts:4 imports './b.js': export * hides what is exported; name it.",
-      'http/a.ts:5 imports a computed path: a computed import cannot be checked.',
+    expect(findUnnamedExports(modules({ 'express/a.ts': source }))).to.deep.equal([
+      'express/a.ts:1 has a default export; name it.',
+      "express/a.ts:2 imports './b.js': export * hides what is exported; name it.",
+      "express/a.ts:3 imports './b.js': export * hides what is exported; name it.",
+      "express/a.ts:4 imports './b.js': export * hides what is exported; name it.",
+      'express/a.ts:5 imports a computed path: a computed import cannot be checked.',
     ]);
   });
 
   it('allows to import a whole module', () => {
-    expect(findUnnamedExports(modules({ 'http/a.ts': "import * as b from './b.js';" }))).to.deep.equal([]);
+    expect(findUnnamedExports(modules({ 'express/a.ts': "import * as b from './b.js';" }))).to.deep.equal([]);
   });
 });
 
 describe('the rule of packages', () => {
   it('names a package that is only there in development', () => {
     const source = "import { expect } from 'chai';\nimport type { Server } from '@scope/server/types';";
-    expect(findUndeclaredPackages(modules({ 'http/a.ts': source }), new Set(['express']))).to.deep.equal([
-      "http/a.ts:1 imports 'chai': package.json has it neither in dependencies nor in peerDependencies.",
-      "http/a.ts:2 imports '@scope/server/types': package.json has it neither in dependencies nor in peerDependencies.",
+    expect(findUndeclaredPackages(modules({ 'express/a.ts': source }), new Set(['express']))).to.deep.equal([
+      "express/a.ts:1 imports 'chai': package.json has it neither in dependencies nor in peerDependencies.",
+      "express/a.ts:2 imports '@scope/server/types': package.json has it neither in dependencies nor in peerDependencies.",
     ]);
   });
 
   it('allows what is declared, modules of Node, and types from @types', () => {
     const source = "import a from 'bytes/lib';\nimport 'node:net';\nimport type { B } from 'express';";
     const declared = new Set(['bytes', '@types/express']);
-    expect(findUndeclaredPackages(modules({ 'http/a.ts': source }), declared)).to.deep.equal([]);
+    expect(findUndeclaredPackages(modules({ 'express/a.ts': source }), declared)).to.deep.equal([]);
   });
 });

@@ -11,38 +11,37 @@ export type ModuleTree = ReadonlyMap<string, ModuleScan>;
 export const LAYERS = [
   'util',
   'diagnostics',
-  'metadata',
-  'model',
-  'plan',
+  'declare',
+  'describe',
+  'compile',
   'schema',
-  'query',
+  'request/query',
   'operation',
   'features',
-  'persistence/errors',
-  'persistence/protocol',
-  'persistence/session',
-  'persistence/sql',
-  'persistence/customization',
-  'persistence/connections',
-  'persistence/transactions',
-  'persistence/engine',
-  'persistence/paging',
-  'persistence/rows',
-  'persistence/records',
-  'response',
-  'http/request',
-  'http/resources',
-  'http/answer',
-  'http/error',
-  'http/connection',
-  'http/operation',
-  'http/bulk',
-  'http/routes',
-  'http/server',
+  'errors',
+  'postgres/protocol',
+  'postgres/session',
+  'postgres/connections',
+  'postgres/engine',
+  'execute/sql',
+  'execute/paging',
+  'execute/customization',
+  'inspect',
+  'access',
+  'execute/rows',
+  'execute/session',
+  'execute/records',
+  'request',
+  'respond',
+  'express/resources',
+  'handle',
+  'express/connection',
+  'express/routes',
+  'express/server',
   'health',
-  'observe',
   'openapi',
   'landing',
+  'observe',
 ] as const;
 
 /** Files in a folder, and lines in a file. */
@@ -51,6 +50,7 @@ const MAX_LINES = 400;
 
 /** The files that put the phases together; each may import those before it, and every folder. */
 const ROOT_FILES = [
+  'engine-lifespan.ts',
   'opentelemetry.ts',
   'bootstrap.ts',
   'load-application.ts',
@@ -61,7 +61,16 @@ const ROOT_FILES = [
 /** The only file whose work it is to import what its user names. */
 const LOADER = 'load-application.ts';
 
-const PURE_LAYERS = ['util', 'metadata', 'model', 'plan', 'schema', 'query', 'operation', 'features'];
+const PURE_LAYERS = [
+  'util',
+  'declare',
+  'describe',
+  'compile',
+  'schema',
+  'request/query',
+  'operation',
+  'features',
+];
 /** The modules of Node that do no input or output. */
 const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util'];
 
@@ -74,11 +83,17 @@ interface Confinement {
 }
 
 const CONFINEMENTS: readonly Confinement[] = [
-  { packages: ['routing-controllers'], allowed: ['http/', 'bootstrap.ts'] },
-  { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'http/' },
-  { packages: ['sequelize', 'sequelize-typescript', 'pg'], allowed: ['model/', 'persistence/'] },
-  { packages: ['@clickhouse/client', 'ioredis'], allowed: ['persistence/'] },
-  { packages: ['express'], allowed: ['http/', 'health/', 'observe/', 'openapi/', 'landing/'] },
+  {
+    packages: ['routing-controllers'],
+    allowed: ['express/', 'handle/', 'request/', 'respond/', 'bootstrap.ts'],
+  },
+  { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'respond/' },
+  {
+    packages: ['sequelize', 'sequelize-typescript', 'pg'],
+    allowed: ['describe/', 'errors/', 'execute/', 'postgres/', 'inspect/', 'engine-lifespan.ts'],
+  },
+  { packages: ['@clickhouse/client', 'ioredis'], allowed: ['postgres/'] },
+  { packages: ['express'], allowed: ['express/', 'respond/', 'health/', 'observe/', 'openapi/', 'landing/'] },
 ];
 
 /** Scans every file. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 
-const ENGINE = 'persistence/engine/engine-lifespan.ts';
-const SERVER = 'http/server/create-express-server.ts';
+const ENGINE = 'engine-lifespan.ts';
+const SERVER = 'express/server/create-express-server.ts';
 
 /** The rows of its table of limits: the file of `src` that says it, how, and how many of its units the unit of the page has. */
 const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit: number]>> = {
@@ -17,20 +17,20 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'a statement, until the answer is here': [ENGINE, /\bquery_timeout: ([\d_]+)/, 1_000],
   'a transaction that does nothing': [ENGINE, /idle_in_transaction_session_timeout: ([\d_]+)/, 1_000],
   'prepared statements of a connection': [
-    'persistence/protocol/statement-cache.ts',
+    'postgres/protocol/statement-cache.ts',
     /MAX_STATEMENTS = ([\d_]+)/,
     1,
   ],
-  'connections that cheap reads share': ['persistence/connections/lanes.ts', /LANES = ([\d_]+)/, 1],
-  'records of a page': ['plan/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
-  'records of one request that writes many': ['plan/compile-bulk.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
-  'a body': ['http/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
-  'requests under way of one connection': ['http/connection/open-connection.ts', /MAX_OPEN = ([\d_]+)/, 1],
+  'connections that cheap reads share': ['postgres/connections/lanes.ts', /LANES = ([\d_]+)/, 1],
+  'records of a page': ['compile/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
+  'records of one request that writes many': ['compile/compile-bulk.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
+  'a body': ['express/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
+  'requests under way of one connection': ['express/connection/open-connection.ts', /MAX_OPEN = ([\d_]+)/, 1],
   'headers of a request': [SERVER, /headersTimeout: ([\d_]+)/, 1_000],
   'a whole request': [SERVER, /requestTimeout: ([\d_]+)/, 1_000],
   "a client's connection at rest": [SERVER, /keepAliveTimeout: ([\d_]+)/, 1_000],
   'requests under way when the process stops': [
-    'http/server/serve-options.ts',
+    'express/server/serve-options.ts',
     /SHUTDOWN_TIMEOUT = ([\d_]+)/,
     1_000,
   ],

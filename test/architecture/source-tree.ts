@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 
-/** Sources by their path in `src`, with slashes: `http/answer/answer.ts`. */
+/** Sources by their path in `src`, with slashes: `respond/json-answer.ts`. */
 export type SourceTree = ReadonlyMap<string, string>;
 
 /** Reads every TypeScript file of a folder of the package. */

@@ -13,8 +13,8 @@ import {
   type ModelClass,
   serve,
 } from '../../src/index.js';
-import { HEAP_LIMIT } from '../../src/persistence/protocol/heap-limit.js';
-import { usedByLasting } from '../../src/persistence/protocol/heap-watch.js';
+import { HEAP_LIMIT } from '../../src/postgres/protocol/heap-limit.js';
+import { usedByLasting } from '../../src/postgres/protocol/heap-watch.js';
 
 /** Milliseconds of a connection and a statement: how fast the machine is does not matter here. */
 const PATIENCE = 250_000;

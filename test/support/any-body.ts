@@ -1,7 +1,7 @@
 /** Arbitrary bodies for a model: right ones by the types of its columns, and ones with mistakes in them. */
 import fc from 'fast-check';
-import type { ColumnType } from '../../src/model/column-type.js';
-import type { AttributeInfo } from '../../src/model/model-info.js';
+import type { ColumnType } from '../../src/describe/column-type.js';
+import type { AttributeInfo } from '../../src/describe/model-info.js';
 import { isJsonNumber } from '../../src/schema/json-value.js';
 
 type JsonObject = Record<string, unknown>;

@@ -1,6 +1,7 @@
 /** A logger that keeps its lines, for tests of what is logged and what is not. */
-import { flushFailures } from '../../src/http/error/failure-log.js';
+
 import type { Logger } from '../../src/index.js';
+import { flushFailures } from '../../src/respond/failure-log.js';
 import { IS_POOLED } from './pooler.js';
 
 /** One call of a logger. */

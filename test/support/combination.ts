@@ -4,9 +4,9 @@
  */
 import type { Express } from 'express';
 import { describe, it } from 'mocha';
-import { controllerSource } from '../../src/http/resources/crud-controller.js';
+import { crudRecords } from '../../src/declare/crud.js';
+import { controllerSource } from '../../src/express/resources/crud-controller.js';
 import type { BootstrapOptions, Class, IncludeOptions, ModelClass, RoutingOptions } from '../../src/index.js';
-import { crudRecords } from '../../src/metadata/crud.js';
 import { onSession, PassOn, throughRecords } from './combination-controllers.js';
 import { COMBINATIONS, type Combination } from './combinations.js';
 import { IS_POOLED } from './pooler.js';

@@ -1,8 +1,8 @@
 /** A pool of Sequelize's own kind whose connections are in memory. */
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { Pool, TimeoutError } from 'sequelize-pool';
-import type { QueuedPool } from '../../src/persistence/connections/connection-queue.js';
-import type { PooledClient } from '../../src/persistence/connections/pooled-client.js';
+import type { QueuedPool } from '../../src/postgres/connections/connection-queue.js';
+import type { PooledClient } from '../../src/postgres/connections/pooled-client.js';
 
 /** As a queue sees Sequelize's pools. */
 export class MemoryPool implements QueuedPool {

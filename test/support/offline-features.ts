@@ -1,8 +1,9 @@
 /** The features of a resource without a database. */
+
+import type { ResourcePlan } from '../../src/compile/resource-plan.js';
 import { FEATURES } from '../../src/features/features.js';
 import { compileFeatures, type ResourceFeatures } from '../../src/operation/compile-features.js';
-import type { ResourcePlan } from '../../src/plan/resource-plan.js';
-import { createCursorCodec } from '../../src/query/cursor-codec.js';
+import { createCursorCodec } from '../../src/request/query/cursor-codec.js';
 
 /** All of them; every attribute can be read. */
 export function featuresOf(plan: ResourcePlan): ResourceFeatures {

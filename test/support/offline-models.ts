@@ -1,11 +1,11 @@
 /** Models and plans without a database: Sequelize describes a model completely before it connects. */
 import { type ModelAttributes, type ModelOptions, Sequelize } from 'sequelize';
 import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript';
-import type { CrudOptions, ModelClass } from '../../src/metadata/crud-options.js';
-import { introspectModel } from '../../src/model/introspect-model.js';
-import type { ModelInfo } from '../../src/model/model-info.js';
-import { compileResource, type DecoratorReader } from '../../src/plan/compile-resource.js';
-import type { ResourcePlan } from '../../src/plan/resource-plan.js';
+import { compileResource, type DecoratorReader } from '../../src/compile/compile-resource.js';
+import type { ResourcePlan } from '../../src/compile/resource-plan.js';
+import type { CrudOptions, ModelClass } from '../../src/declare/crud-options.js';
+import { introspectModel } from '../../src/describe/introspect-model.js';
+import type { ModelInfo } from '../../src/describe/model-info.js';
 import { decoratorProblems, nestedProblems } from '../../src/schema/attribute-decorators.js';
 import { classProperties } from '../../src/schema/class-properties.js';
 import { describeExposure } from '../../src/schema/model-decorators.js';

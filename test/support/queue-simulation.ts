@@ -9,8 +9,8 @@ import {
   ConnectionQueue,
   type QueueEntry,
   type Waiter,
-} from '../../src/persistence/connections/connection-queue.js';
-import type { PooledClient } from '../../src/persistence/connections/pooled-client.js';
+} from '../../src/postgres/connections/connection-queue.js';
+import type { PooledClient } from '../../src/postgres/connections/pooled-client.js';
 import { type Deferred, deferred } from './deferred.js';
 import type { FakeClock } from './fake-clock.js';
 import { MemoryPool } from './memory-pool.js';

@@ -1,5 +1,5 @@
 /** What the resources of random models allow: relations to include, to filter by, and to list under a record. */
-import { COUNT_MODES } from '../../src/metadata/count-options.js';
+import { COUNT_MODES } from '../../src/declare/count-options.js';
 import {
   type AnyCount,
   type AnyFilters,

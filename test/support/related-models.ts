@@ -1,6 +1,6 @@
 /** Models with relations of every kind, without a database. */
 import { DataTypes, type ModelAttributes, Sequelize } from 'sequelize';
-import type { ModelClass } from '../../src/metadata/crud-options.js';
+import type { ModelClass } from '../../src/declare/crud-options.js';
 
 /** Cities, what they belong to, and what belongs to them. New ones, attached to one instance. */
 export function relatedModels() {

@@ -12,8 +12,8 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
-import { BULK_ENDPOINTS, OPERATIONS } from '../../src/metadata/endpoint.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 

@@ -1,9 +1,9 @@
 /** An application on a database of its own, for one test file. */
 import express, { type Express } from 'express';
 import supertest from 'supertest';
+import { type EngineOptions, engineLifespan } from '../../src/engine-lifespan.js';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
-import type { Engine } from '../../src/persistence/engine/engine.js';
-import { type EngineOptions, engineLifespan } from '../../src/persistence/engine/engine-lifespan.js';
+import type { Engine } from '../../src/postgres/engine/engine.js';
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
 import { listen } from './listen.js';

@@ -6,10 +6,10 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ColumnType } from '../../../src/describe/column-type.js';
+import { introspectModel } from '../../../src/describe/introspect-model.js';
+import type { AttributeInfo } from '../../../src/describe/model-info.js';
 import type { ModelClass } from '../../../src/index.js';
-import type { ColumnType } from '../../../src/model/column-type.js';
-import { introspectModel } from '../../../src/model/introspect-model.js';
-import type { AttributeInfo } from '../../../src/model/model-info.js';
 import { rightBody } from '../../support/any-body.js';
 import {
   type AnyRequest,

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { literal } from 'sequelize';
 import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { ManyRows, type ManyRowsWritten } from '../../../src/execute/rows/many-rows.js';
+import { type FoundRows, RowExecutor } from '../../../src/execute/rows/row-executor.js';
 import { Crud } from '../../../src/index.js';
 import { equalTo } from '../../../src/operation/predicates.js';
-import { forgetTriggers } from '../../../src/persistence/customization/table-triggers.js';
-import { ManyRows, type ManyRowsWritten } from '../../../src/persistence/rows/many-rows.js';
-import { type FoundRows, RowExecutor } from '../../../src/persistence/rows/row-executor.js';
+import { forgetTriggers } from '../../../src/postgres/session/table-triggers.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';

@@ -15,7 +15,7 @@ import {
   type UpdateValues,
   unitOfWork,
 } from '../../../src/index.js';
-import { callbacksUnderWay } from '../../../src/persistence/session/commit-callbacks.js';
+import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { DataTypes } from 'sequelize';
-import { type KeyTerm, keyTerms, rangesAfter, reversed } from '../../../src/persistence/sql/keyset-sql.js';
+import { type KeyTerm, keyTerms, rangesAfter, reversed } from '../../../src/execute/sql/keyset-sql.js';
 import {
   boundText,
   identifier,
@@ -14,8 +14,8 @@ import {
   raw,
   type SqlFragment,
   sql,
-} from '../../../src/persistence/sql/sql-fragment.js';
-import { toStatement } from '../../../src/persistence/sql/statement.js';
+} from '../../../src/execute/sql/sql-fragment.js';
+import { toStatement } from '../../../src/execute/sql/statement.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { HARD_VALUES } from '../../support/specimen.js';

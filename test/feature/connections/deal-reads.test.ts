@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, dbSession } from '../../../src/index.js';
-import type { EngineSequelize } from '../../../src/persistence/session/engine-sequelize.js';
+import type { EngineSequelize } from '../../../src/postgres/session/engine-sequelize.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';

@@ -1,10 +1,10 @@
 /** Statements that the connection to the server no longer has, as behind a pooler that gives each transaction another one. */
 import { expect } from 'chai';
 import pg from 'pg';
-import type { TextResult } from '../../../src/persistence/protocol/batch.js';
-import type { DriverClient } from '../../../src/persistence/protocol/pg-internals.js';
-import { createExecutor } from '../../../src/persistence/protocol/pg-text-query.js';
-import { PreparedStatement } from '../../../src/persistence/protocol/prepared-statement.js';
+import type { TextResult } from '../../../src/postgres/protocol/batch.js';
+import type { DriverClient } from '../../../src/postgres/protocol/pg-internals.js';
+import { createExecutor } from '../../../src/postgres/protocol/pg-text-query.js';
+import { PreparedStatement } from '../../../src/postgres/protocol/prepared-statement.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 
 const LIMIT = new PreparedStatement("SELECT set_config('lock_timeout', '50ms', true)");

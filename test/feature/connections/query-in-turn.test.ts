@@ -19,7 +19,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
-import { connectionOf } from '../../../src/persistence/session/connection-internals.js';
+import { connectionOf } from '../../../src/postgres/session/connection-internals.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

@@ -4,6 +4,7 @@ import express from 'express';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
+import { ENDPOINTS, type Endpoint } from '../../../src/declare/crud-options.js';
 import { FEATURES } from '../../../src/features/features.js';
 import {
   Crud,
@@ -13,7 +14,6 @@ import {
   type Id,
   type ReadQuery,
 } from '../../../src/index.js';
-import { ENDPOINTS, type Endpoint } from '../../../src/metadata/crud-options.js';
 import type { Feature, FeatureFactory, Input } from '../../../src/operation/feature.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../../support/expect-answer.js';

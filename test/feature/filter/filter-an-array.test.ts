@@ -13,6 +13,9 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import { describeModel } from '../../../src/compile/describe-model.js';
+import { columnsOf, compilePredicate } from '../../../src/execute/sql/predicate-sql.js';
+import { boundText, renderSql } from '../../../src/execute/sql/sql-fragment.js';
 import {
   type Comparison,
   Crud,
@@ -24,9 +27,6 @@ import {
   type ModelClass,
   type Repository,
 } from '../../../src/index.js';
-import { columnsOf, compilePredicate } from '../../../src/persistence/sql/predicate-sql.js';
-import { boundText, renderSql } from '../../../src/persistence/sql/sql-fragment.js';
-import { describeModel } from '../../../src/plan/describe-model.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';

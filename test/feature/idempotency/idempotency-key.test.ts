@@ -19,7 +19,7 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../../src/index.js';
-import { callbacksUnderWay } from '../../../src/persistence/session/commit-callbacks.js';
+import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

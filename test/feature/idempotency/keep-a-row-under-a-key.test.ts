@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
+import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import {
   type CreateValues,
   Crud,
@@ -10,7 +11,6 @@ import {
   crudController,
   type EngineOptions,
 } from '../../../src/index.js';
-import { keyTablesOf } from '../../../src/persistence/sql/key-table.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';

@@ -6,6 +6,7 @@ import { IsInt } from 'class-validator';
 import { Get, JsonController, Req } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import winston from 'winston';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
 import {
   type BootstrapOptions,
   bootstrap,
@@ -21,7 +22,6 @@ import {
   type ModelClass,
   unitOfWork,
 } from '../../../src/index.js';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/metadata/endpoint.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

@@ -1,8 +1,8 @@
 /** Random models, associations, rows and requests: each answer is what is computed in memory, byte for byte. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { quotedTable } from '../../../src/execute/sql/quoted-table.js';
 import type { ModelClass } from '../../../src/index.js';
-import { quotedTable } from '../../../src/persistence/sql/quoted-table.js';
 import { type AnyModel, PAGE_SIZE, type Row, TENANT } from '../../support/any-model.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { declareWorld } from '../../support/declare-relations.js';

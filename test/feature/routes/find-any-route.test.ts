@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express, { type Express, type Router } from 'express';
 import fc from 'fast-check';
-import { dispatchBySegment } from '../../../src/http/routes/segment-dispatch.js';
+import { dispatchBySegment } from '../../../src/express/routes/segment-dispatch.js';
 import { exchange, type Listening, listen, requestHead } from '../../support/listen.js';
 
 /** One layer of a router. */

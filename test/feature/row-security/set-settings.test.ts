@@ -34,12 +34,12 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
-import { StatementRunner, statementRunner } from '../../../src/persistence/connections/statement-runner.js';
+import { StatementRunner, statementRunner } from '../../../src/postgres/connections/statement-runner.js';
 import {
   currentSettings,
   runWithSettings,
   settingsOf,
-} from '../../../src/persistence/session/request-settings.js';
+} from '../../../src/postgres/session/session-variables.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

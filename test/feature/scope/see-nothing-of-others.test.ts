@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import type { Model } from 'sequelize-typescript';
+import { OPERATIONS } from '../../../src/declare/endpoint.js';
+import { RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { OperationCompiler } from '../../../src/execute/sql/operation-compiler.js';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -22,10 +25,7 @@ import {
   type Repository,
   type UpdateValues,
 } from '../../../src/index.js';
-import { OPERATIONS } from '../../../src/metadata/endpoint.js';
 import type { Operation } from '../../../src/operation/operation.js';
-import { RowExecutor } from '../../../src/persistence/rows/row-executor.js';
-import { OperationCompiler } from '../../../src/persistence/sql/operation-compiler.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { listen } from '../../support/listen.js';

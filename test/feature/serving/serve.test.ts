@@ -12,8 +12,8 @@ import {
   createExpressServer,
   type ServerTimeouts,
   TIMEOUTS,
-} from '../../../src/http/server/create-express-server.js';
-import { startDraining } from '../../../src/http/server/draining.js';
+} from '../../../src/express/server/create-express-server.js';
+import { startDraining } from '../../../src/express/server/draining.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

@@ -15,7 +15,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
-import { currentSession } from '../../../src/persistence/session/session.js';
+import { currentSession } from '../../../src/postgres/session/session.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

@@ -12,7 +12,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
-import { runCallbacks } from '../../../src/persistence/session/commit-callbacks.js';
+import { runCallbacks } from '../../../src/postgres/session/commit-callbacks.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { caughtError } from '../../support/caught-error.js';

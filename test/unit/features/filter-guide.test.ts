@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
+import { operatorsOf } from '../../../src/compile/filter-operators.js';
+import { FILTER_OPERATORS } from '../../../src/declare/crud-options.js';
 import { filterDescription, filterExamples } from '../../../src/features/filter-guide.js';
-import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
-import { operatorsOf } from '../../../src/plan/filter-operators.js';
-import { parseFilter } from '../../../src/query/parse-filter.js';
+import { parseFilter } from '../../../src/request/query/parse-filter.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
 import { defineModel, infoOf, planOf } from '../../support/offline-models.js';
 

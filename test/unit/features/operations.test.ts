@@ -2,12 +2,12 @@
 
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
-import type { Endpoint } from '../../../src/metadata/crud-options.js';
+import type { ResourcePlan } from '../../../src/compile/resource-plan.js';
+import type { Endpoint } from '../../../src/declare/crud-options.js';
 import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { WrittenValues } from '../../../src/operation/compile-operation.js';
 import type { Operation } from '../../../src/operation/operation.js';
-import type { ResourcePlan } from '../../../src/plan/resource-plan.js';
-import { createCursorCodec } from '../../../src/query/cursor-codec.js';
+import { createCursorCodec } from '../../../src/request/query/cursor-codec.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 

@@ -2,19 +2,15 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
+import { compileRequestAccess } from '../../../src/access/request-access.js';
+import type { Endpoint } from '../../../src/declare/crud-options.js';
 import { FEATURES } from '../../../src/features/features.js';
-import { compileRequestAccess } from '../../../src/http/request/request-access.js';
-import type { Endpoint } from '../../../src/metadata/crud-options.js';
 import type { Access } from '../../../src/operation/access.js';
 import { compileFeatures } from '../../../src/operation/compile-features.js';
-import { createCursorCodec } from '../../../src/query/cursor-codec.js';
-import {
-  compileSerializer,
-  readableProperties,
-  recordPlan,
-} from '../../../src/response/record-serializer.js';
-import { nestedRecords } from '../../../src/response/result-serializer.js';
-import { compileRowView } from '../../../src/response/row-view.js';
+import { createCursorCodec } from '../../../src/request/query/cursor-codec.js';
+import { compileSerializer, readableProperties, recordPlan } from '../../../src/respond/record-serializer.js';
+import { nestedRecords } from '../../../src/respond/result-serializer.js';
+import { compileRowView } from '../../../src/respond/row-view.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
+import type { RelatedPlan } from '../../../src/compile/resource-plan.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../../../src/operation/access.js';
 import { NOTHING_ASKED, type ResourceFeatures } from '../../../src/operation/compile-features.js';
 import type { Comparison, Predicate, Reference } from '../../../src/operation/operation.js';
 import { equalTo } from '../../../src/operation/predicates.js';
 import { compileAlso } from '../../../src/operation/selection.js';
-import type { RelatedPlan } from '../../../src/plan/resource-plan.js';
 import { InvalidQueryError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';

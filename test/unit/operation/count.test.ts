@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { CountMode } from '../../../src/metadata/count-options.js';
+import { DEFAULT_CAP } from '../../../src/compile/compile-count.js';
+import type { CountMode } from '../../../src/declare/count-options.js';
 import {
   countLimit,
   countOf,
@@ -8,8 +9,7 @@ import {
   totalOfCounted,
   totalOfSeen,
 } from '../../../src/operation/count.js';
-import { DEFAULT_CAP } from '../../../src/plan/compile-count.js';
-import type { Inclusion } from '../../../src/query/list-query.js';
+import type { Inclusion } from '../../../src/request/query/list-query.js';
 
 const exact = (total: number) => ({ total, totalIs: 'exact' });
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { EntityTagPlan } from '../../../src/compile/resource-plan.js';
 import {
   alreadyThere,
   changedMeanwhile,
@@ -7,7 +8,6 @@ import {
   notThere,
   readStates,
 } from '../../../src/operation/entity-tag.js';
-import type { EntityTagPlan } from '../../../src/plan/resource-plan.js';
 
 const VERSION: EntityTagPlan = { kind: 'version', attribute: 'version', maximum: 2n ** 31n - 1n };
 const XMIN: EntityTagPlan = { kind: 'xmin', attribute: 'xmin', maximum: 2n ** 32n - 1n };

@@ -11,7 +11,7 @@ import {
   scopedRows,
   valueAsked,
 } from '../../../src/operation/predicates.js';
-import type { Deleted } from '../../../src/query/list-query.js';
+import type { Deleted } from '../../../src/request/query/list-query.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 
 const City = infoOf(defineModel('City', { name: DataTypes.STRING }));

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { DataTypes, type ModelAttributes, type ModelOptions, Sequelize } from 'sequelize';
-import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
+import { compileSubresourceAccess } from '../../../src/access/subresource-access.js';
+import { compilePlan } from '../../../src/compile/compile-plan.js';
+import type { RelatedPlan, SubresourcePlan } from '../../../src/compile/resource-plan.js';
+import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { Predicate } from '../../../src/operation/operation.js';
 import { allOf, equalTo } from '../../../src/operation/predicates.js';
@@ -15,10 +18,7 @@ import {
   rowsUnder,
   withGranted,
 } from '../../../src/operation/related-rows.js';
-import { compileSubresourceAccess } from '../../../src/operation/subresource-access.js';
-import { compilePlan } from '../../../src/plan/compile-plan.js';
-import type { RelatedPlan, SubresourcePlan } from '../../../src/plan/resource-plan.js';
-import type { Inclusion } from '../../../src/query/list-query.js';
+import type { Inclusion } from '../../../src/request/query/list-query.js';
 import { decoratorReader } from '../../support/offline-models.js';
 
 const sequelize = new Sequelize({ dialect: 'postgres', logging: false });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ColumnType } from '../../../src/model/column-type.js';
+import type { ColumnType } from '../../../src/describe/column-type.js';
 import { columnRules, holdsColumnRules } from '../../../src/schema/column-rules.js';
 
 const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };

@@ -1,7 +1,7 @@
 /** What JSON Schema says of a column, against what its rules do: the first is never stricter, and rarely wider. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ColumnType } from '../../../src/model/column-type.js';
+import type { ColumnType } from '../../../src/describe/column-type.js';
 import { columnSchema } from '../../../src/schema/body-json-schema.js';
 import { holdsColumnRules } from '../../../src/schema/column-rules.js';
 import { holdsJsonNumbers } from '../../../src/schema/json-value.js';

@@ -13,7 +13,7 @@ import {
 } from 'class-validator';
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import type { ModelClass } from '../../../src/metadata/crud-options.js';
+import type { ModelClass } from '../../../src/declare/crud-options.js';
 import { type BodySchema, bodySchema } from '../../../src/schema/body-schema.js';
 import type { BodyValues } from '../../../src/schema/body-values.js';
 import { readNothing } from '../../../src/schema/compile-body-reader.js';

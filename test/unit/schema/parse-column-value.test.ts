@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ColumnType } from '../../../src/model/column-type.js';
+import type { ColumnType } from '../../../src/describe/column-type.js';
 import { parseColumnValue } from '../../../src/schema/wire-value.js';
 
 const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Exclude, Expose, type ExposeOptions, Transform, Type } from 'class-transformer';
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
-import type { Class } from '../../../src/metadata/crud-options.js';
+import type { Class } from '../../../src/declare/crud-options.js';
 import { classProperties, shownName } from '../../../src/schema/class-properties.js';
 import { plainNames, readThroughClass } from '../../../src/schema/read-through-class.js';
 import { namedClass } from '../../../src/schema/synthesize-class.js';

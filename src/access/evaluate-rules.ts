@@ -1,0 +1,292 @@
+/** The rules of a resource -> the access of a request. Each rule is asked once. */
+
+import type { Request } from 'express';
+import type { AccessPlan } from '../compile/access-plan.js';
+import { type AccessRule, EVERYTHING } from '../declare/access-options.js';
+import { type Endpoint, RULES_OF } from '../declare/endpoint.js';
+import { FilterTemplate } from '../declare/filter-template.js';
+import { localDate } from '../describe/exact-time.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import type { Access, AccessForm, ScopeMode } from '../operation/access.js';
+import type { ByEndpoint } from '../operation/feature.js';
+import type { Comparison, Predicate } from '../operation/operation.js';
+import { allOf, equalTo } from '../operation/predicates.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { FilterError } from '../request/query/filter-error.js';
+import { parseFilterValue } from '../request/query/filter-value.js';
+import { exactText, typeTemplate } from '../request/query/type-template.js';
+import { BoundedCache } from '../util/bounded-cache.js';
+import { thrownValue } from '../util/describe-error.js';
+import { all, isPromise, type Maybe, then } from '../util/maybe.js';
+
+/**
+ * Asks the rules of a resource for a request.
+ *
+ * @param endpoint null for what is no operation of the resource
+ * @param before what the same request was granted for another operation: the rules of rows are not asked again
+ * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
+ */
+export type AskAccess = (
+  request: Request,
+  endpoint: Endpoint | null,
+  before?: Maybe<Access>,
+) => Maybe<Access>;
+
+/** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
+export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** The rules of attributes that a write asks. */
+const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
+  create: ['create'],
+  update: ['update'],
+  replace: ['create', 'update'],
+};
+
+/** Compiles the rules of reading. */
+export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
+  const ruled = [...fields].filter(([, { read }]) => read !== null);
+  if (ruled.length === 0) return () => NONE;
+  return (request) =>
+    then(all(ruled.map(([, { read }]) => allows(read, request))), (answers) =>
+      ruled.flatMap(([name], index) => (answers[index] === true ? [] : name)),
+    );
+}
+
+/** Compiles the rules. What each request does is written with few objects, because collecting them costs more than the rest. */
+export function compileAskAccess(
+  info: RecordInfo,
+  plan: AccessPlan,
+  askUnreadable: AskUnreadable = compileAskUnreadable(plan),
+): AskAccess {
+  const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
+  const scoped = [...plan.scope.values()];
+  const fields = [...plan.fields];
+  return (request, endpoint, before) => {
+    const can = endpoint ? allowsAll(plan, endpoint, request) : true;
+    return then(can, (isAllowed) => {
+      if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
+      if (before && writes.length === 0 && !isPromise(before)) return before;
+      const asked = scoped.map((rule) => guarded(rule, request));
+      asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
+      for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+      return then(all(asked), (answers) => {
+        const from = scoped.length + 2;
+        const refused = writes.flatMap((write, turn) =>
+          fields.flatMap(([name], index) => {
+            const isAllowed = answers[from + turn * fields.length + index] === true;
+            return isAllowed || (write === 'update' && endpoint === 'replace' && isKey(info, name))
+              ? []
+              : name;
+          }),
+        );
+        return makeAccess(answers, refused);
+      });
+    });
+  };
+}
+
+/** No write changes it. */
+function isKey({ attributes }: RecordInfo, name: string): boolean {
+  return attributes.get(name)?.role === 'primaryKey';
+}
+
+/** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */
+function compileAccessOf(info: RecordInfo, names: readonly string[]) {
+  const forms = new BoundedCache<AccessForm>();
+  const slotNames = names.map((name) => slotOf(info, name));
+  return (answers: readonly unknown[], unwritable: readonly string[]): Access => {
+    const slots: Record<string, string> = {};
+    let several: Comparison[] | undefined;
+    // A text in the place of nested lists.
+    let key = '';
+    for (const [index, name] of names.entries()) {
+      const answer = answers[index];
+      const mode = modeOf(answer);
+      key += mode;
+      if (mode === 'one') slots[slotNames[index] as string] = textOf(info, name, answer);
+      else if (mode === 'several') {
+        const texts = (answer as unknown[]).map((value) => textOf(info, name, value));
+        several = [...(several ?? []), anyOf(name, texts)];
+      }
+    }
+    const visible = visibleRows(info, answers[names.length]);
+    const unreadable = answers[names.length + 1] as readonly string[];
+    if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
+    if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
+    const form = forms.get(key, () => formOf(info, names, answers, { unreadable, unwritable }));
+    const hasMore = several !== undefined || visible !== null;
+    const where = hasMore ? allOf(form.where, ...(several ?? NONE), visible) : form.where;
+    return new GrantedAccess(info, form, where, slots, several ?? NONE);
+  };
+}
+
+/** Compiles the parts that only writes and cursors need at their first use. */
+class GrantedAccess implements Access {
+  readonly references = NONE;
+
+  constructor(
+    private readonly info: RecordInfo,
+    readonly form: AccessForm,
+    readonly where: Predicate | null,
+    readonly slots: Readonly<Record<string, string>>,
+    private readonly several: readonly Comparison[],
+  ) {}
+
+  values(): ReadonlyMap<string, readonly unknown[]> {
+    return valuesOf(this.info, this.form, this.slots, this.several);
+  }
+
+  digest(): string {
+    return this.where === null ? '' : JSON.stringify([this.slots, this.where]);
+  }
+}
+
+const NONE: readonly [] = Object.freeze([]);
+
+function modeOf(answer: unknown): ScopeMode {
+  if (answer === EVERYTHING) return 'any';
+  return Array.isArray(answer) ? 'several' : 'one';
+}
+
+function formOf(
+  info: RecordInfo,
+  names: readonly string[],
+  answers: readonly unknown[],
+  { unreadable, unwritable }: Readonly<Record<'unreadable' | 'unwritable', readonly string[]>>,
+): AccessForm {
+  const modes = names.map((name, index) => [name, modeOf(answers[index])] as const);
+  const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
+  return Object.freeze({
+    scope: new Map(modes),
+    where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
+    unreadable: new Set(unreadable),
+    unwritable: new Set(unwritable),
+  });
+}
+
+/** The values of scoped attributes, as records have them. */
+function valuesOf(
+  info: RecordInfo,
+  { scope }: AccessForm,
+  slots: Access['slots'],
+  several: readonly Comparison[],
+): ReadonlyMap<string, readonly unknown[]> {
+  const values = new Map<string, readonly unknown[]>();
+  for (const [name, mode] of scope) {
+    if (mode === 'any') continue;
+    const texts =
+      mode === 'one'
+        ? [slots[slotOf(info, name)] as string]
+        : several.flatMap((each) => (each.attribute === name ? (each.values as readonly string[]) : []));
+    values.set(
+      name,
+      texts.map((text) => recordValue(info, name, text)),
+    );
+  }
+  return values;
+}
+
+/** The name of a model has no dot. Several models may stand in one statement. */
+function slotOf({ name }: RecordInfo, attribute: string): string {
+  return `scope.${name}.${attribute}`;
+}
+
+function anyOf(attribute: string, texts: readonly string[]): Comparison {
+  return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
+}
+
+/** @throws TypeError where the type of the attribute has no such value; the value is not told */
+function textOf(info: RecordInfo, attribute: string, value: unknown): string {
+  if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
+  const type = info.attributes.get(attribute)?.type;
+  const text = exactText(type, value);
+  try {
+    if (type && text !== undefined) return parseFilterValue(type, { text, position: 0 }, attribute);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+  }
+  throw new TypeError(
+    `scope.${attribute} of ${info.name} gave a value that is no ${type?.kind} of this column.`,
+  );
+}
+
+/** The value that a record of the model has, whatever form the application gave it in. */
+function recordValue({ attributes }: RecordInfo, attribute: string, text: string): unknown {
+  const type = attributes.get(attribute)?.type;
+  switch (type?.kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'date':
+      return type.zone === undefined ? new Date(text) : localDate(text, type.zone);
+    default:
+      return text;
+  }
+}
+
+/**
+ * The condition that a rule has given.
+ *
+ * @param rule its name, as the beginning of a sentence
+ * @throws RefusedRequestError 403 where it is missing
+ */
+export function visibleRows(
+  info: RecordInfo,
+  answer: unknown,
+  rule = `visible of ${info.name}`,
+): Predicate | null {
+  if (answer === EVERYTHING) return null;
+  if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
+  if (!(answer instanceof FilterTemplate)) {
+    throw new TypeError(`${rule} gave something else than a filter\`…\` or EVERYTHING.`);
+  }
+  const filter = typeTemplate(info, answer, rule);
+  if (filter === null) throw denied(`This request has no access to ${info.name}.`);
+  return filter;
+}
+
+function denied(message: string): RefusedRequestError {
+  return new RefusedRequestError(403, message);
+}
+
+/** Asks the rules of an endpoint in turn. */
+function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): Maybe<unknown> {
+  const rules = RULES_OF[endpoint];
+  const ask = (index: number): Maybe<unknown> => {
+    const rule = rules[index];
+    if (rule === undefined) return true;
+    return then(allows(can.get(rule) ?? null, request), (answer) =>
+      answer === true ? ask(index + 1) : answer,
+    );
+  };
+  return ask(0);
+}
+
+/** Evaluates a rule; only `true` allows. */
+export function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+  return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
+}
+
+/**
+ * Evaluates a rule. One that throws returns a promise that rejects: the promises of others must not be forgotten,
+ * because a rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go
+ * on".
+ */
+export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
+  try {
+    const answer = rule(request);
+    return isPromise(answer) ? Promise.resolve(answer).catch(fail) : answer;
+  } catch (thrown) {
+    return Promise.reject(thrown).catch(fail);
+  }
+}
+
+function fail(thrown: unknown): never {
+  if (typeof thrown === 'object' && thrown !== null) throw thrown;
+  throw new TypeError(
+    `A rule of access threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`,
+  );
+}

@@ -1,0 +1,95 @@
+/** The rows that foreign keys of a write may name: those that the request sees of their models. */
+import type { Request } from 'express';
+import { describeRecords } from '../compile/describe-model.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import type { ForeignKey } from '../describe/foreign-keys.js';
+import { type Access, type AccessSource, OPEN_ACCESS } from '../operation/access.js';
+import type { Predicate, Reference } from '../operation/operation.js';
+import { allOf } from '../operation/predicates.js';
+import { all, type Maybe, then } from '../util/maybe.js';
+import type { RequestAccess } from './request-access.js';
+
+/** A foreign key to a model whose rows not every request sees, or whose rows can be soft-deleted. */
+export interface RuledKey extends ForeignKey {
+  /** To the target; null where it has no rules. */
+  readonly access: RequestAccess | null;
+  /** Its rows that are not soft-deleted; null where none can be. */
+  readonly live?: Predicate | null;
+}
+
+/** Rules of an application for the models of its requests. */
+export interface AccessRules {
+  /** Null where there are no rules. */
+  accessTo(model: ModelClass): RequestAccess | null;
+  /** True where the application has no rules, and only foreign keys to rows that can be soft-deleted are checked. */
+  readonly areNone?: boolean;
+  keysOf(model: ModelClass): readonly RuledKey[];
+}
+
+const RULES = Symbol('rules of access');
+
+interface ApplicationRequest extends Request {
+  [RULES]?: AccessRules;
+}
+
+/** Remembers the rules for what comes after. */
+export function setAccessRules(request: ApplicationRequest, rules: AccessRules): void {
+  request[RULES] = rules;
+}
+
+/** The rules of the application; undefined where it has none. */
+export function accessRules(request: ApplicationRequest): AccessRules | undefined {
+  return request[RULES];
+}
+
+/** The access of a request that writes values. Only the models of keys that are sent are asked about. */
+export function accessToWrite(
+  request: Request,
+  model: ModelClass,
+  access: Access,
+  values: Readonly<Record<string, unknown>>,
+): Maybe<Access> {
+  const keys = accessRules(request)?.keysOf(model) ?? [];
+  const sent = keys.filter(({ attribute }) => values[attribute] !== undefined && values[attribute] !== null);
+  if (sent.length === 0) return access;
+  return then(all(sent.map((key) => key.access?.(request) ?? OPEN_ACCESS)), (granted) =>
+    withReferences(access, sent, granted),
+  );
+}
+
+/** Access of the repositories of a model; null where the application has no rules. */
+export function accessSource(
+  request: Request,
+  model: ModelClass,
+  access: RequestAccess | null,
+): AccessSource | null {
+  const rules = accessRules(request);
+  if (!access && (!rules || (rules.areNone && rules.keysOf(model).length === 0))) return null;
+  const grant = (values?: Readonly<Record<string, unknown>>) => {
+    const granted = access ? access(request) : OPEN_ACCESS;
+    return values ? then(granted, (known) => accessToWrite(request, model, known, values)) : granted;
+  };
+  const to = (other: ModelClass) =>
+    (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
+  const of = (other: ModelClass) =>
+    accessSource(request, other, other === model ? access : (rules?.accessTo(other) ?? null));
+  const keys = (rules?.keysOf(model) ?? []).map(({ attribute }) => attribute);
+  return Object.assign(grant, { to, of, keys, isOpen: access === null && rules?.areNone === true });
+}
+
+function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {
+  const references = keys.flatMap(({ attribute, target, key, live = null }, index): Reference[] => {
+    const where = allOf(granted[index]?.where ?? null, live);
+    return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
+  });
+  const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
+  const { form, where } = access;
+  return Object.freeze({
+    form,
+    where,
+    slots: Object.freeze(slots),
+    references,
+    values: () => access.values(),
+    digest: () => access.digest(),
+  });
+}

@@ -1,0 +1,120 @@
+/** Computes the rows behind relations that a request may see, from the rules of their models and of the relation. */
+import type { Request } from 'express';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { everyInclude, type RelatedPlan } from '../compile/resource-plan.js';
+import type { VisibleRule } from '../declare/access-options.js';
+import type { Endpoint, ModelClass } from '../declare/crud-options.js';
+import { includedPaths } from '../features/include-names.js';
+import { type Access, type AccessForm, OPEN_ACCESS } from '../operation/access.js';
+import type { Predicate } from '../operation/operation.js';
+import type { RelatedAccess } from '../operation/related-rows.js';
+import { readableRelations } from '../request/query/filter-names.js';
+import { parseQueryString } from '../request/query/query-string.js';
+import { namedRelations } from '../request/query/related-filters.js';
+import { all, type Maybe, then } from '../util/maybe.js';
+import { guarded, visibleRows } from './evaluate-rules.js';
+import { accessRules } from './reference-access.js';
+
+/** Cached access of each request, by relation. */
+const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
+
+/** Asks what a request may see of the rows behind a relation; a second time it gives the same. */
+export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
+  if (isOpen(request, plan)) return OPEN;
+  const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();
+  ASKED.set(request, asked);
+  let known = asked.get(plan);
+  if (known === undefined) {
+    known = ask(request, plan);
+    asked.set(plan, known);
+    // The promise may have no other reader; without a handler its rejection would end the process.
+    if (known instanceof Promise) known.catch(() => {});
+  }
+  return known;
+}
+
+/** The same for several, before anything is read. */
+export function askRelated(
+  request: Request,
+  plans: readonly RelatedPlan[],
+): Maybe<(plan: RelatedPlan) => RelatedAccess> {
+  return then(all(plans.map((plan) => relatedAccess(request, plan))), (granted) => {
+    return (plan: RelatedPlan) => {
+      const access = granted[plans.indexOf(plan)];
+      if (access) return access;
+      throw new TypeError(`Nothing has asked what the request may see of ${plan.relation.name}.`);
+    };
+  });
+}
+
+/**
+ * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
+ * reads it.
+ *
+ * @param hasFilter whether it may have a `q` of its own. Default: true
+ */
+export function compileWantedRelations(
+  { relations: { include, filters } }: Pick<ResourcePlan, 'relations'>,
+  hasFilter = true,
+): (target: string, form?: AccessForm) => readonly RelatedPlan[] {
+  const included = everyInclude(include);
+  const paths = included.map(({ path }) => path);
+  if (included.length === 0 && !(hasFilter && filters.size > 0)) return () => NONE;
+  return (target, { unreadable } = OPEN_ACCESS.form) => {
+    // Names may be percent-encoded.
+    if (!/include|q=|%/.test(target)) return NONE;
+    const { parameters } = parseQueryString(target);
+    const wanted = includedPaths(parameters.get('include') ?? '', paths);
+    const shown = included.filter(({ path }) => wanted.has(path));
+    const known = readableRelations(filters, unreadable);
+    const named = hasFilter ? namedRelations(known, parameters.get('q')) : NONE;
+    const within = shown.flatMap((each) =>
+      namedRelations(each.target.relations.filters, parameters.get(`${each.path}.q`)),
+    );
+    return [...new Set([...shown, ...named, ...within])];
+  };
+}
+
+const NONE: readonly RelatedPlan[] = Object.freeze([]);
+
+/** Of relations without any rule: one for all requests. */
+const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
+
+/** True where neither the relation nor the models behind it have rules. */
+function isOpen(request: Request, { relation, where }: RelatedPlan): boolean {
+  if (where) return false;
+  const rules = accessRules(request);
+  if (!rules) return true;
+  const { target, through } = relation;
+  return !rules.accessTo(target) && !(through && rules.accessTo(through.model));
+}
+
+/** Whoever includes a record, or filters by it, must be allowed to read it by itself. */
+function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {
+  const endpoint: Endpoint = relation.isOne ? 'read' : 'list';
+  // The rule of the relation comes last: what follows it may throw, and then nothing would wait for its promise.
+  const parts: Maybe<unknown>[] = [
+    accessOf(request, relation.target, endpoint),
+    through ? accessOf(request, through.model, null) : null,
+    where ? seenThrough(request, where, target, relation) : null,
+  ];
+  return then(all(parts), ([granted, between, rows]) => ({
+    target: granted as Access,
+    where: rows as Predicate | null,
+    through: between as Access | null,
+  }));
+}
+
+function accessOf(request: Request, model: ModelClass, endpoint: Endpoint | null): Maybe<Access> {
+  return accessRules(request)?.accessTo(model)?.(request, endpoint) ?? OPEN_ACCESS;
+}
+
+function seenThrough(
+  request: Request,
+  where: VisibleRule,
+  { info }: RelatedPlan['target'],
+  { parent, name }: RelatedPlan['relation'],
+): Maybe<Predicate | null> {
+  const rule = `where of '${name}' of ${parent.name}`;
+  return then(guarded(where, request), (answer) => visibleRows(info, answer, rule));
+}

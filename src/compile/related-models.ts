@@ -1,0 +1,205 @@
+/** The models behind relations, and what of their rows a relation may show. */
+
+import type { ModelClass } from '../declare/crud-options.js';
+import type { IncludeOptions } from '../declare/include-options.js';
+import { deletedAtOf } from '../describe/attribute-notes.js';
+import { declaredOptions } from '../describe/declared-options.js';
+import { choiceProblem } from '../describe/model-hooks.js';
+import { ownModel } from '../describe/record.js';
+import { describeRelation, type Relation } from '../describe/relations.js';
+import { isLeftOut } from '../describe/sequelize-internals.js';
+import { showValue } from '../util/option-problems.js';
+import type { AccessPlan } from './access-plan.js';
+import type { SharedAccess } from './compile-access.js';
+import { compileResource, type DecoratorReader } from './compile-resource.js';
+import { compileUnservedAccess } from './compile-unserved-access.js';
+import { describeRecords } from './describe-model.js';
+import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+
+/** A model behind a relation, as far as its rows are shown. */
+interface Target {
+  readonly plan: ResourcePlan | null;
+  readonly problems: readonly string[];
+  /** Why its own routes may hide rows that no rule hides. */
+  readonly guards: readonly string[];
+}
+
+/** Where what is wrong with a relation is told. */
+export interface RelationReport {
+  readonly option: string;
+  report(problem: string): void;
+  /** Advice where other code guards the rows. Default: to set `where`. */
+  readonly mend?: string;
+}
+
+/** The plans of models behind relations. One that the application does not serve has what its model says. */
+export class RelatedModels {
+  readonly #known = new Map<ModelClass, Target>();
+
+  constructor(
+    private readonly resources: readonly {
+      readonly plan: ResourcePlan;
+      readonly declaration: ResourceDeclaration;
+    }[],
+    private readonly decorators: DecoratorReader,
+    private readonly shared: SharedAccess,
+  ) {
+    for (const { plan, declaration } of resources) {
+      const guards = [...guardsOf(plan), ...(declaration.guards ?? [])];
+      this.#known.set(plan.model, { plan, problems: [], guards });
+    }
+  }
+
+  /**
+   * Target of a relation of a model; null where the relation cannot be shown, and then each reason is reported.
+   *
+   * @param option the name of what asks for it, such as `include.reviews`
+   */
+  lead(
+    model: ModelClass,
+    name: string,
+    { where }: Pick<IncludeOptions, 'where'>,
+    { option, report, mend }: RelationReport,
+  ): RelatedPlan | null {
+    let isWrong = false;
+    const refuse = (problem: string): void => {
+      isWrong = true;
+      report(`${option} ${problem}`);
+    };
+    const { relation, problem } = describeRelation(model, name);
+    if (!relation) {
+      refuse(problem);
+      return null;
+    }
+    const { target, parent, through } = relation;
+    if (target.sequelize !== parent.sequelize)
+      refuse(`leads to ${target.name}, which is in another database; read it by itself.`);
+    scopeProblems(relation).forEach(refuse);
+    softDeleteProblems(relation).forEach(refuse);
+    const found = this.#of(target);
+    for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
+    const throughAccess = through && this.#accessOf(through.model, refuse);
+    const rule = checkWhere(where, relation, found, { refuse, mend });
+    if (isWrong || !found.plan) return null;
+    const between = through && describeRecords(through.model);
+    return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
+  }
+
+  /** The rules of rows between two models. */
+  #accessOf(model: ModelClass, refuse: (problem: string) => void): AccessPlan | null {
+    const known = this.#known.get(model)?.plan;
+    if (known) return known.access;
+    return compileUnservedAccess(model, this.shared, (problem) =>
+      refuse(`leads over rows that cannot be asked for: ${problem}`),
+    );
+  }
+
+  #of(model: ModelClass): Target {
+    const known = this.#known.get(model) ?? this.#unserved(model);
+    this.#known.set(model, known);
+    return known;
+  }
+
+  #unserved(model: ModelClass): Target {
+    const declared = declaredOptions(model);
+    // It has no routes, so no bodies either.
+    const options = {
+      ...declared,
+      endpoints: declared?.endpoints ?? (['list', 'read'] as const),
+      include: {},
+    };
+    const { scope = {} } = this.shared;
+    const { plan, problems } = compileResource({ model, options }, this.decorators, { scope });
+    const isRuled = (plan?.access?.can.size ?? 0) > 0;
+    const guards = plan && declared ? [...guardsOf(plan), ...(isRuled ? ['it has rules in can'] : [])] : [];
+    const isScoped = this.resources.some(({ plan: other }) => ownModel(other.model) === ownModel(model));
+    return { plan, problems, guards: isScoped ? [...guards, 'it is served within another scope'] : guards };
+  }
+}
+
+/** Options of a resource that guard its rows beside rules of access. */
+function guardsOf({ dependencies, endpoints }: ResourcePlan): string[] {
+  return [
+    ...(dependencies.length > 0 ? ['it has dependencies'] : []),
+    ...(endpoints.has('list') ? [] : ['it has no list']),
+    ...(endpoints.has('read') ? [] : ['it has no read']),
+  ];
+}
+
+/** Fail closed: what guards the rows elsewhere would be passed by. */
+function checkWhere(
+  where: IncludeOptions['where'],
+  { isOne }: Relation,
+  { guards, plan }: Target,
+  {
+    refuse,
+    mend = "give it where: a function of the request that says which rows may be seen here, or 'all'",
+  }: { readonly refuse: (problem: string) => void; readonly mend: string | undefined },
+): RelatedPlan['where'] {
+  if (typeof where === 'function') return where;
+  if (where === 'all') return null;
+  if (where !== undefined) {
+    refuse(
+      `has where: ${showValue(where)}; use 'all', or a function of the request that gives a filter\`…\` or EVERYTHING.`,
+    );
+    return null;
+  }
+  const others = guards.filter((each) => each !== (isOne ? 'it has no list' : 'it has no read'));
+  if (others.length > 0) {
+    refuse(`would show what the routes of ${plan?.name} may hide, because ${others.join(', ')}; ${mend}.`);
+  }
+  return null;
+}
+
+function scopeProblems({ target, scope, through }: Relation): string[] {
+  const scopes = [
+    [target, scope],
+    [through?.model, through?.scope],
+  ] as const;
+  return scopes.flatMap(([owner, values]) =>
+    Object.entries(values ?? {})
+      .filter(([name, value]) => !(owner && name in owner.getAttributes() && isPlainScope(value)))
+      .map(
+        ([name, value]) =>
+          `has the scope { ${name}: ${showValue(value)} }, which is no value of an attribute; use plain values.`,
+      ),
+  );
+}
+
+/** A row that is not deleted has no moment of it. @returns ends of sentences */
+export function softDeleteProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => {
+    const name = model && deletedAtOf({ model, paranoid: model.options.paranoid === true });
+    const value = name && model.getAttributes()[name]?.defaultValue;
+    return model && value
+      ? `leads to ${model.name}, whose ${name} has a default; rows that are not deleted must have NULL there.`
+      : [];
+  });
+}
+
+/** Why no condition can be about the rows behind a relation. @returns ends of sentences */
+export function choiceProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => (model && choiceProblem(model)) ?? []);
+}
+
+/** Why no record has the key of a relation as the database has it. @returns the end of a sentence */
+export function keyProblem({ parent, parentKey }: Relation): string | null {
+  if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
+  return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+}
+
+/** Why records that a scope is part of do not have the key. @returns the end of a sentence */
+export function scopeProblem({ parent, parentKey }: Relation): string | null {
+  if (!isLeftOut(parent, parentKey)) return null;
+  return `is found by ${parent.name}.${parentKey}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
+}
+
+/** Values that PostgreSQL compares as texts. */
+function isPlainScope(value: unknown): boolean {
+  const values = Array.isArray(value) ? value : [value];
+  return values.every((each) =>
+    each === null
+      ? !Array.isArray(value)
+      : ['string', 'number', 'bigint', 'boolean'].includes(typeof each) || each instanceof Date,
+  );
+}

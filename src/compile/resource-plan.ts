@@ -1,0 +1,212 @@
+/** Result of the compile phase: everything a resource needs, decided and frozen. */
+import type { VisibleRule } from '../declare/access-options.js';
+import type { CountMode } from '../declare/count-options.js';
+import type {
+  BulkEndpoint,
+  CanonicalFilterOperator,
+  Class,
+  CrudOptions,
+  Dependency,
+  Endpoint,
+  JsonType,
+  ModelClass,
+} from '../declare/crud-options.js';
+import type { ColumnType } from '../describe/column-type.js';
+import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
+import { hasKeyIn, type Relation } from '../describe/relations.js';
+import { type AccessPlan, restrictedNames } from './access-plan.js';
+import type { IdKind, IdParser } from './compile-id.js';
+
+/** One column of an order. */
+export interface SortTerm {
+  readonly attribute: string;
+  readonly descending: boolean;
+}
+
+/** Rows per page. */
+export interface PageSize {
+  readonly default: number;
+  readonly max: number;
+}
+
+/** Modes in which the rows of a list may be counted. */
+export interface CountPlan {
+  readonly default: CountMode;
+  readonly allow: readonly CountMode[];
+  /** Rows that are counted at most where the mode is `capped`. */
+  readonly cap: number;
+}
+
+/** Attribute and operators of a filter. */
+export interface FilterPlan {
+  /** The attribute that tells it. */
+  readonly attribute: string;
+  /** Of the attribute, or of the values inside of it. */
+  readonly type: ColumnType;
+  /** JSON type of the values where the name is a path into JSON: `details.size`. */
+  readonly jsonType?: JsonType;
+  readonly operators: readonly CanonicalFilterOperator[];
+}
+
+/** Attributes that the user hid from answers, or from bodies. */
+export interface Exposure {
+  readonly unreadable: ReadonlySet<string>;
+  readonly unwritable: ReadonlySet<string>;
+  /** Problems of hiding an attribute without which no row can be created, by attribute. */
+  readonly undecided: ReadonlyMap<string, string>;
+}
+
+/** A model to serve, with the options that apply to it. */
+export interface ResourceDeclaration {
+  readonly model: ModelClass;
+  readonly options: CrudOptions;
+  /** Why the routes of the resource may hide rows that its other rules do not, as ends of a sentence. Default: none. */
+  readonly guards?: readonly string[];
+  /** The same for a single record, as far as its repository does not. Default: none. */
+  readonly readGuards?: readonly string[];
+}
+
+/** Attribute by which the states of a row differ. */
+export interface EntityTagPlan {
+  readonly kind: 'version' | 'xmin';
+  readonly attribute: string;
+  /** The largest state that a row can have. */
+  readonly maximum: bigint;
+  /** True where no request may read it. Default: false. */
+  readonly isHidden?: boolean;
+}
+
+/** The endpoints that write many records at once. */
+export interface BulkPlan {
+  readonly endpoints: ReadonlySet<BulkEndpoint>;
+  /** Records in a request. */
+  readonly max: number;
+}
+
+/** A resource, compiled. */
+export interface ResourcePlan {
+  readonly name: string;
+  readonly model: ModelClass;
+  readonly info: ModelInfo;
+  readonly exposure: Exposure;
+  /** `/blog-posts`; empty when the resource is the root of its router. */
+  readonly prefix: string;
+  readonly tags: readonly string[];
+  /** Description of the records, for the documentation. */
+  readonly description: string | null;
+  readonly endpoints: ReadonlySet<Endpoint>;
+  /** Null where each write is of one record. */
+  readonly bulk: BulkPlan | null;
+  readonly pagination: 'offset' | 'cursor';
+  readonly pageSize: PageSize;
+  /** Null where answers say nothing of it. */
+  readonly count: CountPlan | null;
+  /** By name. */
+  readonly filters: ReadonlyMap<string, FilterPlan>;
+  readonly sortable: readonly string[];
+  /** Total: the primary key is always part of it. */
+  readonly defaultSort: readonly SortTerm[];
+  readonly explicitSchemas: {
+    readonly read: Class | null;
+    readonly create: Class | null;
+    readonly update: Class | null;
+  };
+  readonly dependencies: readonly Dependency[];
+  readonly parseId: IdParser;
+  /** `custom`: ids are read by a function of the user's, which may give anything. */
+  readonly idKind: IdKind;
+  readonly unknownQuery: 'reject' | 'ignore';
+  /** Attribute of the states of a row; null is a resource without strong tags. */
+  readonly entityTag: EntityTagPlan | null;
+  /** `required` where changes need a condition. */
+  readonly ifMatch: 'optional' | 'required';
+  /** Rules of access; null is everybody everything. */
+  readonly access: AccessPlan | null;
+  readonly relations: RelationsPlan;
+}
+
+/** A relation, and how the rows behind it are shown. */
+export interface RelatedPlan {
+  readonly relation: Relation;
+  /** Of the target: its own where it is served, else what its model says. */
+  readonly target: ResourcePlan;
+  /** The rows between the two; null where there are none. */
+  readonly through: RecordInfo | null;
+  /** The rules of those; null is everybody everything. */
+  readonly throughAccess: AccessPlan | null;
+  /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */
+  readonly where: VisibleRule | null;
+}
+
+/** True where some requests may not read a key of a relation. @param parent the rules of its parent */
+export function hasRestrictedKey(
+  { relation, target, throughAccess }: RelatedPlan,
+  parent: AccessPlan | null,
+): boolean {
+  const between = restrictedNames(throughAccess);
+  return hasKeyIn(relation, restrictedNames(parent), restrictedNames(target.access), between);
+}
+
+/** A relation that may be included. */
+export interface IncludePlan extends RelatedPlan {
+  /** `reviews.author` */
+  readonly path: string;
+  /** Rows of each parent; null where it has one at most. */
+  readonly size: PageSize | null;
+  /** Null where answers say nothing of it. */
+  readonly count: CountPlan | null;
+  /** Relations that may be included in the included rows, by name. */
+  readonly include: ReadonlyMap<string, IncludePlan>;
+}
+
+/** A relation that may be filtered by. */
+export interface RelationFilter {
+  readonly related: RelatedPlan;
+  /** Filters of the target, by name. */
+  readonly filters: ReadonlyMap<string, FilterPlan>;
+  /** Relations of the target to one record, by name. */
+  readonly relations: ReadonlyMap<string, RelationFilter>;
+}
+
+/** The relations of a resource. They are compiled when all resources are, because each may lead to any other. */
+export interface RelationsPlan {
+  /** Relations that may be included, by name. */
+  readonly include: ReadonlyMap<string, IncludePlan>;
+  /** Relations that may be filtered by, by name. */
+  readonly filters: ReadonlyMap<string, RelationFilter>;
+  /** Relations that have a list under each record, by name. */
+  readonly subresources: ReadonlyMap<string, SubresourcePlan>;
+}
+
+/** A relation to many that has a list under each record. */
+export interface SubresourcePlan extends RelatedPlan {
+  /** Behind the prefix of the parent: `/:id/reviews`. */
+  readonly path: string;
+  /** Name in the place of a method's: `subresources.reviews`. No method has a dot. */
+  readonly method: string;
+}
+
+/** The sub-resource that a route of a resource is; undefined for any other route. */
+export function subresourceOf(
+  { relations }: Pick<ResourcePlan, 'relations'>,
+  method: string,
+): SubresourcePlan | undefined {
+  return [...relations.subresources.values()].find((each) => each.method === method);
+}
+
+/** All relations that may be included, those of included rows behind their parents. */
+export function everyInclude(include: ReadonlyMap<string, IncludePlan>): readonly IncludePlan[] {
+  return [...include.values()].flatMap((each) => [each, ...everyInclude(each.include)]);
+}
+
+/** A resource whose relations are compiled when all resources are. */
+export interface RelatedResource {
+  readonly plan: ResourcePlan;
+  readonly declaration: ResourceDeclaration;
+  /** Where the plan keeps what may be included. */
+  readonly include: Map<string, IncludePlan>;
+  /** Where it keeps the relations that may be filtered by. */
+  readonly filters: Map<string, RelationFilter>;
+  /** Where it keeps its sub-resources. */
+  readonly subresources: Map<string, SubresourcePlan>;
+}

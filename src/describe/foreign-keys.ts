@@ -1,0 +1,75 @@
+/** Foreign keys of a model: its attributes that refer to rows of other models. */
+import type { Model, Sequelize } from 'sequelize';
+import { getForeignKeys } from 'sequelize-typescript/dist/associations/foreign-key/foreign-key-service.js';
+import type { ModelClass } from '../declare/crud-options.js';
+
+/** An attribute that names a row of a model. */
+export interface ForeignKey {
+  readonly attribute: string;
+  readonly target: ModelClass;
+  /** The attribute of the target that has the same value. */
+  readonly key: string;
+}
+
+/** A `BelongsTo`, as far as its types leave it out. */
+interface TargetKey {
+  readonly targetKey?: string;
+}
+
+/**
+ * The foreign keys of a model, by what its attributes refer to and what it belongs to. An attribute that may name a row of
+ * several models, such as a polymorphic one, is there once for each.
+ */
+export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
+  const declared = Object.entries(model.getAttributes()).flatMap(([attribute, { references }]) =>
+    references ? referredModels(model.sequelize, references, attribute) : [],
+  );
+  const belongs = Object.values(model.associations)
+    .filter(({ associationType }) => associationType === 'BelongsTo')
+    .map((association) => {
+      const { foreignKey, target } = association;
+      const { targetKey = target.primaryKeyAttribute } = association as TargetKey;
+      return { attribute: foreignKey, target: target as ModelClass, key: targetKey };
+    });
+  // `@ForeignKey` without a relation makes no constraint, and means a row of that model all the same.
+  const decorated = (getForeignKeys(model.prototype) ?? []).map(({ foreignKey, relatedClassGetter }) => {
+    const target = relatedClassGetter() as unknown as ModelClass;
+    return { attribute: foreignKey, target, key: target.primaryKeyAttribute };
+  });
+  const found = new Map<string, ForeignKey>();
+  for (const each of [...belongs, ...declared, ...decorated]) {
+    found.set(`${each.attribute}\0${each.target.name}\0${each.key}`, each);
+  }
+  return [...found.values()];
+}
+
+/** Models that `references` of an attribute names, in each of its spellings. */
+function referredModels(
+  sequelize: Sequelize | undefined,
+  references: unknown,
+  attribute: string,
+): ForeignKey[] {
+  const { model, key } = (typeof references === 'string' ? { model: references } : references) as {
+    readonly model?: unknown;
+    readonly key?: string;
+  };
+  const table = tableOf(model);
+  const models = (sequelize?.modelManager as { readonly models?: readonly ModelClass[] } | undefined)?.models;
+  return (models ?? [])
+    .filter((each) => tableOf(each) === table)
+    .map((target) => ({ attribute, target, key: attributeOf(target, key) }));
+}
+
+/** The table that Sequelize would take for this one: `public` is where a table is without a schema. */
+function tableOf(table: unknown): string {
+  if (typeof table === 'function') return tableOf((table as typeof Model).getTableName());
+  if (typeof table === 'string') return table.includes('.') ? table : `public.${table}`;
+  const { tableName, schema } = (table ?? {}) as { readonly tableName?: string; readonly schema?: string };
+  return `${schema || 'public'}.${tableName}`;
+}
+
+function attributeOf(target: ModelClass, key: string | undefined): string {
+  const attributes = Object.entries(target.getAttributes());
+  const [name] = attributes.find(([each, { field = each }]) => field === key) ?? [];
+  return name ?? (key !== undefined && key in target.getAttributes() ? key : target.primaryKeyAttribute);
+}

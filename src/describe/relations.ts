@@ -1,0 +1,123 @@
+/** Associations of a Sequelize model -> relations: which rows of another model belong to a row. Plain, frozen data. */
+import type { Association } from 'sequelize';
+import type { ModelClass } from '../declare/crud-options.js';
+import { didYouMean } from '../util/did-you-mean.js';
+
+/** The values that an association asks of the rows that it finds, by attribute. */
+export type RelationScope = Readonly<Record<string, unknown>>;
+
+/** The rows between two models. */
+export interface Through {
+  readonly model: ModelClass;
+  /** The attribute that has the value of the parent's key. */
+  readonly parentKey: string;
+  /** The attribute that has the value of the target's key. */
+  readonly targetKey: string;
+  readonly scope: RelationScope;
+}
+
+/** A relation: the rows of a model with the same value of a key belong to a row of another model. */
+export interface Relation {
+  readonly name: string;
+  readonly parent: ModelClass;
+  readonly target: ModelClass;
+  /** True where a row has one such row at most. */
+  readonly isOne: boolean;
+  /** An attribute of the parent. */
+  readonly parentKey: string;
+  /** The attribute of the target with the same value; of the rows in between, where there are any. */
+  readonly targetKey: string;
+  readonly scope: RelationScope;
+  /** Null where the target itself has the value. */
+  readonly through: Through | null;
+}
+
+/** Fields of an association that Sequelize's types leave out. */
+interface AssociationInternals extends Association {
+  readonly sourceKey?: string;
+  readonly targetKey?: string;
+  readonly otherKey?: string;
+  readonly scope?: RelationScope | null;
+  readonly through?: { readonly model?: ModelClass; readonly scope?: RelationScope | null };
+}
+
+/** Either the relation, or what is wrong with it, as the end of a sentence. */
+export type RelationDescription =
+  | { readonly relation: Relation; readonly problem: null }
+  | { readonly relation: null; readonly problem: string };
+
+/** True where a key of a relation is among names: of the parent, of the target, or of the rows in between. */
+export function hasKeyIn(
+  { parentKey, targetKey, through }: Relation,
+  parent: ReadonlySet<string>,
+  target: ReadonlySet<string>,
+  between: ReadonlySet<string>,
+): boolean {
+  return (
+    parent.has(parentKey) ||
+    target.has(targetKey) ||
+    (through !== null && (between.has(through.parentKey) || between.has(through.targetKey)))
+  );
+}
+
+/** The names of the relations of a model. */
+export function relationNames(model: ModelClass): readonly string[] {
+  return Object.keys(model.associations ?? {});
+}
+
+/** Describes a relation of a model. */
+export function describeRelation(model: ModelClass, name: string): RelationDescription {
+  const names = relationNames(model);
+  if (!names.includes(name)) {
+    const choices =
+      names.length > 0 ? `The relations are ${names.join(', ')}.` : `${model.name} has no relations.`;
+    return failure(`is no relation of ${model.name}.${didYouMean(name, names)} ${choices}`);
+  }
+  const association = model.associations[name] as AssociationInternals;
+  const target = association.target as ModelClass;
+  const scope = Object.freeze({ ...association.scope });
+  const shared = { name, parent: model, target, scope };
+  const { foreignKey, sourceKey = model.primaryKeyAttribute } = association;
+  const { targetKey = target.primaryKeyAttribute } = association;
+  switch (association.associationType) {
+    case 'BelongsTo':
+      return found({ ...shared, isOne: true, parentKey: foreignKey, targetKey, through: null });
+    case 'HasOne':
+    case 'HasMany': {
+      const isOne = association.associationType === 'HasOne';
+      return found({ ...shared, isOne, parentKey: sourceKey, targetKey: foreignKey, through: null });
+    }
+    case 'BelongsToMany': {
+      const { otherKey, through: { model: between, scope: kept } = {} } = association;
+      if (!otherKey || !between) break;
+      const through = Object.freeze({
+        model: between,
+        parentKey: foreignKey,
+        targetKey: otherKey,
+        scope: Object.freeze({ ...kept }),
+      });
+      return found({ ...shared, isOne: false, parentKey: sourceKey, targetKey, through });
+    }
+  }
+  return failure(`is a ${association.associationType}, which cannot be loaded by its keys; remove it.`);
+}
+
+/** A key that one of the models does not have would compare nothing. */
+function found(relation: Relation): RelationDescription {
+  const { parent, target, parentKey, targetKey, through } = relation;
+  const between = through ? [through.parentKey, through.targetKey] : [];
+  const missing =
+    missingKey(parent, [parentKey]) ??
+    missingKey(target, [targetKey]) ??
+    (through && missingKey(through.model, between));
+  return missing ? failure(missing) : { relation: Object.freeze(relation), problem: null };
+}
+
+function missingKey(model: ModelClass, keys: readonly string[]): string | undefined {
+  const key = keys.find((each) => !(each in model.getAttributes()));
+  return key && `has the key '${key}', which is no attribute of ${model.name}; declare it there.`;
+}
+
+function failure(problem: string): RelationDescription {
+  return { relation: null, problem };
+}

@@ -1,0 +1,95 @@
+/** The table of a model as the catalogue of its database describes it. Plain, frozen data; unknown until the catalogue was read. */
+import type { Sequelize } from 'sequelize';
+import type { ModelClass } from '../declare/crud-options.js';
+
+/** A column of a table. */
+export interface ColumnFacts {
+  readonly name: string;
+  /** As `format_type` writes it: `character varying(20)`. */
+  readonly type: string;
+  /** The same without its modifiers, and without domains: `timestamp without time zone[]`. */
+  readonly baseType: string;
+  /** The labels of an enum, in order; null for any other type. */
+  readonly labels: readonly string[] | null;
+  readonly notNull: boolean;
+  /** True where the table, or the domain of the column, has a value for a row without one. */
+  readonly hasDefault: boolean;
+  /** The default as the text of a value, where it is a constant; null where it is made anew for each row, and where there is none. */
+  readonly constant: string | null;
+  /** True where PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
+  readonly isReadOnly: boolean;
+}
+
+/** Action of a foreign key on the rows that refer to a row which is deleted, or whose key changes. */
+export type ReferentialAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+
+/** A foreign key of a table. */
+export interface ForeignKeyFacts {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** The `id` of the table that it refers to. */
+  readonly target: string;
+  readonly targetColumns: readonly string[];
+  readonly onDelete: ReferentialAction;
+  readonly onUpdate: ReferentialAction;
+}
+
+/** A table. */
+export interface TableFacts {
+  /** The same for all models of the table, within one database. */
+  readonly id: string;
+  /** True for a table, partitioned or not, whose indexes prove keys unique; false for a view and a foreign table. */
+  readonly isTable: boolean;
+  /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */
+  readonly isInherited: boolean;
+  readonly columns: ReadonlyMap<string, ColumnFacts>;
+  /** The columns of each valid unique index over all rows. */
+  readonly uniqueKeys: readonly (readonly string[])[];
+  readonly foreignKeys: readonly ForeignKeyFacts[];
+}
+
+interface Known {
+  readonly sequelize: Sequelize | undefined;
+  readonly facts: TableFacts;
+  readonly hasOtherTypes: boolean;
+}
+
+const known = new WeakMap<ModelClass, Known>();
+
+/**
+ * Remembers the table of a model; undefined where there is none.
+ *
+ * @param hasOtherTypes whether the type of a column is another one than that of its attribute
+ */
+export function setTableFacts(model: ModelClass, facts: TableFacts | undefined, hasOtherTypes = false): void {
+  if (facts) known.set(model, { sequelize: model.sequelize, facts, hasOtherTypes });
+  else known.delete(model);
+}
+
+/** The table of a model; undefined as long as its database was not read, and where it has no such table. */
+export function tableFacts(model: ModelClass): TableFacts | undefined {
+  return knownOf(model)?.facts;
+}
+
+function knownOf(model: ModelClass): Known | undefined {
+  const found = known.get(model);
+  return found && found.sequelize === model.sequelize ? found : undefined;
+}
+
+/** True where no two rows can have the same values of these columns. */
+export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string[]): boolean {
+  return uniqueKeys.some(
+    (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
+  );
+}
+
+/** True where only the declaration makes a key unique: in a view, a foreign table, and a table with heirs. */
+export function isKeyTrusted(model: ModelClass): boolean {
+  const facts = tableFacts(model);
+  return facts !== undefined && (!facts.isTable || facts.isInherited);
+}
+
+/** True where a column has another type than its attribute, so that only Sequelize reads and writes the rows. */
+export function hasOtherTypes(model: ModelClass): boolean {
+  return knownOf(model)?.hasOtherTypes === true;
+}

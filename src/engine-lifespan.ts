@@ -1,0 +1,249 @@
+/** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
+
+import type { Express } from 'express';
+import type { SyncOptions } from 'sequelize';
+import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
+import { crudRecords } from './declare/crud.js';
+import type { ModelClass } from './declare/crud-options.js';
+import { refusedOptions } from './execute/customization/refused-options.js';
+import { createOwnTables } from './inspect/key-tables.js';
+import { modelProblems } from './inspect/model-problems.js';
+import { dealReads } from './postgres/connections/deal-reads.js';
+import { checkConnections } from './postgres/engine/check-connections.js';
+import type { ClickHouseClient, Cluster, Redis } from './postgres/engine/client-types.js';
+import { connectionAdvice } from './postgres/engine/connection-advice.js';
+import {
+  type AddressDefaults,
+  type PostgresAddress,
+  readConnectionString,
+} from './postgres/engine/connection-string.js';
+import { checkParts, type Engine, openEngine } from './postgres/engine/engine.js';
+import { untilConnected } from './postgres/engine/optional-client.js';
+import { timeoutDriver } from './postgres/protocol/timeout-client.js';
+import { chooseHosts } from './postgres/session/choose-host.js';
+import { EngineSequelize } from './postgres/session/engine-sequelize.js';
+import { warnOf } from './postgres/session/engine-warnings.js';
+import { holdInstance, ownerProblems } from './postgres/session/model-registry.js';
+import { ConfigError, throwProblems } from './util/config-error.js';
+import { flagProblems, listProblems } from './util/option-problems.js';
+
+/** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
+export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
+  /**
+   * Model classes, or paths that sequelize-typescript loads them from. No class can be in two engines that are in use.
+   * Default: every `@Crud` class.
+   */
+  models?: readonly (ModelClass | string)[];
+  /**
+   * Creates the tables and indexes that do not exist before the promise resolves, and in `bootstrap` the table of `idempotency`. Never
+   * changes one. Default: false.
+   */
+  createAll?: boolean;
+  /**
+   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
+   * those that can be reached. The size of the pool is that of all of them together, at least one connection for each. Default: none.
+   */
+  replicas?: readonly string[];
+  /**
+   * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ask through
+   * a client of yours, and through one of their own where it is a URL. Default: none.
+   */
+  clickhouse?: string | ClickHouseClient;
+  /**
+   * Redis: a URL, for which `ioredis` has to be installed, or a client of yours, which may be a `Cluster`. One made from a
+   * URL fails commands while it is not connected; the start waits for it 2 seconds at most. Default: none.
+   */
+  cache?: string | Redis | Cluster;
+  /**
+   * True where connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use
+   * `false` behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before
+   * 1.21 in transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler,
+   * too: once it shows, a warning is logged and no statements are kept from then on. Default: true.
+   */
+  preparedStatements?: boolean;
+  /**
+   * True where generated creates and updates of several requests may share a transaction. `true` makes writes half as
+   * fast again where many wait for a connection: up to eight of one statement are executed and committed together,
+   * each answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and
+   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back,
+   * and each is executed again in a transaction of its own. Tables with triggers or deferrable constraints take no
+   * part. A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
+   */
+  groupCommit?: boolean;
+}
+
+/** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
+const TIMEOUTS = Object.freeze({
+  connectionTimeoutMillis: 3_000,
+  lock_timeout: 2_000,
+  statement_timeout: 5_000,
+  query_timeout: 6_000,
+  idle_in_transaction_session_timeout: 10_000,
+});
+/** Options of each connection; `dialectOptions` replace single values. */
+const DRIVER = Object.freeze({ keepAlive: true, ...TIMEOUTS });
+/** https://www.postgresql.org/support/versioning/ */
+const OLDEST_SERVER = '13.0.0';
+const POOL = Object.freeze({ max: 10, acquire: 5_000 });
+
+/**
+ * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and gives the
+ * engine; disposing the engine disconnects.
+ *
+ * Times out by default: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
+ * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others; 0 is no
+ * limit. Migrations take longer, so they have an instance of their own: `new Sequelize(dsn)`, which has no limits.
+ *
+ * @example
+ * ```ts
+ * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
+ * await bootstrap(app);
+ * ```
+ * @param dsn as libpq reads it, such as `postgres://user:password@host:5432/database?sslmode=verify-full`: percent-encoded, with several
+ * hosts and `target_session_attrs`, or with a socket. What it leaves out is that of `options`, or else of `PGHOST`, `PGUSER` and so on.
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
+ * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
+ * database, or a pooler refuses the timeouts. The message never holds the password.
+ */
+export function engineLifespan(
+  dsn: string | undefined,
+  options: EngineOptions = {},
+): (app?: Express) => Promise<Engine> {
+  return async () => {
+    checkParts(options);
+    const { sequelize, primary } = createSequelize(dsn, options);
+    const release = holdInstance(sequelize);
+    try {
+      await connect(sequelize, primary, options);
+      // On the primary: a replica may not have seen the tables yet.
+      if (options.createAll) {
+        await sequelize.sync({ useMaster: true } as SyncOptions);
+        createOwnTables(sequelize);
+      }
+      const engine = openEngine({ ...options, sequelize }, () => sequelize.close());
+      if (typeof options.cache === 'string' && engine.cache) await untilConnected(engine.cache);
+      return engine;
+    } catch (error) {
+      await sequelize.close();
+      throw error;
+    } finally {
+      // From here on the engine holds it, if there is one.
+      release();
+    }
+  };
+}
+
+function createSequelize(dsn: string | undefined, options: EngineOptions) {
+  const {
+    models = crudRecords().map(({ model }) => model),
+    createAll = false,
+    replicas = [],
+    clickhouse: _clickhouse,
+    cache: _cache,
+    preparedStatements: _preparedStatements,
+    groupCommit: _groupCommit,
+    ...forwarded
+  } = options;
+  throwProblems([
+    ...flagProblems('createAll', createAll),
+    // It may be a DSN, and hold a password.
+    ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
+    ...listProblems('The engine option models', models, 'model classes'),
+    ...refusedOptions(forwarded),
+  ]);
+  const defaults = forwarded as AddressDefaults;
+  const primary = readConnectionString(dsn, defaults);
+  const readers = replicas.map((replica) => readReplica(replica, primary, defaults));
+  const { dialectOptions, hosts, sessionAttributes, ...address } = primary.server;
+  const settings = {
+    dialect: 'postgres',
+    logging: false,
+    // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
+    databaseVersion: OLDEST_SERVER,
+    dialectModule: timeoutDriver,
+    ...forwarded,
+    ...address,
+    pool: { ...POOL, ...forwarded.pool },
+    dialectOptions: { ...DRIVER, ...dialectOptions },
+    replication: {
+      write: { hosts, sessionAttributes },
+      read: (readers.length > 0 ? readers : [primary]).map(readConnection),
+    },
+  };
+  const sequelize = new EngineSequelize(settings as SequelizeOptions);
+  const all = [primary, ...readers];
+  if (all.some(({ server }) => server.hosts)) chooseHosts(sequelize);
+  if (replicas.length > 1) dealReads(sequelize);
+  for (const text of new Set(all.flatMap(({ advice }) => advice))) warnOf(sequelize, text);
+  const classes = loadModels([...new Set(models)], forwarded.modelMatch);
+  throwProblems(modelProblems(classes));
+  throwProblems(ownerProblems(sequelize, classes));
+  // sequelize-typescript has a type of its own for its models.
+  addModels(sequelize, classes as unknown as ModelCtor[]);
+  return { sequelize, primary };
+}
+
+const NO_KEY = /^Foreign key for "(.+)" is missing on "(.+)"\.$/;
+
+function addModels(sequelize: EngineSequelize, models: ModelCtor[]): void {
+  try {
+    sequelize.addModels(models);
+  } catch (error) {
+    const [, target, model] = NO_KEY.exec((error as Error).message) ?? [];
+    if (model === undefined) throw error;
+    throw new ConfigError([
+      `${model} has no foreign key to ${target}, and an association between both needs one; put @ForeignKey(() => ${target}) on an ` +
+        `attribute of ${model}, or name the attribute as the second argument of the association.`,
+    ]);
+  }
+}
+
+/** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
+function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
+  const byName = match ?? ((file: string, member: string) => file === member);
+  const loaded = models.flatMap((each) => {
+    if (typeof each !== 'string') return [each];
+    const found = getModels([each], byName) as unknown as ModelClass[];
+    if (found.length > 0) return found;
+    throw new ConfigError([
+      `The engine option models has the path '${each}', where there is no file of a model.`,
+    ]);
+  });
+  return [...new Set(loaded)];
+}
+
+/** A replica has the user and the database of the primary where its string names none. */
+function readReplica(
+  dsn: string,
+  { server }: PostgresAddress,
+  { dialectOptions }: AddressDefaults,
+): PostgresAddress {
+  const { database, username, password } = server;
+  return readConnectionString(dsn, { database, username, password, dialectOptions });
+}
+
+/**
+ * A server for the pool of reads, the replicas or else the primary, whose connections the server itself has set
+ * read-only. Sequelize sends every SELECT without a transaction there; `transaction({ readOnly: true })` alone only
+ * chooses the pool.
+ */
+function readConnection({ server }: PostgresAddress): object {
+  const { dialectOptions } = server;
+  const options = `${dialectOptions['options'] ?? ''} -c default_transaction_read_only=on`.trim();
+  return { ...server, dialectOptions: { ...DRIVER, ...dialectOptions, options } };
+}
+
+async function connect(
+  sequelize: EngineSequelize,
+  { server, shown }: PostgresAddress,
+  options: EngineOptions,
+): Promise<void> {
+  try {
+    await checkConnections(sequelize, options);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([
+      `PostgreSQL at ${connectionAdvice(error, shown, Boolean(server.dialectOptions['ssl']))}.`,
+    ]);
+  }
+}

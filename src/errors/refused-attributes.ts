@@ -1,0 +1,49 @@
+/**
+ * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
+ * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
+ */
+import { cutName, objectName } from '../describe/cut-name.js';
+import type { ModelInfo } from '../describe/model-info.js';
+import { fieldName } from '../describe/order-sensitive-attributes.js';
+import { constrainedModel } from '../describe/sequelize-internals.js';
+import type { DatabaseFault } from './database-fault.js';
+
+/** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
+export function refusedAttributes(
+  info: ModelInfo,
+  { constraint, table, column }: DatabaseFault,
+): readonly string[] {
+  const { tableName } = constrainedModel(info.model);
+  if (table !== null && table !== cutName(tableName)) return [];
+  const byColumn = attributesOf(info, column === null ? [] : [column]);
+  if (byColumn.length > 0 || constraint === null) return byColumn;
+  return constraintAttributes(info).get(constraint) ?? [];
+}
+
+/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares. */
+function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
+  const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
+  const names = new Map<string, readonly string[]>();
+  for (const { column, name } of info.attributes.values()) {
+    for (const suffix of ['key', 'fkey', 'check']) names.set(objectName(tableName, column, suffix), [name]);
+  }
+  names.set(objectName(tableName, null, 'pkey'), [info.primaryKey.name]);
+  for (const [name, { fields }] of Object.entries(uniqueKeys)) {
+    names.set(cutName(name), attributesOf(info, fields));
+    names.set(objectName(tableName, fields.join('_'), 'key'), attributesOf(info, fields));
+  }
+  for (const { name, fields = [] } of _indexes) {
+    if (name) names.set(cutName(name), attributesOf(info, fields.map(fieldName)));
+  }
+  return names;
+}
+
+/** Names are those of columns; only an index may name an attribute, whose name can be that of another one's column. */
+function attributesOf(info: ModelInfo, given: readonly string[]): string[] {
+  const names = [...given, ...given.map((name) => cutName(name))];
+  const attributes = [...info.attributes.values()];
+  const columns = new Set(attributes.map(({ column }) => column));
+  return attributes
+    .filter(({ column, name }) => names.includes(column) || (names.includes(name) && !columns.has(name)))
+    .map(({ name }) => name);
+}

@@ -1,0 +1,103 @@
+/**
+ * Has Sequelize write and compare the values that its own types would change: days and moments outside the years that it writes,
+ * microseconds in arrays, and arrays with NULL or with arrays in them. All other values are its own to write.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { DataType } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { ColumnType } from '../../describe/column-type.js';
+import { infiniteOf, LocalDate, PreciseDate } from '../../describe/exact-time.js';
+import { introspectColumnType } from '../../describe/introspect-column-type.js';
+import { changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
+import { isNonFinite } from '../../schema/wire-value.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+
+/** Models may share a type, and be served by several applications. */
+const changed = new WeakSet<object>();
+
+/** Changes how the attributes of a model are written. */
+export function writeExactly(model: ModelClass): void {
+  // Another instance that takes the model makes its attributes anew.
+  const attributes = model.getAttributes();
+  if (changed.has(attributes)) return;
+  changed.add(attributes);
+  changeTypes(model, (type) => {
+    const column = introspectColumnType(type as object as DataType);
+    if (changed.has(type) || !['date', 'dateonly', 'float', 'array'].includes(column.kind)) return;
+    changed.add(type);
+    adaptType(type, column);
+  });
+}
+
+function adaptType(type: WritingType, column: ColumnType): void {
+  const stringify = type.stringify.bind(type);
+  const bindParam = type.bindParam.bind(type);
+  const { _sanitize: sanitize } = type;
+  const ownText = (value: unknown) => (isOdd(column, value) ? encodeParameter(column, value) : undefined);
+  type.stringify = (value, options) => {
+    const text = ownText(value) ?? undefined;
+    if (text === undefined) return stringify(value, options);
+    return type.escape === false ? options.escape(text) : text;
+  };
+  type.bindParam = (value, options) => {
+    const text = ownText(value) ?? undefined;
+    return text === undefined ? bindParam(value, options) : options.bindParam(text);
+  };
+  if (column.kind === 'dateonly' && sanitize) {
+    type._sanitize = (value, options) =>
+      isOdd(column, value) && infiniteOf(value) === undefined ? value : sanitize.call(type, value, options);
+  }
+  if (column.kind === 'dateonly') {
+    type._isChanged = (value, original) => dayText(value) !== dayText(original);
+  }
+  const { _isChanged: isChanged } = type;
+  if (column.kind === 'date' && isChanged) {
+    type._isChanged = (value, original) =>
+      value instanceof LocalDate && original instanceof LocalDate
+        ? value.current !== original.current
+        : isChanged.call(type, value, original);
+  }
+  if (column.kind === 'float') {
+    type._isChanged = (value, original) => !isSameFloat(numberOf(value), numberOf(original));
+  }
+  if (column.kind === 'array' && column.element.kind === 'date') {
+    type._isChanged = (value, original) => !isDeepStrictEqual(value, original);
+  }
+}
+
+/** A body has NaN and infinities as texts. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && isNonFinite(value) ? Number(value) : value;
+}
+
+function isSameFloat(value: unknown, original: unknown): boolean {
+  return value === original || (Number.isNaN(value) && Number.isNaN(original));
+}
+
+function dayText(value: unknown): unknown {
+  return encodeParameter({ kind: 'dateonly' }, value) ?? value;
+}
+
+/** A day in a year that has no four digits, or before the year 1, as a body or PostgreSQL writes it. */
+const ODD_DAY = /^(?:0000-|[+-]|\d{5,}-)|BC$/;
+
+/** True where Sequelize would write another value than this one. */
+function isOdd(type: ColumnType, value: unknown): boolean {
+  switch (type.kind) {
+    case 'date': {
+      if (!(value instanceof Date)) return infiniteOf(value) !== undefined;
+      const year = value.getUTCFullYear();
+      // Sequelize writes in the zone of its own option.
+      return value instanceof PreciseDate || value instanceof LocalDate || year < 2 || year > 9998;
+    }
+    case 'dateonly':
+      return typeof value === 'string' && (ODD_DAY.test(value) || infiniteOf(value) !== undefined);
+    case 'array':
+      return (
+        Array.isArray(value) &&
+        value.some((each) => each === null || Array.isArray(each) || isOdd(type.element, each))
+      );
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Parts of a model that only Sequelize's own queries and instances use: getters, scopes, validations and whatever
+ * else a user plugged in. Fast statements would pass them by.
+ */
+import type { Endpoint } from '../../declare/crud-options.js';
+import { customAttributes, deletedAtOf, timestampsOf } from '../../describe/attribute-notes.js';
+import type { ColumnType } from '../../describe/column-type.js';
+import { hasJsonForm } from '../../describe/json-form.js';
+import { queryHooks } from '../../describe/model-hooks.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
+import { hasInstanceFields } from './class-lineage.js';
+import { hasScope } from './default-scope.js';
+import { queryCustomizations } from './query-customizations.js';
+
+/** Why an operation must go through Sequelize; none when it need not. */
+export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
+  return [...classBlockers(info, operation, needsRecords), ...scopeReasons(info)];
+}
+
+/** The same, but for the scope of the moment. */
+export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
+  const isWrite = ['create', 'update', 'restore', 'replace'].includes(operation);
+  return [
+    ...queryCustomizations(info.model),
+    ...softDeleteReasons(info),
+    ...(operation !== 'delete' && operation !== 'purge' && needsRecords ? recordReasons(info) : []),
+    ...(isWrite ? writeReasons(info) : []),
+    ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
+    ...(operation === 'purge' || (operation === 'delete' && !deletedAtOf(info)) ? cascadeReasons(info) : []),
+  ];
+}
+
+/** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
+export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
+  const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
+  return [...scopeReasons(info), ...queryHooks(info.model, kind)];
+}
+
+function scopeReasons({ model }: ModelInfo): string[] {
+  return hasScope(model) ? ['the model has a default scope'] : [];
+}
+
+function cascadeReasons({ model }: ModelInfo): string[] {
+  return hookedCascades(model).map((name) => `the hooks of ${name} run when a record is deleted`);
+}
+
+/** Rows count as deleted by another rule than that there is a moment at which they were. */
+function softDeleteReasons(info: ModelInfo): string[] {
+  const name = deletedAtOf(info);
+  return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];
+}
+
+/** True where answers hold values that only a record computes: by a getter, a virtual attribute, or `toJSON`. */
+export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+  const isVirtual = readable.some(({ type }) => type.kind === 'virtual');
+  return isVirtual || hasJsonForm(info.model) || gettersOf(info, readable).length > 0;
+}
+
+/** The attributes whose value is told by code of the user's. */
+export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
+  const getters = customAttributes(model, 'get');
+  return readable.filter(({ name }) => getters.has(name)).map(({ name }) => name);
+}
+
+/** Why a record cannot be made without Sequelize. */
+function recordReasons({ model }: ModelInfo): string[] {
+  return hasInstanceFields(model) ? ['the model has getters, and fields that its constructor sets'] : [];
+}
+
+function writeReasons(info: ModelInfo): string[] {
+  const { model } = info;
+  const setters = [...customAttributes(model, 'set')];
+  const attributes = Object.entries(model.getAttributes());
+  const rules = attributes.flatMap(([name, { validate }]) => (hasRules(validate) ? [name] : []));
+  const { createdAt, updatedAt } = timestampsOf(model);
+  const ownTimestamps = [createdAt, updatedAt].filter(
+    (name) => name !== undefined && !isPlainTimestamp(info, name),
+  );
+  return [
+    ...setters.map((name) => `${name} has a setter`),
+    ...rules.map((name) => `${name} has validation rules of Sequelize`),
+    ...(hasRules(model.options.validate) ? ['the model has validation rules of Sequelize'] : []),
+    ...(model.sequelize && instanceOptions(model.sequelize).typeValidation
+      ? ["Sequelize's option typeValidation is set"]
+      : []),
+    ...ownTimestamps.map((name) => `${name} is not a plain timestamp`),
+    ...[...info.attributes.values()]
+      .filter(({ type }) => isForeign(type))
+      .map(({ name }) => `${name} is of a type that only Sequelize writes`),
+  ];
+}
+
+/** Reasons of types whose values PostgreSQL compares otherwise than Sequelize, which writes only values that differ. */
+function changeReasons({ model }: ModelInfo): string[] {
+  return Object.entries(model.getAttributes())
+    .filter(([, { type }]) => ['CHAR', 'JSON'].includes((type as { readonly key?: string }).key ?? ''))
+    .map(([name]) => `${name} is of a type that only Sequelize compares`);
+}
+
+/** `validate: {}` is no rule. */
+function hasRules(rules: unknown): boolean {
+  return typeof rules === 'object' && rules !== null && Object.keys(rules).length > 0;
+}
+
+function isPlainTimestamp({ attributes, model }: ModelInfo, name: string): boolean {
+  const isDate = attributes.get(name)?.type.kind === 'date';
+  return isDate && model.getAttributes()[name]?.defaultValue === undefined;
+}
+
+/** Types whose values only Sequelize can write or compare. */
+function isForeign(type: ColumnType): boolean {
+  if (type.kind === 'array') return type.element.kind === 'json' || isForeign(type.element);
+  return type.kind === 'other';
+}

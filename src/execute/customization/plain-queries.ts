@@ -1,0 +1,72 @@
+/** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { timestampsOf } from '../../describe/attribute-notes.js';
+import { hasQueryHooks } from '../../describe/model-hooks.js';
+import { hookedCascades } from '../../describe/sequelize-internals.js';
+import { ownMethods } from './class-lineage.js';
+import { hasScope } from './default-scope.js';
+import { sequelizeProblem } from './internals-trial.js';
+import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
+
+/** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
+const PLAIN = new WeakMap<object, boolean>();
+
+/** True where no methods, settings, hooks or scopes of the user's take part in reads or writes of a model. */
+export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
+  return isPlainClass(model as unknown as ModelClass) && !hasScope(model) && !hasQueryHooks(model, kind);
+}
+
+/**
+ * An option of Sequelize's queries: it need not go through hooks that nobody has. It waits at each place for one otherwise,
+ * and validates an update a second time after them.
+ */
+export function hookOptions<M extends Model>(
+  model: ModelClass<M>,
+  kind: 'read' | 'write',
+): { readonly hooks?: false } {
+  return hasPlainQueries(model, kind) ? { hooks: false } : {};
+}
+
+/** Looked at once; hooks and scopes can come at any time. */
+function isPlainClass(model: ModelClass): boolean {
+  const attributes = model.getAttributes();
+  const known = PLAIN.get(attributes);
+  if (known !== undefined) return known;
+  const isPlain = !sequelizeProblem() && queryCustomizations(model).length === 0;
+  PLAIN.set(attributes, isPlain);
+  return isPlain;
+}
+
+/** True where a write runs hooks or methods of the user's, which may write too, or throw once the row is written. */
+export function runsCodeInWrites<M extends Model>(model: ModelClass<M>): boolean {
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write') || hasOwnMethods(model);
+}
+
+/** True where code of the user's may change a query before it is sent. */
+export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'find');
+}
+
+/** True where a delete runs code of the user's for each row. */
+export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
+  const { sequelize } = model;
+  return DESTROY_HOOKS.some((name) => model.hasHook(name) || sequelize?.hasHook(name));
+}
+
+const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;
+
+/**
+ * True where Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete
+ * saves the record, and deletes nothing along.
+ */
+export function destroysRecords<M extends Model>(model: ModelClass<M>, isForced: boolean): boolean {
+  const { methods } = ownMethods(model);
+  const isSoft = !isForced && timestampsOf(model as unknown as ModelClass).deletedAt !== undefined;
+  if ((isSoft ? SOFT_DESTROY : DESTROY).some((name) => methods.has(name))) return true;
+  return !isSoft && hookedCascades(model as unknown as ModelClass).length > 0;
+}
+
+/** The methods that Sequelize's `destroy` is, or calls. */
+const DESTROY = ['destroy', 'where', 'get'];
+const SOFT_DESTROY = [...DESTROY, 'save', 'validate', 'changed', 'getDataValue', 'setDataValue'];

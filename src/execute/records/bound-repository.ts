@@ -1,0 +1,112 @@
+/** Binding of a repository: its model, a transaction, and the access of a request. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { relationNotLoaded } from '../../errors/errors.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import { currentSession, type TransactionScope } from '../../postgres/session/session.js';
+import { ConfigError } from '../../util/config-error.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { copyOf } from './copy-of.js';
+import type { QueryContext } from './run-records.js';
+
+/** The base of `Repository`. */
+export abstract class BoundRepository<M extends Model> {
+  /** The model of a subclass; an instance of `Repository` itself gets its model from the constructor. */
+  // biome-ignore lint/suspicious/noExplicitAny: a static member cannot use the class's type parameter
+  static model: ModelClass<any> | undefined;
+
+  readonly model: ModelClass<M>;
+  /** The session that `with` bound this repository to. */
+  protected readonly session: TransactionScope | null = null;
+  /** Access of the request that the repository belongs to; null is everything. */
+  protected readonly access: AccessSource | null = null;
+
+  /**
+   * @param model default: the `static model` of the subclass
+   * @throws ConfigError when there is neither
+   */
+  constructor(model?: ModelClass<M>) {
+    const known = model ?? (new.target as unknown as typeof BoundRepository).model;
+    if (!known) {
+      const { name } = new.target;
+      throw new ConfigError([
+        `${name} has no model; pass one, or write \`static override model = …\` in it.`,
+      ]);
+    }
+    this.model = known as ModelClass<M>;
+  }
+
+  /**
+   * The same repository, of the same class, with every query in the transaction of a unit of work or a read session.
+   *
+   * @example
+   * ```ts
+   * await unitOfWork(async (uow) => new CityRepository().with(uow).create({ name: 'Lyon' }));
+   * ```
+   */
+  with(session: TransactionScope): this {
+    return copyOf(this, { session });
+  }
+
+  /**
+   * The same repository for what a request may see and write.
+   *
+   * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
+   * @internal
+   */
+  within(access: AccessSource): this {
+    const ours: readonly unknown[] = [this.model, this.access];
+    const isOwn = ([, value]: [string, unknown]) => typeof value === 'function' && !ours.includes(value);
+    const [name] = Object.entries(this).find(isOwn) ?? [];
+    if (name === undefined || access.isOpen) return copyOf(this, { access });
+    throw new TypeError(
+      `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
+    );
+  }
+
+  /**
+   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them.
+   *
+   * @example
+   * ```ts
+   * const everyone = await context.repository.unscoped().list();
+   * ```
+   */
+  unscoped(): this {
+    return copyOf(this, { access: null });
+  }
+
+  /**
+   * Returns the relation that a query has loaded along with a record.
+   *
+   * @example
+   * ```ts
+   * const [review] = await reviews.list({ include: [City] });
+   * const city = reviews.related(review, 'city');
+   * ```
+   * @throws RelationNotLoaded when the query that read the record did not include it
+   */
+  related<K extends keyof M & string>(record: M, name: K): M[K] {
+    const { dataValues } = record;
+    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
+    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
+  }
+
+  /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */
+  get isUnbound(): boolean {
+    return this.session === null && this.access === null && Object.keys(this).length === 3;
+  }
+
+  /**
+   * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
+   *
+   * @param values that are written
+   */
+  protected async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
+    const access = this.access ? await this.access(values) : OPEN_ACCESS;
+    const source = this.access;
+    if (this.session) return { access, source, scope: { transaction: this.session.transaction } };
+    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
+    return { access, source, scope: transaction ? { transaction } : {} };
+  }
+}

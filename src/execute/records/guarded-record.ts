@@ -1,0 +1,284 @@
+/** Records that a repository within an access has given: what their own methods write stays in the scope of the request. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Association,
+  type FindOptions,
+  literal,
+  type Model,
+  type ProjectionAlias,
+  QueryTypes,
+  type Sequelize,
+  type Transaction,
+} from 'sequelize';
+import { describeRecords } from '../../compile/describe-model.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { RecordInfo } from '../../describe/model-info.js';
+import { isRecord, modelOf } from '../../describe/record.js';
+import { ambientTransactions } from '../../describe/sequelize-internals.js';
+import { noSuchRecord } from '../../errors/errors.js';
+import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
+import type { Comparison } from '../../operation/operation.js';
+import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
+import { currentSession } from '../../postgres/session/session.js';
+import { pristineRow } from '../customization/hydrate-record.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { DatabaseSession } from '../session/database-session.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { boundText, joinSql, raw, renderSql, sql } from '../sql/sql-fragment.js';
+import { checkReferences } from './scoped-values.js';
+import { modelTriggers } from './update-record.js';
+
+const SOURCE = Symbol('access of a record');
+
+interface GuardedRecord extends Model {
+  readonly [SOURCE]: AccessSource;
+}
+
+/** Options of a method of Sequelize's, which may name a transaction. */
+type MethodOptions = Readonly<Record<string, unknown>> & { readonly transaction?: Transaction | null };
+
+/** The methods of Sequelize's that write a row, and the place of their options. `update`, `restore`, `decrement` and relations call them. */
+const WRITES = { save: 0, destroy: 0, increment: 1 } as const;
+
+/** Has records of a repository, and those that were loaded along, be written within the access of their models; null is everything. */
+export function guardRecords<R extends Model, T extends readonly R[] | R | null>(
+  records: T,
+  source: AccessSource | null,
+): T {
+  if (source === null || records === null) return records;
+  const each = [records].flat() as readonly R[];
+  const [first] = each;
+  if (!first || isReadOnly(first)) return records;
+  const known = new Map<object, PropertyDescriptorMap | null>();
+  for (const record of each) guardRecord(record, source, known);
+  return records;
+}
+
+/** True where the running code cannot write: the server refuses it on the connections of an engine. */
+function isReadOnly({ sequelize }: Model): boolean {
+  return sequelize instanceof EngineSequelize && currentSession(sequelize)?.isReadOnly === true;
+}
+
+function guardRecord(
+  record: object,
+  source: AccessSource,
+  known: Map<object, PropertyDescriptorMap | null>,
+): void {
+  if (!isRecord(record)) return;
+  const model = modelOf(record);
+  let guards = known.get(model);
+  if (guards === undefined) {
+    const own = source.of?.(model) ?? null;
+    guards = own && { ...METHODS, ...getters(model), [SOURCE]: { value: own, configurable: true } };
+    known.set(model, guards);
+  }
+  if (guards && !Object.hasOwn(record, SOURCE)) Object.defineProperties(record, guards);
+  for (const each of loadedAlong(record)) guardRecord(each, source, known);
+}
+
+/** Records that a record holds. One that nobody has looked into is not read for it. */
+function loadedAlong(record: object): readonly object[] {
+  const values = pristineRow(record)?.relations ?? (record as Model).dataValues;
+  return Object.values(values as Readonly<Record<string, unknown>>)
+    .flat()
+    .filter((each) => typeof each === 'object' && each !== null && isRecord(each)) as object[];
+}
+
+const METHODS: PropertyDescriptorMap = {
+  ...Object.fromEntries(
+    Object.entries(WRITES).map(([name, place]) => [
+      name,
+      method(function (this: GuardedRecord, ...args: unknown[]) {
+        return write(this, name, place, args);
+      }),
+    ]),
+  ),
+  reload: method(async function (this: GuardedRecord, ...args: unknown[]) {
+    const found = await Reflect.apply(methodOf(this, 'reload'), this, args);
+    const access = await this[SOURCE]();
+    const { dataValues } = this as { readonly dataValues: WriteValues };
+    for (const name of access.form.scope.keys())
+      if (dataValues[name] !== undefined && !allowsValue(access, name, dataValues[name])) missing(this);
+    guardRecords(loadedAlong(this) as readonly Model[], this[SOURCE]);
+    return found;
+  }),
+};
+
+/** The methods of Sequelize's that load the relations of a record. `$get` calls them. */
+function getters({ associations }: ModelClass): PropertyDescriptorMap {
+  const loaders = Object.values(associations).map((association) => {
+    const { accessors } = association as Association & { readonly accessors: { readonly get: string } };
+    const { get: name } = accessors;
+    const load = async function (this: GuardedRecord, ...args: unknown[]) {
+      const found = await Reflect.apply(methodOf(this, name), this, args);
+      return guardRecords(found as Model | readonly Model[] | null, this[SOURCE]);
+    };
+    return [name, method(load)];
+  });
+  return Object.fromEntries(loaders);
+}
+
+function method(value: (this: GuardedRecord, ...args: unknown[]) => unknown): PropertyDescriptor {
+  return { value, configurable: true, writable: true };
+}
+
+/** The method of the class of a record. */
+function methodOf(record: object, name: string): (...args: unknown[]) => unknown {
+  return Reflect.get(Object.getPrototypeOf(record), name, record);
+}
+
+/** Runs a write of a record in the transaction that it belongs to, or in one of its own. */
+async function write(record: GuardedRecord, name: string, place: number, args: unknown[]): Promise<unknown> {
+  const run = methodOf(record, name);
+  const { [SOURCE]: source } = record;
+  const row = new GuardedRow(record, source, await source());
+  if (!row.isKept) return Reflect.apply(run, record, args);
+  const options = (args[place] ?? {}) as MethodOptions;
+  const within = (transaction: Transaction) =>
+    row.keep(transaction, () =>
+      Reflect.apply(run, record, args.toSpliced(place, 1, { ...options, transaction })),
+    );
+  const { sequelize } = row;
+  const own =
+    options.transaction === undefined
+      ? (ambientTransactions(sequelize)?.get('transaction') ??
+        (await currentSession(sequelize)?.transactionFor('other')))
+      : options.transaction;
+  if (own) return within(own as Transaction);
+  const session = new DatabaseSession(sequelize, 'write');
+  return session.run(async () => within(await session.begin()));
+}
+
+function missing(record: Model): never {
+  const { name, primaryKeyAttribute: key } = modelOf(record as never);
+  throw noSuchRecord({ name, key });
+}
+
+/** No attribute has it. */
+const INSIDE = 'is inside';
+
+/** State of a row: whether it is in the scope, and its values of scoped attributes and of references. */
+interface RowState {
+  readonly isInside: boolean;
+  readonly values: WriteValues;
+}
+
+/** The row of a record that code of the user's takes part in writing. */
+export class GuardedRow {
+  readonly sequelize: Sequelize;
+  readonly #record: Model;
+  readonly #source: AccessSource;
+  readonly #access: Access;
+  readonly #info: RecordInfo;
+  /** Attributes that keep their values. */
+  readonly #scoped: readonly string[];
+  /** Attributes that name rows of other models. */
+  readonly #keys: readonly string[];
+
+  constructor(record: Model, source: AccessSource, access: Access) {
+    const model = modelOf(record as never);
+    this.sequelize = model.sequelize as Sequelize;
+    this.#record = record;
+    this.#source = source;
+    this.#access = access;
+    this.#info = describeRecords(model);
+    this.#scoped = [...access.values().keys()];
+    this.#keys = source.keys ?? [];
+  }
+
+  /** True where a write could break the scope or a reference. Sequelize refuses a write of a record without its key. */
+  get isKept(): boolean {
+    const isKnown = Object.values(this.#key()).every((value) => value !== undefined);
+    return isKnown && this.#scoped.length + this.#keys.length > 0;
+  }
+
+  /**
+   * Writes the row, which nothing else changes meanwhile.
+   *
+   * @throws NotFoundError where it is not in the scope any more, and nothing was written
+   * @throws TypeError where it is not afterwards, or DatabaseError where it refers to a row that is not there for the request: the
+   * transaction cannot be committed then, even if the error is caught
+   */
+  async keep<T>(transaction: Transaction, run: () => Promise<T> | T): Promise<T> {
+    const { isNewRecord } = this.#record;
+    const { isPlain } = await modelTriggers(modelOf(this.#record as never), { transaction });
+    const before = await this.#read(transaction, isPlain);
+    if (!isNewRecord && !before?.isInside) return missing(this.#record);
+    try {
+      const result = await run();
+      await this.check(before?.values ?? null, transaction);
+      return result;
+    } catch (error) {
+      // Something may have been written before it was thrown.
+      await this.check(before?.values ?? null, transaction).catch(() => {});
+      throw error;
+    }
+  }
+
+  /**
+   * Looks at the row once it is written.
+   *
+   * @param before its values until then, as far as they are known: of a new one, keys that were looked at; null is none
+   * @returns what it belongs to and refers to; null where it is gone
+   * @throws as `keep`
+   */
+  async check(before: WriteValues | null, transaction: Transaction): Promise<WriteValues | null> {
+    const after = await this.#read(transaction, false);
+    if (!after) return null;
+    const isSame = (name: string) => before !== null && isDeepStrictEqual(before[name], after.values[name]);
+    try {
+      const isMoved = (name: string) => before !== null && Object.hasOwn(before, name) && !isSame(name);
+      if (!after.isInside || this.#scoped.some(isMoved)) {
+        const names = this.#scoped.join(', ');
+        throw new TypeError(
+          `Code of ${this.#info.name} moved a row out of the scope of its request (${names}).`,
+        );
+      }
+      const changed = this.#keys.filter((name) => !isSame(name) && after.values[name] !== null);
+      const values = Object.fromEntries(changed.map((name) => [name, after.values[name]]));
+      if (changed.length > 0)
+        await checkReferences(this.#info, await this.#source(values), values, { transaction });
+      return after.values;
+    } catch (error) {
+      // A statement that fails has PostgreSQL refuse the commit.
+      const failing = "SELECT 'A row has left the access of its request.'::int4";
+      await this.sequelize.query(failing, { transaction, type: QueryTypes.SELECT }).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #read(transaction: Transaction, isLocked: boolean): Promise<RowState | null> {
+    const { model } = this.#info;
+    const inside: ProjectionAlias = [literal(this.#insideSql()), INSIDE];
+    const query: FindOptions & { readonly hooks: false } = {
+      attributes: [...this.#scoped, ...this.#keys, inside],
+      where: this.#key(),
+      hooks: false,
+      paranoid: false,
+      raw: true,
+      transaction,
+      ...(isLocked ? { lock: { level: transaction.LOCK.UPDATE, of: model } } : {}),
+    };
+    const found = (await model.unscoped().findOne(query)) as unknown as WriteValues | null;
+    return found && { isInside: found[INSIDE] === true, values: found };
+  }
+
+  #key(): Record<string, unknown> {
+    const { dataValues } = this.#record as { readonly dataValues: WriteValues };
+    return Object.fromEntries(this.#info.model.primaryKeyAttributes.map((name) => [name, dataValues[name]]));
+  }
+
+  /** SQL that is true where the row has one of the allowed values of each scoped attribute. */
+  #insideSql(): string {
+    const column = columnsOf(this.#info, this.#info.name);
+    const conditions = [...this.#access.values()].map(([attribute, allowed]) => {
+      const { type } = attributeOf(this.#info, attribute);
+      const values = allowed.flatMap((value) => encodeParameter(type, value) ?? []);
+      const within: Comparison = { kind: 'comparison', attribute, operator: '=in=', values };
+      return sql`(${compilePredicate(within, column)}) IS TRUE`;
+    });
+    const all = conditions.length > 0 ? joinSql(conditions, ' AND ') : raw('true');
+    return renderSql(all, (value) => this.sequelize.escape(boundText(value)));
+  }
+}

@@ -1,0 +1,108 @@
+/** Loads relations of records that were read, with as many statements as there are relations. */
+import type { Model } from 'sequelize';
+import { describeRecords } from '../../compile/describe-model.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { describeRelation } from '../../describe/relations.js';
+import type { AccessSource } from '../../operation/access.js';
+import { isNumberOnly } from '../../operation/count.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import { pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
+import type { RelationsToLoad } from '../paging/relations-to-load.js';
+import { attributeOf } from '../sql/predicate-sql.js';
+import { type FoundItems, NO_ITEMS, readItems } from './items-by-parent.js';
+import { setLoaded } from './loaded-relations.js';
+import type { RelatedContext } from './read-related.js';
+import { recordColumn } from './record-column.js';
+import { type WantedRelation, wantedRelations } from './relation-requests.js';
+import type { QueryContext } from './run-records.js';
+
+/** Context of a repository's queries. */
+export interface LoadContext {
+  /** Access to each model; null is everything. */
+  readonly source: AccessSource | null;
+  scope(): Promise<QueryContext['scope']>;
+}
+
+/** The attributes by which relations are found, and which have to be read for them. */
+export function keysOfRelations<M extends Model>(
+  model: ModelClass<M>,
+  include: RelationsToLoad,
+): readonly string[] {
+  const named = Array.isArray(include) ? include : Object.keys(include);
+  const names = named.map((each) =>
+    typeof each === 'string' ? (each.split('.')[0] as string) : each.plan.relation.name,
+  );
+  return names.flatMap((name) => parentKeyOf(model, name) ?? []);
+}
+
+function parentKeyOf<M extends Model>(model: ModelClass<M>, name: string): string | undefined {
+  return describeRelation(model as unknown as ModelClass, name).relation?.parentKey;
+}
+
+/** Gives records their relations. */
+export async function loadRelations<M extends Model>(
+  model: ModelClass<M>,
+  records: readonly Model[],
+  include: RelationsToLoad = [],
+  { source, scope }: LoadContext,
+): Promise<void> {
+  if (records.length === 0 || Object.keys(include).length === 0) return;
+  const { transaction } = await scope();
+  const plain = model as unknown as ModelClass;
+  const wanted = await wantedRelations(plain, include, source);
+  const info = describeRecords(plain);
+  await loadAll((name) => recordColumn(info, records, name), records, wanted, { transaction });
+}
+
+/** The values of an attribute in all records. */
+type Column = (attribute: string) => readonly (string | null)[];
+
+/** One after the other, because they may be on one connection. */
+async function loadAll(
+  column: Column,
+  records: readonly Model[],
+  wanted: readonly WantedRelation[],
+  context: RelatedContext,
+): Promise<void> {
+  if (records.length > 0) for (const each of wanted) await loadOne(column, records, each, context);
+}
+
+async function loadOne(
+  column: Column,
+  records: readonly Model[],
+  { plan, inclusion, access, size, sort, filter, fields, include }: WantedRelation,
+  context: RelatedContext,
+): Promise<void> {
+  const { relation, target } = plan;
+  const needed = include.map((each) => each.plan.relation.parentKey);
+  const read = fields && [...new Set([target.info.primaryKey.name, ...fields, ...needed])];
+  const columns = read ?? storedAttributes(target.info).map(({ name }) => name);
+  const keys = column(relation.parentKey);
+  // Their number is asked for elsewhere.
+  const isNone = 'count' in inclusion && isNumberOnly(inclusion as Inclusion);
+  const { groups, items: found } = await readItems(
+    { plan, access, filter, order: sort, size, fields: read, columns, needsRecords: true, keys: needed },
+    isNone ? [] : keys,
+    context,
+  );
+  const items = recordsOf(found, target.info, columns);
+  const columnOf: Column = (name) =>
+    found.records ? (found.columns.get(name) ?? []) : recordColumn(target.info, items, name);
+  await loadAll(columnOf, items, include, context);
+  for (const [index, record] of records.entries()) {
+    const key = keys[index] ?? null;
+    const { first, end, hasNext } = (key !== null && groups.get(key)) || NO_ITEMS;
+    const own = items.slice(first, end);
+    const value = relation.isOne ? (own[0] ?? null) : own;
+    setLoaded(record, relation.name, { inclusion, key, value, hasNext });
+  }
+}
+
+function recordsOf(found: FoundItems, info: ModelInfo, columns: readonly string[]): readonly Model[] {
+  if (found.records) return found.records;
+  const { rows, parsers } = found;
+  const attributes = columns.map((name) => attributeOf(info, name));
+  // Where there are no rows, nobody has said how to read one.
+  return rows.length === 0 ? [] : rows.map(pristineHydrator({ info, attributes, parsers }));
+}

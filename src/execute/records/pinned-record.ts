@@ -1,0 +1,90 @@
+/** Values of a record that code of the user's cannot change, as what a row belongs to, and what its UPDATE asks of the row. */
+import type { Attributes, Model, WhereOptions } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { deletedAtOf, versionOf } from '../../describe/attribute-notes.js';
+import type { RecordInfo } from '../../describe/model-info.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { attributeOf } from '../sql/predicate-sql.js';
+
+/** Values by attribute. */
+export type Pins = ReadonlyMap<string, unknown>;
+
+/** The same model, whose new records keep values. A Proxy, because methods of the user's class may build records. */
+export function pinningModel<M extends Model>(model: ModelClass<M>, pins: Pins): ModelClass<M> {
+  // Sequelize's types of a model's values are open here.
+  const build = (...args: unknown[]): M => pinned(Reflect.apply(model.build, model, args) as M, pins);
+  return new Proxy(model, {
+    get: (target, key, receiver) => (key === 'build' ? build : Reflect.get(target, key, receiver)),
+  });
+}
+
+/** The record, which keeps values whatever is set. */
+export function pinned<M extends Model>(record: M, pins: Pins): M {
+  for (const [name, value] of pins) {
+    const keep = { get: () => value, set: () => {} };
+    Object.defineProperty(record.dataValues, name, { ...keep, enumerable: true, configurable: true });
+  }
+  return record;
+}
+
+/**
+ * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
+ * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
+ * have hidden the row.
+ *
+ * @param within the condition of the request, beside that of the key
+ * @returns what ends it
+ */
+export function pinRow<M extends Model>(
+  info: RecordInfo,
+  record: M,
+  pins: Pins,
+  within: (byKey: object) => WhereOptions<Attributes<M>> | undefined,
+): () => void {
+  const { where: ofRecord } = record;
+  const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));
+  // Sequelize asks with `true` for the condition of an UPDATE.
+  const where = (isUpdate?: boolean) => {
+    const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
+    return isUpdate ? within(byKey) : { ...byKey, ...kept };
+  };
+  Object.defineProperty(record, 'where', { value: where, configurable: true });
+  return () => Reflect.deleteProperty(record, 'where');
+}
+
+/** Has the record hold values that can be set again: those of its row, where they are known. */
+export function unpin(record: Model, pins: Pins, row: WriteValues | null): void {
+  for (const [name, kept] of pins) {
+    const value = row?.[name] ?? kept;
+    const ordinary = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(record.dataValues, name, ordinary);
+  }
+}
+
+/** Columns of a row that is not soft-deleted, for an UPDATE. */
+export function aliveCondition<M extends Model>(model: ModelClass<M>): Readonly<Record<string, unknown>> {
+  const mark = deletedAtOf({
+    model: model as unknown as ModelClass,
+    paranoid: model.options.paranoid === true,
+  });
+  const { field = mark, defaultValue } = (mark && model.getAttributes()[mark as never]) || {};
+  if (field === undefined || typeof defaultValue === 'function') return {};
+  // Sequelize takes an empty default value for none.
+  return { [field]: defaultValue || null };
+}
+
+/** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
+export function startVersion(record: Model): Readonly<Record<string, unknown>> {
+  const model = record.constructor as ModelClass;
+  const version = versionOf(model);
+  if (version === undefined || record.dataValues[version] !== null) return {};
+  record.dataValues[version] = 0;
+  return { [model.getAttributes()[version]?.field ?? version]: null };
+}
+
+/** Leaves a row that was not written without a version. */
+export function resetVersion(record: Model): void {
+  const version = versionOf(record.constructor as ModelClass);
+  if (version !== undefined && record.dataValues[version] === 0 && record.previous(version as never) === null)
+    record.dataValues[version] = null;
+}

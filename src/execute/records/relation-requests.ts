@@ -1,0 +1,207 @@
+/** Compiles the relations that a caller of a repository names to the relations to load. */
+
+import { totalOrder } from '../../compile/compile-options.js';
+import { describeModel, describeRecords } from '../../compile/describe-model.js';
+import { keyProblem, softDeleteProblems } from '../../compile/related-models.js';
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { FilterTemplate } from '../../declare/filter-template.js';
+import { ownModel } from '../../describe/record.js';
+import { describeRelation } from '../../describe/relations.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import type { Predicate } from '../../operation/operation.js';
+import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import { typeTemplate } from '../../request/query/type-template.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
+import { storedAttributes } from '../customization/hydrate-record.js';
+import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
+
+/** One relation to load. */
+export interface WantedRelation {
+  readonly plan: FoundRelation;
+  /** Request that loads it. */
+  readonly inclusion: object;
+  readonly access: RelatedAccess;
+  /** Rows of each record; null is all of them. */
+  readonly size: number | null;
+  readonly sort: readonly SortTerm[];
+  readonly filter: Predicate | null;
+  readonly fields: readonly string[] | undefined;
+  readonly include: readonly WantedRelation[];
+}
+
+/**
+ * Compiles the request for each relation of a model.
+ *
+ * @param source what may be seen of each model; null is everything
+ * @throws ConfigError for what is no relation, or has options that mean nothing
+ */
+export async function wantedRelations(
+  model: ModelClass,
+  include: RelationsToLoad,
+  source: AccessSource | null,
+): Promise<readonly WantedRelation[]> {
+  const given: readonly (string | Inclusion | [string, true | RelationOptions])[] = Array.isArray(include)
+    ? include
+    : Object.entries(include);
+  const inclusions = given.filter(isInclusion);
+  const named = given.flatMap((each) => {
+    if (isInclusion(each)) return [];
+    const [path, options] = typeof each === 'string' ? [each, true as const] : each;
+    return [[path, options === true ? NO_OPTIONS : options] as const];
+  });
+  return Promise.all([
+    ...inclusions.map((each) => wantedByQuery(model, each, source)),
+    ...[...levelsOf(named)].map(([name, level]) => wantedByName(model, name, level, source)),
+  ]);
+}
+
+const NO_OPTIONS: RelationOptions = Object.freeze({});
+
+function isInclusion(each: string | Inclusion | readonly unknown[]): each is Inclusion {
+  return typeof each === 'object' && 'plan' in each;
+}
+
+/** Of one relation: its options, and the paths behind it. */
+interface Level {
+  options: RelationOptions;
+  readonly behind: Record<string, RelationOptions>;
+}
+
+function levelsOf(named: readonly (readonly [string, RelationOptions])[]): ReadonlyMap<string, Level> {
+  const levels = new Map<string, Level>();
+  for (const [path, options] of named) {
+    const dot = path.indexOf('.');
+    const name = dot < 0 ? path : path.slice(0, dot);
+    const level = levels.get(name) ?? { options: NO_OPTIONS, behind: {} };
+    levels.set(name, level);
+    if (dot < 0) level.options = options;
+    else level.behind[path.slice(dot + 1)] = options;
+  }
+  return levels;
+}
+
+async function wantedByName(
+  model: ModelClass,
+  name: string,
+  { options, behind }: Level,
+  source: AccessSource | null,
+): Promise<WantedRelation> {
+  const plan = relationOf(model, name);
+  const { info } = plan.target;
+  throwProblems(optionProblems(plan, options));
+  const { size = null, sort = [], filter = null, fields } = options;
+  return {
+    plan,
+    inclusion: options,
+    access: await accessTo(plan, source),
+    size: checkSize(size, name),
+    sort: totalOrder(sort, info.primaryKey.name),
+    filter: filter instanceof FilterTemplate ? typed(plan, filter) : filter,
+    fields,
+    include: await wantedRelations(info.model, behind, source),
+  };
+}
+
+/** Problems of options that types let pass: an ignored option would load other rows. */
+function optionProblems({ relation, target: { info } }: FoundRelation, options: RelationOptions): string[] {
+  const option = `include.${relation.name}`;
+  if (typeof options !== 'object' || options === null)
+    return [`${option} is ${showValue(options)}; use true, or an object such as { size: 3 }.`];
+  const { size, filter, fields = [] } = options;
+  const stored = storedAttributes(info).map(({ name }) => name);
+  const strange = fields.filter((name) => !stored.includes(name));
+  return [
+    ...unknownOptions(option, options, ['size', 'sort', 'filter', 'fields']),
+    ...(relation.isOne && size !== undefined
+      ? [`${option}.size is about a relation to one record; remove it.`]
+      : []),
+    ...(typeof filter === 'object' || filter === undefined
+      ? []
+      : [`${option}.filter is ${showValue(filter)}; use filter\`…\`, or the filter of a query.`]),
+    ...strange.map(
+      (name) =>
+        `${option}.fields has '${name}', which is no column of ${info.name}.${didYouMean(name, stored)}`,
+    ),
+  ];
+}
+
+function typed({ relation: { name }, target: { info } }: FoundRelation, filter: FilterTemplate): Predicate {
+  const source = `include.${name}.filter`;
+  const predicate = typeTemplate(info, filter, source);
+  if (predicate) return predicate;
+  throw new TypeError(`${source} has a value that is null or undefined: ${filter.texts.join('…')}`);
+}
+
+async function wantedByQuery(
+  model: ModelClass,
+  inclusion: Inclusion,
+  source: AccessSource | null,
+): Promise<WantedRelation> {
+  const { plan, size, sort, filter, include } = inclusion;
+  const { name, parent, target } = plan.relation;
+  if (ownModel(parent) !== ownModel(model))
+    throw new ConfigError([
+      `The query includes '${name}' of ${parent.name}, which is none of ${model.name}.`,
+    ]);
+  const granted = grantedOf(inclusion);
+  if (!granted && plan.where) {
+    throw new ConfigError([
+      `include.${name} has a condition that only its request can answer; pass the include of the query.`,
+    ]);
+  }
+  return {
+    plan,
+    inclusion,
+    access: granted ?? (await accessTo(plan, source)),
+    size: checkSize(size, name),
+    sort,
+    filter,
+    // Its names are those of answers, which code of the user's may make of any attributes.
+    fields: undefined,
+    include: await Promise.all(include.map((each) => wantedByQuery(target, each, source))),
+  };
+}
+
+async function accessTo(
+  { relation: { target, through } }: FoundRelation,
+  source: AccessSource | null,
+): Promise<RelatedAccess> {
+  return {
+    target: source ? await source.to(target) : OPEN_ACCESS,
+    where: null,
+    through: source && through ? await source.to(through.model) : null,
+  };
+}
+
+/** It is part of a text. */
+function checkSize(size: number | null, name: string): number | null {
+  if (size === null || (Number.isSafeInteger(size) && size >= 0)) return size;
+  throw new ConfigError([`The size of '${name}' is ${String(size)}; use an integer from 0.`]);
+}
+
+const relations = new WeakMap<ModelClass, Map<string, FoundRelation>>();
+
+/** The same for the same relation, as long as the model behind it stays as it is. */
+function relationOf(model: ModelClass, name: string): FoundRelation {
+  const known = relations.get(model) ?? new Map<string, FoundRelation>();
+  relations.set(model, known);
+  const before = known.get(name);
+  if (before && before.target.info === describeModel(before.relation.target)) return before;
+  const { relation, problem } = describeRelation(model, name);
+  if (!relation) throw new ConfigError([`'${name}' ${problem}`]);
+  const { target, parent, through } = relation;
+  if (target.sequelize !== parent.sequelize)
+    throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
+  const unkept = keyProblem(relation);
+  throwProblems(
+    [...softDeleteProblems(relation), ...(unkept ? [unkept] : [])].map((each) => `'${name}' ${each}`),
+  );
+  const between = through && describeRecords(through.model);
+  const found = { relation, target: { info: describeModel(target) }, through: between };
+  known.set(name, found);
+  return found;
+}

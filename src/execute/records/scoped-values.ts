@@ -1,0 +1,83 @@
+/** Values of rows that code of the application's writes within the scope of a request. */
+import { QueryTypes, type Sequelize } from 'sequelize';
+import type { RecordInfo } from '../../describe/model-info.js';
+import { missingReference } from '../../errors/missing-reference.js';
+import { toSequelizeError } from '../../errors/sequelize-error.js';
+import { type Access, allowsValue, presetOf } from '../../operation/access.js';
+import { bindTexts } from '../../operation/predicates.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { valueText } from '../../request/query/type-template.js';
+import { without } from '../../util/without.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { attributeOf, selectRow } from '../sql/predicate-sql.js';
+import { boundText, renderSql } from '../sql/sql-fragment.js';
+import type { WriteOptions } from './update-record.js';
+
+/**
+ * The values of a new row, with those that the scope gives it.
+ *
+ * @throws RefusedRequestError 403 for a value outside the scope
+ */
+export function newRowWithin(values: WriteValues, model: string, access: Access): WriteValues {
+  const written: Record<string, unknown> = { ...values };
+  for (const name of access.form.scope.keys()) {
+    const preset = presetOf(access, name);
+    if (written[name] === undefined && preset !== undefined) written[name] = preset;
+    else if (!allowsValue(access, name, written[name])) throw outside(model, name);
+  }
+  return written;
+}
+
+/**
+ * The values that a row is changed to. A row stays in its scope.
+ *
+ * @throws RefusedRequestError 403 for a value outside the scope, and for any where the row may be of several
+ */
+export function changesWithin(values: WriteValues, model: string, access: Access): WriteValues {
+  const written: Record<string, unknown> = { ...values };
+  for (const [name, mode] of access.form.scope) {
+    if (written[name] === undefined || mode === 'any') continue;
+    if (mode === 'several' || !allowsValue(access, name, written[name])) throw outside(model, name);
+    delete written[name];
+  }
+  return written;
+}
+
+/** The values that a row is replaced with, which stays in its scope; null where the new row would belong elsewhere. */
+export function replacementWithin(values: WriteValues, row: WriteValues, access: Access): WriteValues | null {
+  const scoped = [...access.form.scope.keys()];
+  const isElsewhere = scoped.some((name) => {
+    const text = valueText(values[name]);
+    return text !== undefined && text !== valueText(row[name]);
+  });
+  return isElsewhere ? null : without(values, scoped);
+}
+
+function outside(model: string, attribute: string): RefusedRequestError {
+  return new RefusedRequestError(403, `This request may not write ${model} with this ${attribute}.`);
+}
+
+/** For a write through Sequelize. @throws DatabaseError where one of the rows that the values refer to is not there */
+export async function checkReferences(
+  info: RecordInfo,
+  { references, slots }: Access,
+  values: WriteValues,
+  { transaction, useMaster = true }: WriteOptions,
+): Promise<void> {
+  const { model } = info;
+  const sequelize = model.sequelize as Sequelize;
+  for (const { attribute, target, key, where } of references) {
+    const value = encodeParameter(attributeOf(info, attribute).type, values[attribute]);
+    const refuse = (): never => {
+      throw toSequelizeError(sequelize, missingReference(info, attribute).parent, { model });
+    };
+    if (typeof value !== 'string') return refuse();
+    const row = selectRow({ kind: 'exists', target, key, value, where: bindTexts(where, slots) });
+    const found = await sequelize.query(
+      renderSql(row, (each) => sequelize.escape(boundText(each))),
+      { type: QueryTypes.SELECT, useMaster, ...(transaction ? { transaction } : {}) },
+    );
+    if (found.length === 0) refuse();
+  }
+}

@@ -1,0 +1,256 @@
+/** `unitOfWork` and `dbSession`: work in one transaction. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Model, Sequelize, Transaction } from 'sequelize';
+import { describeFault } from '../../errors/database-fault.js';
+import { currentEngine, type Engine } from '../../postgres/engine/engine.js';
+import { currentSession, type TransactionScope } from '../../postgres/session/session.js';
+import { ConfigError } from '../../util/config-error.js';
+import { adaptLogger, type Logger } from '../../util/logger.js';
+import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';
+import type { Repository } from './repository.js';
+import { resolveSource, type Source } from './resolve-source.js';
+
+/** A transaction that reads only. */
+export interface ReadSession extends TransactionScope {
+  /** A repository whose every query runs in the transaction; of a subclass, an instance of that subclass. */
+  repository<R extends Repository>(source: R | (new () => R)): R;
+  repository<M extends Model>(source: Source<M>): Repository<M>;
+}
+
+/** A transaction that writes: all of it happens, or nothing. */
+export interface UnitOfWork extends ReadSession {
+  /**
+   * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. Without
+   * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
+   * level: a savepoint inside a savepoint is refused. What else of the unit runs at the same time is undone with it.
+   */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a callback when the commit has succeeded; never when it failed. Callbacks run in their order, each when the one
+   * before it has ended, or has taken 5 s. Nothing waits for them, neither the answer nor what `unitOfWork` returns, except
+   * the end of the engine. An error in one is logged, in a request by the application's logger, and changes nothing of the
+   * answer.
+   */
+  afterCommit(callback: () => unknown): void;
+}
+
+/** The unit of work of a request. */
+export interface RequestUnit extends UnitOfWork {
+  /** As `savepoint`, around work that may have a savepoint of its own. */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work, checks what a commit would check, and undoes all of it, what it wanted after the commit, too. */
+  rehearse<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Options of `unitOfWork` and `dbSession`. */
+export interface SessionOptions {
+  /** Default: the current engine. */
+  engine?: Pick<Engine, 'sequelize'>;
+}
+
+/** Options of `unitOfWork`. */
+export interface UnitOfWorkOptions extends SessionOptions {
+  /**
+   * Runs the whole unit again, at most twice, after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). What
+   * the work did outside the database is done again too. Default: false.
+   */
+  retryable?: boolean;
+  /** Default: the server's, which is `READ COMMITTED`. */
+  isolationLevel?: Transaction.ISOLATION_LEVELS;
+  /** Where errors of callbacks after the commit go. Default: JSON lines on standard error. */
+  logger?: Logger;
+}
+
+const MAX_RETRIES = 2;
+/** Milliseconds. */
+const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
+
+/**
+ * Runs work in a transaction: commits when it returns, rolls back when it throws. Inside another unit of work it becomes
+ * part of that one, which cannot be committed any more when it throws; inside a read session, and in a GET, the database
+ * refuses its writes.
+ *
+ * @example
+ * ```ts
+ * await unitOfWork(async (uow) => {
+ *   const accounts = uow.repository(Account);
+ *   await accounts.update(from, { … });
+ *   await accounts.update(to, { … });
+ *   uow.afterCommit(() => notify(to));
+ * });
+ * ```
+ * @throws whatever the work throws, the database's error when the commit fails, and an error that tells of savepoints when
+ * something failed inside and its error was caught; ConfigError for a `logger` that lacks a method
+ */
+export async function unitOfWork<T>(
+  work: (uow: UnitOfWork) => Promise<T>,
+  options: UnitOfWorkOptions = {},
+): Promise<T> {
+  const { sequelize } = options.engine ?? currentEngine();
+  const outer = joinableSession(sequelize, 'write');
+  if (outer) return outer.runPart(async () => work(await openUnit(outer)));
+  // A unit of work inside a session that only reads is read-only, too.
+  const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
+  for (let attempt = 0; ; attempt += 1) {
+    const session = new DatabaseSession(sequelize, mode, settingsOf(options));
+    try {
+      return await session.run(async () => work(await openUnit(session)));
+    } catch (error) {
+      if (!options.retryable || attempt === MAX_RETRIES) throw error;
+      // The manual says to run the whole transaction again (13.5).
+      if (!describeFault(error)?.isRetryable) throw error;
+      await delay(RETRY_DELAY.min + Math.random() * (RETRY_DELAY.max - RETRY_DELAY.min));
+    }
+  }
+}
+
+/**
+ * Runs reads in one transaction, on one snapshot. The database refuses writes in it (25006); with `replicas` it runs on
+ * one of them. Inside another read session it becomes part of that one.
+ *
+ * @example
+ * ```ts
+ * const [cities, total] = await dbSession(async (session) => [
+ *   await session.repository(City).list({ limit: 10 }),
+ *   await City.count({ transaction: session.transaction }),
+ * ]);
+ * ```
+ * @throws whatever the work throws
+ */
+export async function dbSession<T>(
+  work: (session: ReadSession) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
+  const { sequelize } = options.engine ?? currentEngine();
+  const outer = joinableSession(sequelize, 'read');
+  if (outer) return work(await openReadSession(outer));
+  const session = new DatabaseSession(sequelize, 'read', SNAPSHOT);
+  return session.run(async () => work(await openReadSession(session)));
+}
+
+/** The read session over a database session, begun. */
+export async function openReadSession(database: DatabaseSession): Promise<ReadSession> {
+  const transaction = await database.begin();
+  const session: ReadSession = {
+    transaction,
+    // The overloads promise what is so: a repository stays one of its class.
+    repository: ((source: Source) => resolveSource(source).with(session)) as ReadSession['repository'],
+  };
+  return Object.freeze(session);
+}
+
+function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
+  return {
+    ...(isolationLevel === undefined ? {} : { isolationLevel }),
+    ...(logger === undefined ? {} : { logger: adaptLogger(logger) }),
+  };
+}
+
+/** Units of work by their database session, which is what the running code can be asked for. */
+const UNITS = new WeakMap<DatabaseSession, ActiveUnit>();
+
+/** The session that the running code is in, if it is of this kind and goes on. */
+export function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
+  const session = currentSession(sequelize);
+  return session instanceof DatabaseSession && session.canJoin(mode) ? session : undefined;
+}
+
+/** The unit of work over a database session; the same one at every call. */
+export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
+  const transaction = await session.begin();
+  const unit = UNITS.get(session) ?? new ActiveUnit(session, transaction);
+  UNITS.set(session, unit);
+  return unit;
+}
+
+/** Error that ends a successful rehearsal. */
+const REHEARSED = new Error('All of it is undone.');
+
+/** A unit of work under way. */
+class ActiveUnit implements RequestUnit {
+  readonly transaction: Transaction;
+  readonly #session: DatabaseSession;
+  #isInSavepoint = false;
+
+  constructor(session: DatabaseSession, transaction: Transaction) {
+    this.#session = session;
+    this.transaction = transaction;
+    session.expectCommit();
+  }
+
+  repository<R extends Repository>(source: R | (new () => R)): R;
+  repository<M extends Model>(source: Source<M>): Repository<M>;
+  repository(source: Source): Repository {
+    return resolveSource(source).with(this);
+  }
+
+  afterCommit(callback: () => unknown): void {
+    this.#session.afterCommit(callback);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isInSavepoint)
+      throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
+    this.#isInSavepoint = true;
+    try {
+      return await runInSavepoint(this.#session, 'unit', work);
+    } finally {
+      this.#isInSavepoint = false;
+    }
+  }
+
+  attempt<T>(work: () => Promise<T>): Promise<T> {
+    return runInSavepoint(this.#session, 'item', work);
+  }
+
+  async rehearse<T>(work: () => Promise<T>): Promise<T> {
+    const done: T[] = [];
+    const execute = executorOf(this.#session, this.transaction);
+    await this.#session
+      .runUndoable(async (checkParts) => {
+        await execute('SAVEPOINT rehearsal');
+        done.push(await work());
+        checkParts();
+        await execute('SET CONSTRAINTS ALL IMMEDIATE');
+        await execute('ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal');
+        throw REHEARSED;
+      })
+      .catch((error: unknown) => {
+        if (error !== REHEARSED) throw error;
+      });
+    return done[0] as T;
+  }
+}
+
+function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
+  return (statement: string) => sequelize.query(statement, { transaction });
+}
+
+/**
+ * Checks deferred constraints of one part, so that they refuse it and not the commit. They are deferred again
+ * afterwards, which no statement but a rollback can do.
+ */
+const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
+
+/** Runs work in a session; a throw undoes what it did, and the session can go on. */
+export async function runInSavepoint<T>(
+  session: DatabaseSession,
+  name: 'unit' | 'item' | 'replacement',
+  work: () => Promise<T>,
+): Promise<T> {
+  const transaction = await session.begin();
+  const execute = executorOf(session, transaction);
+  return session.runUndoable(async (checkParts) => {
+    await execute(`SAVEPOINT ${name}`);
+    try {
+      const result = await work();
+      checkParts();
+      await execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`);
+      return result;
+    } catch (error) {
+      // It fails where the connection is lost, and then the error at hand says so already.
+      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,198 @@
+/** Writes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Attributes,
+  type CreationAttributes,
+  EmptyResultError,
+  InstanceError,
+  type Model,
+  type QueryOptionsWithType,
+  QueryTypes,
+  type Transaction,
+} from 'sequelize';
+import { describeModel, describeRecords } from '../../compile/describe-model.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { versionOf } from '../../describe/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { isRuledOut } from '../../errors/database-fault.js';
+import { notStored } from '../../errors/errors.js';
+import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/session/table-triggers.js';
+import type { Maybe } from '../../util/maybe.js';
+import { storedAttributes } from '../customization/hydrate-record.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
+import { hasPlainQueries } from '../customization/plain-queries.js';
+import { quotedTable } from '../sql/quoted-table.js';
+
+/** Options of the queries of a write. */
+export interface WriteOptions {
+  readonly hooks?: false;
+  readonly transaction?: Transaction;
+  readonly useMaster?: boolean;
+}
+
+/**
+ * A column of every table, which a row that was written has, and a record that was read has not. Sequelize takes names
+ * only, so a column of ours is not possible.
+ */
+const MARK = 'tableoid';
+
+/** Attributes that an UPDATE of a model can return, or null; by the object that Sequelize makes anew with the model. */
+const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
+
+/**
+ * Writes values to the row of a record. Sequelize does not report an UPDATE without a row: the row that comes back with it
+ * tells, and shows what triggers did. Where a row may not be what came back, it is read in the same transaction.
+ *
+ * @throws InstanceError when the row is gone @throws NotStoredError when the database has left the row out
+ */
+export async function updateRecord<M extends Model>(
+  record: M,
+  values: Partial<Attributes<M>>,
+  options: WriteOptions,
+): Promise<M> {
+  const model = record.constructor as ModelClass;
+  const triggers = await modelTriggers(model, options);
+  const returned = returnedAttributes(model, triggers);
+  if (!returned) return updateAndRead(record, values, triggers, options);
+  const returning = [...returned.map(({ column }) => column), MARK] as (keyof Attributes<M>)[];
+  for (const name in values) {
+    const value = values[name];
+    if (value !== undefined) record.set(name, value as M[typeof name]);
+  }
+  // As `update` does, which copies the options twice more on the way.
+  const fields = (record.changed() || []) as (keyof Attributes<M>)[];
+  await record.save({ ...options, fields, returning });
+  if (takeRow(record, returned)) return record;
+  const isWritten = fields.some((name) => returned.some((each) => each.name === name));
+  if (isWritten && triggers.dropped.has('update')) await refuseDropped(record, options);
+  if (isWritten) throw new InstanceError('The row of the record is not there any more.');
+  // It has been read as it is.
+  return fields.length === 0 ? record : record.reload(options);
+}
+
+/** Reads the row that an UPDATE has written, in its transaction, where hooks, scopes and triggers may see or make a difference. */
+async function updateAndRead<M extends Model>(
+  record: M,
+  values: Partial<Attributes<M>>,
+  { dropped, isPlain }: TableTriggers,
+  options: WriteOptions,
+): Promise<M> {
+  const mayDrop = dropped.has('update');
+  const isMarked = isPlain && !describeRecords(record.constructor as ModelClass).attributes.has(MARK);
+  const before = mayDrop ? { ...record.dataValues } : null;
+  const returning = mayDrop && isMarked ? { returning: [MARK] as unknown as (keyof Attributes<M>)[] } : {};
+  await record.update(values, { ...options, ...returning });
+  const { [MARK]: mark, ...written }: Readonly<Record<string, unknown>> = record.dataValues;
+  const read = await record.reload(options);
+  if (!before || mark !== undefined || isDeepStrictEqual(written, before)) return read;
+  // A view has no mark: a row that is as it was has not been stored.
+  if (isMarked || isDeepStrictEqual({ ...read.dataValues }, before)) throw notStored('update');
+  return read;
+}
+
+/** @throws NotStoredError, or InstanceError where the row is gone */
+async function refuseDropped(record: Model, options: WriteOptions): Promise<never> {
+  await record.reload(options);
+  throw notStored('update');
+}
+
+/** The triggers of the table of a model. */
+export function modelTriggers<M extends Model>(
+  model: ModelClass<M>,
+  options: WriteOptions = { useMaster: true },
+): Maybe<TableTriggers> {
+  const { sequelize } = model;
+  if (!sequelize) return NO_TRIGGERS;
+  const query = { ...options, type: QueryTypes.SELECT } as QueryOptionsWithType<QueryTypes.SELECT>;
+  return tableTriggers(sequelize, quotedTable(model as unknown as ModelClass), (text, bind) =>
+    sequelize.query<object>(text, { ...query, bind }),
+  );
+}
+
+/**
+ * True where the row has to be locked from its reading to its UPDATE, whose result does not show whether the row was
+ * written. A version shows it; and a view may have no rows to lock.
+ *
+ * @param isProven whether the row is read again afterwards, where only code of this request may have moved it
+ */
+export async function needsLock<M extends Model>(
+  model: ModelClass<M>,
+  isProven: boolean,
+  options: WriteOptions,
+): Promise<boolean> {
+  const plain = model as unknown as ModelClass;
+  const triggers = await modelTriggers(model, options);
+  if (versionOf(plain) !== undefined || !triggers.isPlain) return false;
+  return isProven || !returnedAttributes(plain, triggers);
+}
+
+/** True where an update of a model reads the row that it has written: both have to be in one transaction then. */
+export async function needsReading<M extends Model>(model: ModelClass<M>): Promise<boolean> {
+  return returnedAttributes(model as unknown as ModelClass, await modelTriggers(model)) === null;
+}
+
+/**
+ * The attributes of the row that an UPDATE gives; null where it might not be the one that a query would give, or where
+ * hooks, scopes and methods of the user's would see the difference. Sequelize counts versions itself, and takes no other.
+ */
+function returnedAttributes(
+  model: ModelClass,
+  { hideUpdates, dropped }: TableTriggers,
+): readonly AttributeInfo[] | null {
+  const isCounted = versionOf(model) !== undefined && dropped.has('update');
+  if (hideUpdates || isCounted || !hasPlainQueries(model, 'write')) return null;
+  const rawAttributes = model.getAttributes();
+  if (!returnable.has(rawAttributes)) {
+    returnable.set(rawAttributes, distinctAttributes(describeModel(model)));
+  }
+  return returnable.get(rawAttributes) ?? null;
+}
+
+/**
+ * The stored attributes of a model; null where a row that comes back could be misread. Sequelize takes a `$` for a
+ * parameter, and a column that is called as another attribute for that one.
+ */
+function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
+  const { attributes } = info;
+  const all = [...attributes.values()];
+  const columns = all.map(({ column }) => column);
+  const isDistinct =
+    new Set([...columns, MARK]).size === columns.length + 1 &&
+    !attributes.has(MARK) &&
+    all.every(({ name, column }) => column === name || !attributes.has(column)) &&
+    !columns.some((column) => column.includes('$'));
+  return isDistinct ? storedAttributes(info) : null;
+}
+
+/** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */
+function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
+  const dataValues: Readonly<Record<string, unknown>> = record.dataValues;
+  if (!Object.hasOwn(dataValues, MARK)) return false;
+  const row = Object.fromEntries(returned.map(({ name }) => [name, dataValues[name]]));
+  record.set(row, { raw: true, reset: true });
+  return true;
+}
+
+/** True where no code of the user's takes part in a write. */
+export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
+  return (
+    hasPlainQueries(model, 'write') &&
+    model.primaryKeyAttributes.length === 1 &&
+    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
+  );
+}
+
+/** Inserts a row. @throws NotStoredError where the table leaves it out */
+export async function insertRecord<M extends Model>(
+  model: ModelClass<M>,
+  row: CreationAttributes<M>,
+  options: WriteOptions,
+): Promise<M> {
+  try {
+    return await model.create(row, options);
+  } catch (error) {
+    const isEmpty = error instanceof EmptyResultError;
+    const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
+    throw isDropped || isRuledOut(error) ? notStored('insert') : error;
+  }
+}

@@ -1,0 +1,176 @@
+/** Reads the rows behind a relation, of many parents with one statement. */
+import type { Sequelize } from 'sequelize';
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { Relation } from '../../describe/relations.js';
+import type { Predicate, Selection } from '../../operation/operation.js';
+import { currentTarget } from '../../postgres/connections/current-target.js';
+import type { StatementTarget } from '../../postgres/connections/statement-target.js';
+import type { TextRow } from '../../postgres/protocol/batch.js';
+import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
+import { arrayLiteral } from '../sql/encode-parameter.js';
+import { keyTerms } from '../sql/keyset-sql.js';
+import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
+import {
+  compileByKey,
+  compileRelated,
+  describeParents,
+  KEYS,
+  type ParentsSql,
+  selectRelatedCounts,
+} from '../sql/related-sql.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, toStatement } from '../sql/statement.js';
+import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
+
+/** Read of the rows of a relation. */
+export interface RelatedOperation {
+  /** The rows of the parent whose key is in the slot `parent`. */
+  readonly where: Predicate;
+  readonly select: Selection;
+  readonly order: readonly SortTerm[];
+  /** Rows of each parent; null is all of them. */
+  readonly limit: number | null;
+}
+
+/** Rows of several parents, parent by parent. */
+export interface RelatedRowsFound {
+  readonly rows: readonly TextRow[];
+  /** The place of each row's parent among the keys, from 0. */
+  readonly parents: readonly number[];
+  readonly parsers: readonly TextParser[];
+}
+
+/** No rows. */
+export const NOTHING: RelatedRowsFound = Object.freeze({ rows: [], parents: [], parsers: [] });
+
+/** The rows behind one relation. */
+export class RelatedRows {
+  readonly #info: ModelInfo;
+  readonly #table: TableSql;
+  readonly #parents: ParentsSql;
+  readonly #statements = new BoundedCache<Statement>();
+  readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
+  /** The key of the target, where its text tells which row belongs to which parent. */
+  #key: string | null;
+
+  /** @param info of the target */
+  constructor(relation: Relation, info: ModelInfo) {
+    this.#info = info;
+    this.#table = describeTable(info);
+    this.#parents = describeParents(relation);
+    this.#key = ownKeyOf(relation, info, this.#parents.key);
+  }
+
+  /**
+   * Reads the rows of parents with these keys.
+   *
+   * @param keys texts of the parents' column, each once
+   */
+  async run(
+    { where, select, order, limit }: RelatedOperation,
+    keys: readonly string[],
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
+  ): Promise<RelatedRowsFound> {
+    if (keys.length === 0) return NOTHING;
+    const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
+    let shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} `;
+    for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
+    // Integers need no quotes.
+    const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
+    const { rows, parsers } = await this.#read(shape, where, literal, slots, on, (lifted) => {
+      const wanted = {
+        parents: this.#parents,
+        where: lifted,
+        selection: describeSelection(this.#table, select, 0),
+      };
+      return byKey === null
+        ? compileRelated(this.#table, { ...wanted, order: keyTerms(this.#info, order), limit })
+        : compileByKey(this.#table, wanted, byKey);
+    });
+    const column = select.columns.length;
+    if (byKey === null) return { rows, parents: placesOf(rows, column), parsers };
+    const places = new Map(keys.map((key, place) => [key, place]));
+    const parents = rows.map((row) => places.get(row[column] as string));
+    if (!parents.includes(undefined)) return { rows, parents: parents as readonly number[], parsers };
+    // The column is no integer, as the model has it: its texts differ where values are equal.
+    this.#key = null;
+    return this.run({ where, select, order, limit }, keys, slots, on);
+  }
+
+  /**
+   * Counts the rows of parents with these keys.
+   *
+   * @param limit rows of each parent that are counted at most; `Infinity` counts all
+   * @returns a number for each key
+   */
+  async count(
+    where: Predicate,
+    limit: number,
+    keys: readonly string[],
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
+  ): Promise<readonly number[]> {
+    if (keys.length === 0) return [];
+    const { rows } = await this.#read(`count:${limit}`, where, arrayLiteral(keys), slots, on, (lifted) =>
+      toStatement(selectRelatedCounts(this.#table, { parents: this.#parents, where: lifted }, limit)),
+    );
+    const counted: number[] = [];
+    for (const [index, place] of placesOf(rows, 1).entries()) counted[place] = Number(rows[index]?.[0]);
+    return counted;
+  }
+
+  /**
+   * @param shape what the statement depends on beside the predicate
+   * @param keys the text of an array
+   */
+  async #read(
+    shape: string,
+    where: Predicate,
+    keys: string,
+    slots: Slots,
+    on: StatementTarget,
+    compile: (where: Predicate) => Statement,
+  ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
+    const lifted = this.#lift(where);
+    const { bound } = lifted;
+    const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
+      compile(lifted.predicate as Predicate),
+    );
+    const filled = joinSlots(slots, bound ?? NO_SLOTS);
+    filled[KEYS.slot] = keys;
+    const values = fillSlots(statement, filled);
+    // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
+    const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
+    return { rows: rows as readonly TextRow[], parsers };
+  }
+
+  #lift(where: Predicate): LiftedPredicate {
+    const known = this.#lifted.get(where);
+    if (known) return known;
+    const lifted = liftValues(where);
+    if (Object.isFrozen(where) && lifted.bound === null) this.#lifted.set(where, lifted);
+    return lifted;
+  }
+}
+
+/** An integer as PostgreSQL writes it. */
+const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
+
+/** Integers are equal where their texts are. A row with a primary key is the only one that its parent has. */
+function ownKeyOf(
+  { isOne, through, targetKey }: Relation,
+  { primaryKey }: ModelInfo,
+  parentKey: AttributeInfo,
+): string | null {
+  const isInteger = [primaryKey, parentKey].every(
+    ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
+  );
+  return isOne && !through && isInteger && targetKey === primaryKey.name ? targetKey : null;
+}
+
+/** The place of each row's parent among the keys, from 0. */
+function placesOf(rows: readonly TextRow[], column: number): readonly number[] {
+  return rows.map((row) => Number(row[column]) - 1);
+}

@@ -1,0 +1,364 @@
+/** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
+import { XMIN } from '../../describe/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { isRuledOut } from '../../errors/database-fault.js';
+import { ConcurrentModificationError, notStored } from '../../errors/errors.js';
+import { missingReference } from '../../errors/missing-reference.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  ListOperation,
+  Operation,
+  Predicate,
+  ReadOperation,
+  Reference,
+  ReplaceOperation,
+  UpdateOperation,
+} from '../../operation/operation.js';
+import { valueAsked } from '../../operation/predicates.js';
+import type { StatementTarget } from '../../postgres/connections/statement-target.js';
+import type { TextResult, TextRow } from '../../postgres/protocol/batch.js';
+import type { RowWrite } from '../../postgres/session/table-triggers.js';
+import { type Maybe, then } from '../../util/maybe.js';
+import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
+import type { Page } from '../paging/page.js';
+import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
+import { OperationCompiler } from '../sql/operation-compiler.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
+import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
+import { intoSlots, now, RowEncoder } from './encode-rows.js';
+import { RowList } from './row-list.js';
+import { tableTarget, triggersOf, write } from './table-target.js';
+
+/** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
+export type FoundRows = TextResult;
+
+/** The row of a replacement. */
+export interface ReplacedRows extends FoundRows {
+  readonly isNew: boolean;
+}
+
+/** The rows of a list. */
+export interface RowPage extends FoundRows {
+  /** Its items are the rows. */
+  readonly page: Page<TextRow>;
+}
+
+type AnyRows = FoundRows | ReplacedRows | RowPage;
+
+/** Attempts of a write that loses against others: another transaction has created the row, changed or deleted it. */
+const ATTEMPTS = 3;
+
+/** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
+export class RowExecutor {
+  readonly #info: ModelInfo;
+  readonly #compiler: OperationCompiler;
+  readonly #encoder: RowEncoder;
+  readonly #stamps: Stamps;
+
+  /** @param info of a model that is attached to an instance */
+  constructor(info: ModelInfo) {
+    this.#info = info;
+    this.#compiler = new OperationCompiler(info);
+    this.#encoder = new RowEncoder(info);
+    this.#stamps = stampsOf(info);
+  }
+
+  /** Reads a row, or none. */
+  run(operation: ReadOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
+  /** Reads a page of rows. */
+  run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
+  /**
+   * Writes, and gives what is written. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
+   * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once more:
+   * nothing has happened then that could not happen again.
+   */
+  run(
+    operation: InsertOperation | UpdateOperation,
+    slots?: Slots,
+    on?: StatementTarget,
+  ): Promise<FoundRows | null>;
+  /** The same for a row whose key is given. No row is given where the one that is there was not to be replaced, or none is there. */
+  run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
+  /** Deletes rows, or marks them as deleted; `count` tells how many. */
+  run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
+  run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<AnyRows | null>;
+  run(
+    operation: Operation,
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<AnyRows | null> {
+    switch (operation.kind) {
+      case 'read': {
+        const statement = this.#compiler.read(operation);
+        if (operation.isLocked || operation.isFresh) return write(on, statement, slots);
+        return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
+      }
+      case 'list':
+        return this.#list(operation, slots, on);
+      case 'insert':
+        return this.#insert(operation, slots, on);
+      case 'update':
+        return this.#update(operation, slots, on);
+      case 'replace':
+        return this.#replace(operation, slots, on);
+      case 'delete': {
+        return this.#delete(operation, slots, on);
+      }
+    }
+  }
+
+  /**
+   * Writes one row and keeps it under a key, in one statement.
+   *
+   * @returns null where no row was written, and nothing kept then
+   */
+  async runKept(
+    operation: InsertOperation | UpdateOperation | DeleteOperation,
+    slots: Slots,
+    key: RowKey,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<FoundRows | null> {
+    const filled = joinSlots(slots, keySlots(key));
+    const statement = await this.#writeOf(operation, filled, on);
+    if (!statement) return null;
+    const written = await write(on, keepingRow(statement, key.table, operation.kind === 'delete'), filled);
+    return written.rows.length === 1 ? written : null;
+  }
+
+  /**
+   * True where the table may leave out the row of a write. The write has to be in a transaction then: without a row
+   * it throws, and the transaction rolls back everything that the table has done instead.
+   *
+   * @param isAlone the caller holds no connection
+   */
+  mayDrop(
+    writes: readonly RowWrite[],
+    on: StatementTarget = tableTarget(this.#info),
+    isAlone = false,
+  ): Maybe<boolean> {
+    return then(triggersOf(this.#compiler.table, on, isAlone), ({ dropped }) =>
+      writes.some((each) => dropped.has(each)),
+    );
+  }
+
+  /** The statement of a write, which adds its values to the slots; null where there is none. */
+  async #writeOf(
+    operation: InsertOperation | UpdateOperation | DeleteOperation,
+    filled: Record<string, string | null>,
+    on: StatementTarget,
+  ): Promise<Statement | null> {
+    switch (operation.kind) {
+      case 'insert':
+        return this.#insertOf(operation, filled);
+      case 'update': {
+        filled[NOW.slot] = now();
+        const shape = this.#encoder.changes(operation.set, intoSlots(filled));
+        if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
+        return this.#updateOf(operation, shape);
+      }
+      case 'delete':
+        if (operation.mark !== null) filled[NOW.slot] = now();
+        return this.#compiler.delete(operation);
+    }
+  }
+
+  async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
+    const { window, count } = operation;
+    const list = new RowList(this.#compiler, operation, slots, on);
+    const page =
+      window.kind === 'keyset'
+        ? await findCursorPage(list, window, count)
+        : await findOffsetPage(list, window, count);
+    return { page, rows: page.items, count: page.items.length, parsers: list.parsers };
+  }
+
+  async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
+    const { references = [] } = operation;
+    const filled = joinSlots(slots, NO_SLOTS);
+    const statement = this.#insertOf(operation, filled);
+    if (!statement) return null;
+    const written = await this.#writeShared(statement, filled, null, on).catch((error: unknown) => {
+      throw isRuledOut(error) ? notStored('insert') : error;
+    });
+    if (written.rows.length > 0) return written;
+    if (references.length > 0) {
+      const { rows: marks } = await write(on, this.#compiler.check(references), filled);
+      this.#refuse(references, marks[0] ?? []);
+    }
+    // Rows that the references were missing at first may be there by now.
+    const again = references.length > 0 ? await write(on, statement, filled) : written;
+    if (again.rows.length === 0) throw notStored('insert');
+    return again;
+  }
+
+  async #delete(operation: DeleteOperation, slots: Slots, on: StatementTarget): Promise<FoundRows> {
+    const { where, mark } = operation;
+    const filled = mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
+    const deleted = await write(on, this.#compiler.delete(operation), filled);
+    // A trigger that gives OLD leaves the row as it was, and counts as a write.
+    if (deleted.count === 0 || mark !== null)
+      await this.#refuseDropped(mark === null ? 'delete' : 'update', where, filled, on);
+    return deleted;
+  }
+
+  /** @throws NotStoredError where the row of a write without a row is there, and the table may leave it out */
+  async #refuseDropped(
+    written: RowWrite,
+    where: Predicate,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<void> {
+    if (!(await this.mayDrop([written], on))) return;
+    const select = { columns: [this.#info.primaryKey.name] };
+    const found = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
+    if (found.rows.length > 0) throw notStored(written);
+  }
+
+  #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
+    const shape = this.#encoder.newRow(operation.row, intoSlots(filled));
+    if (shape === null) return null;
+    return this.#compiler.insert(shape, () => this.#encoder.attributesOf(shape), operation);
+  }
+
+  #updateOf(operation: UpdateOperation, shape: string): Statement {
+    return this.#compiler.update(shape, () => this.#encoder.attributesOf(shape), this.#stamps, operation);
+  }
+
+  async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
+    const { where, set, differs, returning } = operation;
+    const filled = joinSlots(slots, { [NOW.slot]: now() });
+    const shape = this.#encoder.changes(set, intoSlots(filled));
+    if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
+    if (shape.includes('1')) {
+      const statement = this.#updateOf(operation, shape);
+      // The transaction could not tell two states of a row apart that it has written.
+      const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
+      const changed = await this.#writeShared(statement, filled, key, on);
+      const isWritten = changed.rows.length > 0;
+      if (differs) {
+        // A trigger that gives OLD leaves the row as it was, and counts as a write.
+        await this.#refuseDropped('update', where, filled, on);
+        return changed;
+      }
+      // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
+      if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
+      if (!isWritten)
+        return this.#explain(operation, this.#encoder.attributesOf(shape), statement, filled, on);
+    }
+    return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
+  }
+
+  /**
+   * The row that an UPDATE has not written, which is as the values say, or none. Where it differs, something has changed it meanwhile: it is
+   * written then, so that the answer is never the change of another request.
+   *
+   * @throws DatabaseError where one of the rows that it refers to is not there
+   * @throws NotStoredError @throws ConcurrentModificationError
+   */
+  async #explain(
+    operation: UpdateOperation,
+    set: readonly AttributeInfo[],
+    update: Statement,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<FoundRows> {
+    const { references = [], returning } = operation;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const found = await write(on, this.#compiler.unwritten(set, operation), slots);
+      const marks = found.rows[0]?.slice(returning.columns.length);
+      if (!marks) return found;
+      this.#refuse(references, marks);
+      if (marks[references.length] !== 't') return found;
+      const again = await write(on, update, slots);
+      if (again.rows.length > 0) return again;
+    }
+    return this.#giveUp(on);
+  }
+
+  /** For a write that has not happened in all its attempts. */
+  async #giveUp(on: StatementTarget): Promise<never> {
+    if (await this.mayDrop(['update'], on)) throw notStored('update');
+    throw new ConcurrentModificationError(
+      `Others write this ${this.#info.name} at the same time; repeat the request.`,
+    );
+  }
+
+  /** @throws DatabaseError where one of the rows is not there */
+  #refuse(references: readonly Reference[], marks: TextRow): void {
+    const missing = references.find((_, index) => marks[index] !== 't');
+    if (missing) throw missingReference(this.#info, missing.attribute);
+  }
+
+  /** The key of the one row that a predicate can find; undefined where it may find several. */
+  #keyOf(where: Predicate, slots: Slots): string | undefined {
+    const value = valueAsked(where, this.#info.primaryKey.name);
+    return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
+  }
+
+  async #replace(
+    operation: ReplaceOperation,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<ReplacedRows | null> {
+    const { where, row, set, only, references = [], returning, unseen } = operation;
+    if (only === 'change') {
+      const changed = await this.#update(
+        { kind: 'update', where, set, references, returning, unseen },
+        slots,
+        on,
+      );
+      return changed && { ...changed, isNew: false };
+    }
+    const filled = joinSlots(slots, { [NOW.slot]: now() });
+    const take = intoSlots(filled);
+    const shapes = [this.#encoder.changes(set, take), this.#encoder.newRow(row, take)] as const;
+    const [changes, values] = shapes;
+    if (changes === null || values === null) return null;
+    const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
+    if (hideUpdates || haveLateKeys) return null;
+    const setOf = () => this.#encoder.attributesOf(changes);
+    const isChanged = only === null && changes.includes('1');
+    const rowOf = () => this.#encoder.attributesOf(values);
+    const statement = this.#compiler.replace(
+      shapes.join(),
+      rowOf,
+      isChanged ? setOf : null,
+      this.#stamps,
+      operation,
+    );
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const written = await write(on, statement, filled);
+      const isNew = written.rows[0]?.at(-1) === 't';
+      if (written.rows.length > 0) return { ...written, isNew };
+      const found = await write(on, this.#compiler.unwritten(setOf(), operation), filled);
+      const marks = found.rows[0]?.slice(returning.columns.length);
+      // A row that cannot be replaced is created, or the database reports why not.
+      if (!marks) {
+        const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
+        return created && { ...created, isNew: true };
+      }
+      if (only === 'create') return { ...found, rows: [], count: 0, isNew };
+      this.#refuse(references, marks);
+      if (marks[references.length] !== 't') return { ...found, isNew };
+    }
+    return this.#giveUp(on);
+  }
+
+  /**
+   * Together with others of the same statement, unless a trigger may do what could not be undone.
+   *
+   * @param key of the row that is written; null for a new one, undefined for what goes alone
+   */
+  async #writeShared(
+    statement: Statement,
+    slots: Slots,
+    key: string | null | undefined,
+    on: StatementTarget,
+  ): Promise<TextResult> {
+    const isShared =
+      key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
+    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
+  }
+}

@@ -1,0 +1,301 @@
+/** A transaction that begins when it is first needed, and ends once. */
+import { AsyncResource } from 'node:async_hooks';
+import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { runCallbacks } from '../../postgres/session/commit-callbacks.js';
+import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
+import { runInSession, type SessionScope } from '../../postgres/session/session.js';
+import {
+  applySettings,
+  currentSettings,
+  type RequestSettings,
+} from '../../postgres/session/session-variables.js';
+import { survivable } from '../../util/late-rejections.js';
+import { defaultLogger, type Logger } from '../../util/logger.js';
+import {
+  beginTransaction,
+  commitTransaction,
+  forgetCallbacks,
+  ownCallbacks,
+  rollbackTransaction,
+} from './transaction-bounds.js';
+
+/**
+ * Purpose of a session. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
+ * its own; only statements other than reads get a transaction, and are refused in it.
+ */
+export type SessionMode = 'write' | 'read' | 'get';
+
+/** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
+export interface DatabaseSessionOptions extends TransactionOptions {
+  readonly logger?: Logger;
+  /** Of the request that it is part of. Default: those of the running code. */
+  readonly settings?: RequestSettings | null;
+  /** Whose code runs in it, as a log names it. Default: a unit of work. */
+  readonly owner?: () => string;
+}
+
+/** A session of one Sequelize instance. */
+export class DatabaseSession implements SessionScope {
+  readonly sequelize: Sequelize;
+  readonly #mode: SessionMode;
+  readonly #options: TransactionOptions;
+  readonly #logger: Logger;
+  #settings: RequestSettings | null;
+  readonly #owner: () => string;
+  /** Calls that are under way. */
+  readonly #calls = new Map<Promise<unknown>, string>();
+  readonly #callbacks: (() => unknown)[] = [];
+  #begun: Promise<Transaction> | null = null;
+  #isEnded = false;
+  #isCommitted = false;
+  /** True where a rollback of the transaction loses work. */
+  #isWork: boolean;
+  /** Error inside that must not be committed although it was caught. */
+  #failure: { readonly cause: unknown } | null = null;
+  /** Why it was ended while its work still runs. */
+  #abortion: Error | null = null;
+  /** Error of a write that comes after the rollback of the writes that it belongs to. */
+  #undone: Error | null = null;
+
+  constructor(
+    sequelize: Sequelize,
+    mode: SessionMode,
+    {
+      logger = defaultLogger,
+      settings = currentSettings(),
+      owner = () => 'A unit of work',
+      ...options
+    }: DatabaseSessionOptions = {},
+  ) {
+    this.sequelize = sequelize;
+    this.#mode = mode;
+    this.#isWork = mode === 'write';
+    this.#options = options;
+    this.#logger = logger;
+    this.#settings = settings;
+    this.#owner = owner;
+  }
+
+  note(promise: Promise<unknown>, call: string): void {
+    if (!this.#isEnded) this.#calls.set(promise, call);
+    const end = () => void this.#calls.delete(promise);
+    promise.then(end, (error: unknown) => {
+      end();
+      this.forgive(error);
+    });
+  }
+
+  forgive(error: unknown): void {
+    // Nothing is asked of it: it may be a proxy that throws.
+    if (typeof error === 'object' && error !== null) survivable(error, this.#logger);
+  }
+
+  /** Waits for calls that the work has not awaited: without them half of it would be committed, or nothing and told as done. */
+  async #settle(): Promise<void> {
+    const calls = [...new Set(this.#calls.values())].join(', ');
+    this.#logger.error(
+      `${this.#owner()} returned while ${calls} was under way, and is held until that has ended; put await before the call.`,
+    );
+    while (this.#calls.size > 0) await Promise.all(this.#calls.keys());
+  }
+
+  get isReadOnly(): boolean {
+    return this.#mode !== 'write' && !this.#isOver;
+  }
+
+  /** True where work for this mode can still join the session. One that was rolled back lets writes fail. */
+  canJoin(mode: SessionMode): boolean {
+    return this.#mode === mode && (!this.#isOver || this.#undone !== null);
+  }
+
+  async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
+    if (this.#abortion) throw this.#abortion;
+    // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
+    if (this.#undone && query === 'other') throw this.#undone;
+    // Queries that outlive their session, such as work that nobody awaited, go on without one.
+    if (this.#isEnded) return null;
+    // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
+    const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
+    return isAlone && !this.#isUnguarded ? null : this.begin();
+  }
+
+  /** The transaction; begun at the first call. It has the settings of a request that joins it. */
+  begin(): Promise<Transaction> {
+    const settings = currentSettings();
+    const isNew = settings !== null && settings.key !== this.#settings?.key;
+    const refusal = this.#abortion ?? this.#undone ?? (isNew && this.#settings ? otherSettings() : null);
+    if (refusal) return Promise.reject(refusal);
+    if (isNew) this.#settings = settings;
+    if (isNew) {
+      this.#begun =
+        this.#begun?.then((transaction) =>
+          applySettings(this.sequelize, transaction, settings).then(() => transaction),
+        ) ?? null;
+    }
+    this.#begun ??= this.#begin();
+    return this.#begun;
+  }
+
+  /** Runs work in the session, and ends it: commits when the work returns, rolls back when it throws. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await runInSession(this, work);
+      await this.commit();
+      return result;
+    } catch (error) {
+      await this.rollback(error);
+      throw error;
+    }
+  }
+
+  /** Has the session fail where PostgreSQL rolls it back instead of committing it, even if it only reads. */
+  expectCommit(): void {
+    this.#isWork = true;
+  }
+
+  /** Runs a callback after a commit that succeeded, with the async context of its own code: that of a request has its settings. */
+  afterCommit(callback: () => unknown): void {
+    this.#callbacks.push(AsyncResource.bind(callback));
+  }
+
+  /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */
+  async runPart<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      this.refuse(cause);
+      throw cause;
+    }
+  }
+
+  /** Has nothing of the session be committed, because a part of it has failed. */
+  refuse(cause: unknown): void {
+    this.#failure ??= { cause };
+  }
+
+  /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
+  async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
+    const transaction = await this.begin();
+    const count = this.#callbacks.length;
+    const ownCount = ownCallbacks(transaction).length;
+    const failure = this.#failure;
+    const checkParts = (): void => {
+      if (this.#failure !== failure) this.#refuseFailure();
+    };
+    try {
+      return await work(checkParts);
+    } catch (error) {
+      this.#callbacks.length = count;
+      forgetCallbacks(transaction, ownCount);
+      this.#failure = failure;
+      throw error;
+    }
+  }
+
+  /**
+   * Commits what has begun. When that fails nothing is committed, as far as anybody can know.
+   *
+   * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
+   */
+  async commit(): Promise<void> {
+    if (this.#abortion) throw this.#abortion;
+    if (this.#calls.size > 0 && !this.#isEnded) await this.#settle();
+    if (this.#failure && !this.#isEnded) {
+      await this.rollback(this.#failure.cause);
+      this.#refuseFailure();
+    }
+    if (!this.#take()) return;
+    const transaction = await this.#begun;
+    if (!transaction) return;
+    this.#isCommitted = await commitTransaction(transaction);
+    if (!this.#isCommitted && this.#isWork) throw new RolledBackError('A query');
+    if (this.#isCommitted) this.#notify(transaction);
+  }
+
+  /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
+  async rollback(cause?: unknown): Promise<void> {
+    if (this.#mode === 'write' && !this.#isCommitted)
+      this.#undone ??= survivable(lateWrite(cause), this.#logger);
+    if (!this.#take()) return;
+    const transaction = await this.#begun?.catch(() => null);
+    if (transaction) await rollbackTransaction(transaction, cause);
+  }
+
+  /**
+   * Rolls back while the work still runs, behind a query that is under way: whatever the work asks of the session then
+   * fails with the reason. Never throws.
+   */
+  async abort(reason: Error): Promise<void> {
+    if (this.#isEnded) return;
+    if (this.#mode === 'write') this.#undone ??= reason;
+    const ended = this.rollback(reason);
+    this.#abortion = reason;
+    await ended;
+  }
+
+  /** True where the session has ended, and its work too. */
+  get #isOver(): boolean {
+    return this.#isEnded && this.#abortion === null;
+  }
+
+  /** True for the first one who ends a session that has begun. */
+  #take(): boolean {
+    const isFirst = !this.#isEnded;
+    this.#isEnded = true;
+    this.#abortion = null;
+    return isFirst && this.#begun !== null;
+  }
+
+  #refuseFailure(): never {
+    throw new RolledBackError('A unit of work', this.#failure ?? undefined);
+  }
+
+  /** Starts the callbacks; those of the transaction itself come last. */
+  #notify(transaction: Transaction): void {
+    const callbacks = [...this.#callbacks.splice(0), ...ownCallbacks(transaction)];
+    runCallbacks(this.sequelize, callbacks, this.#logger);
+  }
+
+  #begin(): Promise<Transaction> {
+    const options = { ...this.#options, readOnly: this.#mode !== 'write' };
+    return beginTransaction(this.sequelize, options, this.#settings);
+  }
+
+  /** True where a statement that begins with SELECT could write on an engine's connection for reads. */
+  get #isUnguarded(): boolean {
+    return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
+  }
+}
+
+function otherSettings(): Error {
+  return new Error(
+    'A request joins a unit of work that has the settings of another one; end that one before.',
+  );
+}
+
+/** Error of a session that could not be committed, as something in it had failed. A mistake in the code: 500. */
+class RolledBackError extends Error {
+  override readonly name = 'RolledBackError';
+
+  /** @param what failed */
+  constructor(what: string, options?: ErrorOptions) {
+    super(
+      `${what} failed inside a transaction and its error was caught, so all of the transaction is rolled back. ` +
+        'Run what may fail alone in uow.savepoint(work).',
+      options,
+    );
+  }
+}
+
+function lateWrite(cause: unknown): Error {
+  return new Error(
+    'A write came after the unit of work that it belongs to had been rolled back. Wait for all parts of a unit before it ' +
+      'throws, with Promise.allSettled for example, or give a query that is no part of it { transaction: null }.',
+    { cause },
+  );
+}
+
+/** One snapshot for all reads, so that a page and its count agree. It cannot fail to serialize, as it writes nothing. */
+export const SNAPSHOT: TransactionOptions = Object.freeze({
+  isolationLevel: Transaction.ISOLATION_LEVELS.REPEATABLE_READ,
+});

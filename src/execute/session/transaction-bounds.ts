@@ -1,0 +1,118 @@
+/** Begins and ends a session's transaction: with PostgreSQL's own result, and never on a connection in doubt. */
+import type { EventEmitter } from 'node:events';
+import { QueryTypes, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
+import { describeFault } from '../../errors/database-fault.js';
+import { SessionTransaction } from '../../postgres/connections/session-transaction.js';
+import { statementRunner } from '../../postgres/connections/statement-runner.js';
+import { type MarkedClient, transactionInternals } from '../../postgres/session/connection-internals.js';
+import { EngineSequelize, refuseWrites } from '../../postgres/session/engine-sequelize.js';
+import { currentSession } from '../../postgres/session/session.js';
+import {
+  applySettings,
+  type RequestSettings,
+  withoutSettings,
+} from '../../postgres/session/session-variables.js';
+import { sequelizeProblem } from '../customization/internals-trial.js';
+import { seesQueries } from '../customization/query-customizations.js';
+
+/** A connection, as Sequelize keeps it. */
+interface Connection extends MarkedClient {
+  /** pg's side of the socket. Another driver may have none. */
+  readonly connection?: EventEmitter;
+}
+
+/** Sequelize passes on what the driver says of a COMMIT, against its types. */
+interface CommittingInterface {
+  commitTransaction(transaction: Transaction, options: object): Promise<unknown>;
+}
+
+/**
+ * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is not known.
+ *
+ * @param settings of the request that it is part of
+ */
+export async function beginTransaction(
+  sequelize: Sequelize,
+  options: TransactionOptions,
+  settings: RequestSettings | null,
+): Promise<Transaction> {
+  const isOfEngine = sequelize instanceof EngineSequelize;
+  const isOwn = isOfEngine && sequelize.transaction === EngineSequelize.prototype.transaction;
+  if (isOwn && !seesQueries(sequelize) && !sequelizeProblem()) {
+    const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
+    return statementRunner(sequelize).begin({ ...options, readOnly }, settings);
+  }
+  // Without those of the running code, which an engine's instance would set.
+  const transaction = await withoutSettings(() => sequelize.transaction(options));
+  // An engine's instance does so itself, where its connections do not.
+  if (options.readOnly && !isOfEngine) await refuseWrites(sequelize, transaction);
+  if (settings) await applySettings(sequelize, transaction, settings);
+  return transaction;
+}
+
+/**
+ * Commits; whether PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
+ * which Sequelize's own `commit` passes over.
+ *
+ * @throws what the commit fails with; its connection is closed then
+ */
+export async function commitTransaction(transaction: Transaction): Promise<boolean> {
+  const internals = transactionInternals<Connection>(transaction);
+  if (!internals) return transaction.commit().then(() => true);
+  if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
+  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) === 'COMMIT';
+  // Of a raw query Sequelize gives all that the driver says, and of others the rows.
+  const options = { ...internals.options, type: QueryTypes.RAW };
+  // An instance whose `query` passes on less does not keep the tag from being heard.
+  let heard: unknown;
+  const hear = ({ text }: { readonly text: string }): void => {
+    heard = text;
+  };
+  const socket = internals.connection?.connection;
+  socket?.on('commandComplete', hear);
+  try {
+    const committing: CommittingInterface = internals.sequelize.getQueryInterface();
+    const answer = await committing.commitTransaction(transaction, options);
+    internals.cleanup();
+    return (tagOf(answer) ?? heard) !== 'ROLLBACK';
+  } catch (error) {
+    await internals.forceCleanup();
+    throw error;
+  } finally {
+    socket?.off('commandComplete', hear);
+  }
+}
+
+/** Rolls back, or closes the connection where that cannot be. Never throws. */
+export async function rollbackTransaction(transaction: Transaction, cause: unknown): Promise<void> {
+  try {
+    // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
+    const internals = transactionInternals<Connection>(transaction);
+    const isLost = describeFault(cause)?.kind === 'unavailable';
+    if (transaction instanceof SessionTransaction) {
+      if (isLost) await transaction.forceCleanup();
+      else if (!transaction.finished) await transaction.end('ROLLBACK');
+    } else if (internals && (isLost || internals.connection?._invalid)) await internals.forceCleanup();
+    else await transaction.rollback();
+  } catch {
+    // Sequelize has closed the connection, and with it the transaction has ended.
+  }
+}
+
+/** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
+export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
+  // Where Sequelize has ended the transaction, it has run them.
+  const { _afterCommitHooks: hooks = [] } = transactionInternals<Connection>(transaction) ?? {};
+  return hooks.map((hook) => () => hook(transaction));
+}
+
+/** Forgets those that were given to it since it had this many. */
+export function forgetCallbacks(transaction: Transaction, count: number): void {
+  transactionInternals<Connection>(transaction)?._afterCommitHooks?.splice(count);
+}
+
+/** Command that the driver reports as executed; undefined where a wrapper of the user's passes on less. */
+function tagOf(answer: unknown): unknown {
+  const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
+  return result?.command;
+}

@@ -1,0 +1,130 @@
+/**
+ * A place in a list -> the rows that follow it, as conditions that an index can answer.
+ *
+ * The usual `a > x OR (a = x AND b > y)` cannot be a range of an index, and costs as much as the rows it skips. Here the
+ * rows after a place are cut into ranges that follow one another, each of which is one range scan: they are asked in
+ * turn, and usually the first one fills the page. PostgreSQL sorts NULL as the largest value, so it is a range of its
+ * own, and only for columns that can be null.
+ */
+
+import { totalOrder } from '../../compile/compile-options.js';
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import type { Value } from '../../operation/operation.js';
+import type { ColumnSql } from './predicate-sql.js';
+import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
+
+/** One column of an order, as far as ranges depend on it. */
+export interface KeyTerm extends SortTerm {
+  readonly nullable: boolean;
+}
+
+/** A keyset, as far as ranges depend on it. Null is NULL. */
+export interface KeysetValues {
+  readonly values: readonly (Value | null)[];
+  readonly isInclusive: boolean;
+}
+
+/** The total order of a model's rows that begins with these terms. */
+export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly SortTerm[] = []): KeyTerm[] {
+  return totalOrder(sort, primaryKey.name).map((term) => ({
+    ...term,
+    nullable: attributes.get(term.attribute)?.nullable ?? true,
+  }));
+}
+
+/** The rows after a place, as ranges in their order. None when nothing can follow. */
+export function rangesAfter(
+  terms: readonly KeyTerm[],
+  { values, isInclusive }: KeysetValues,
+  column: ColumnSql,
+): SqlFragment[] {
+  const start = rowComparisonStart(terms, values);
+  const ranges: SqlFragment[] = [];
+  const tail = terms.slice(start);
+  if (tail.length > 0) {
+    const prefix = equalPrefix(terms, values, start, column);
+    ranges.push(allOf([...prefix, compareRows(tail, values.slice(start), isInclusive, column)]));
+    ranges.push(...nullRange(tail[0] as KeyTerm, column).map((range) => allOf([...prefix, range])));
+  } else if (isInclusive) ranges.push(allOf(equalPrefix(terms, values, terms.length, column)));
+  for (let level = start - 1; level >= 0; level -= 1) {
+    const prefix = equalPrefix(terms, values, level, column);
+    const strictly = strictlyAfter(terms[level] as KeyTerm, values[level] ?? null, column);
+    ranges.push(...strictly.map((range) => allOf([...prefix, range])));
+  }
+  return ranges;
+}
+
+/** True in SQL for the row that a place was made from: the order is total, so no other has the same values. */
+export function rowAt(terms: readonly KeyTerm[], { values }: KeysetValues, column: ColumnSql): SqlFragment {
+  return allOf(equalPrefix(terms, values, terms.length, column));
+}
+
+/**
+ * From which column on the rest is one row comparison, `(a, b) > (x, y)`, which an index answers as one exact range:
+ * same direction, no NULL in the place, and no column that can be null but the first.
+ */
+function rowComparisonStart(terms: readonly KeyTerm[], values: KeysetValues['values']): number {
+  let start = terms.length;
+  while (start > 0) {
+    const term = terms[start - 1] as KeyTerm;
+    const next = terms[start];
+    if (values[start - 1] === null) break;
+    if (next && (next.nullable || next.descending !== term.descending)) break;
+    start -= 1;
+  }
+  return start;
+}
+
+function compareRows(
+  terms: readonly KeyTerm[],
+  values: KeysetValues['values'],
+  isInclusive: boolean,
+  column: ColumnSql,
+): SqlFragment {
+  const columns = joinSql(
+    terms.map(({ attribute }) => column(attribute)),
+    ', ',
+  );
+  const places = joinSql(
+    values.map((value) => sql`${value ?? ''}`),
+    ', ',
+  );
+  const left = terms.length === 1 ? columns : sql`(${columns})`;
+  const right = terms.length === 1 ? places : sql`(${places})`;
+  if (terms[0]?.descending) return isInclusive ? sql`${left} <= ${right}` : sql`${left} < ${right}`;
+  return isInclusive ? sql`${left} >= ${right}` : sql`${left} > ${right}`;
+}
+
+/** NULLs follow all values where the order ascends. */
+function nullRange({ attribute, descending, nullable }: KeyTerm, column: ColumnSql): SqlFragment[] {
+  return nullable && !descending ? [sql`${column(attribute)} IS NULL`] : [];
+}
+
+function strictlyAfter(term: KeyTerm, value: Value | null, column: ColumnSql): SqlFragment[] {
+  const { attribute, descending } = term;
+  if (value === null) return descending ? [sql`${column(attribute)} IS NOT NULL`] : [];
+  const beyond = descending ? sql`${column(attribute)} < ${value}` : sql`${column(attribute)} > ${value}`;
+  return [beyond, ...nullRange(term, column)];
+}
+
+function equalPrefix(
+  terms: readonly KeyTerm[],
+  values: KeysetValues['values'],
+  length: number,
+  column: ColumnSql,
+): SqlFragment[] {
+  return terms.slice(0, length).map(({ attribute }, index) => {
+    const value = values[index] ?? null;
+    return value === null ? sql`${column(attribute)} IS NULL` : sql`${column(attribute)} = ${value}`;
+  });
+}
+
+function allOf(conditions: readonly SqlFragment[]): SqlFragment {
+  return joinSql(conditions, ' AND ');
+}
+
+/** The same order walked the other way. NULLs change sides with it, as PostgreSQL has them. */
+export function reversed<T extends SortTerm>(terms: readonly T[]): T[] {
+  return terms.map((term) => ({ ...term, descending: !term.descending }));
+}

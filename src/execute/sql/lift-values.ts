@@ -1,0 +1,131 @@
+/**
+ * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
+ * attributes, operators, and names of slots.
+ */
+
+import { LIST_OPERATORS, TRUTH_OPERATORS } from '../../compile/filter-operators.js';
+import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
+import { isOuterValue } from '../../operation/predicates.js';
+import { arrayValue } from './predicate-sql.js';
+
+/** A predicate without bound values, and these. */
+export interface LiftedPredicate {
+  readonly predicate: Predicate | null;
+  /** The same for two predicates only if they compile to the same text. */
+  readonly shape: string;
+  /** By slot; null where there are none. */
+  readonly bound: Readonly<Record<string, string>> | null;
+  /** Attributes that have to be equal to a slot of the operation's own; null where slots mean anything else. */
+  readonly slotted: readonly string[] | null;
+}
+
+const NOTHING: LiftedPredicate = Object.freeze({ predicate: null, shape: '', bound: null, slotted: [] });
+
+/** No name of an attribute or a slot has it: what begins with it is structure. */
+const END = '\0';
+
+/** Lifts the bound values out of a predicate. */
+export function liftValues(predicate: Predicate | null): LiftedPredicate {
+  if (predicate === null) return NOTHING;
+  const lifting = new Lifting();
+  const lifted = lifting.predicate(predicate);
+  const { shape, bound, slotted, hasOtherSlots } = lifting;
+  return { predicate: lifted, shape, bound, slotted: hasOtherSlots ? null : slotted };
+}
+
+/** Several predicates of one statement without bound values, and these. */
+export interface LiftedPredicates {
+  readonly where: Predicate | null;
+  /** The others, in their order. */
+  readonly rows: readonly Predicate[];
+  readonly shape: string;
+  readonly bound: Readonly<Record<string, string>>;
+}
+
+/** Lifts the bound values out of several predicates, which stay apart. */
+export function liftAll(where: Predicate | null, rows: readonly Predicate[]): LiftedPredicates {
+  const lifting = new Lifting();
+  const lifted = where && lifting.predicate(where);
+  lifting.shape += `${END}${where === null}`;
+  const others = rows.map((row) => lifting.predicate(row));
+  return { where: lifted, rows: others, shape: lifting.shape, bound: lifting.bound ?? {} };
+}
+
+class Lifting {
+  shape = '';
+  bound: Record<string, string> | null = null;
+  readonly slotted: string[] = [];
+  hasOtherSlots = false;
+  #isInOr = false;
+  #count = 0;
+
+  predicate(predicate: Predicate): Predicate {
+    if (predicate.kind === 'comparison') return this.#comparison(predicate);
+    if (predicate.kind === 'exists') return this.#exists(predicate);
+    if (predicate.kind === 'written') {
+      this.shape += `${END}${predicate.kind}(${predicate.target.name}${END}${predicate.text}${END})`;
+      return predicate;
+    }
+    const { kind, operands } = predicate;
+    this.shape += `${END}${kind}(`;
+    const isInOr = this.#isInOr;
+    this.#isInOr ||= kind === 'or';
+    const lifted = operands.map((each) => this.predicate(each));
+    this.#isInOr = isInOr;
+    this.shape += `${END})`;
+    return { kind, operands: lifted };
+  }
+
+  #exists(exists: Exists): Exists {
+    const { kind, isNegated = false, target, key, value, where } = exists;
+    this.shape += `${END}${isNegated ? '!' : ''}${kind}(${target.name}${END}${key}${END}`;
+    this.hasOtherSlots = true;
+    if (isOuterValue(value)) this.shape += `^${value.attribute}${END}`;
+    const lifted = { ...exists, value: isOuterValue(value) ? value : this.#lift(value) };
+    const condition = where && this.predicate(where);
+    this.shape += `${END})`;
+    return { ...lifted, where: condition };
+  }
+
+  #comparison(comparison: Comparison): Comparison {
+    const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
+    this.shape += `${attribute}${END}${operator}`;
+    if (jsonType) this.shape += `${jsonType}${END}`;
+    if (toMilliseconds) this.shape += `~${END}`;
+    if (TRUTH_OPERATORS.has(operator)) {
+      this.shape += `${values[0]}${END}`;
+      return comparison;
+    }
+    const [first] = values;
+    if (operator === '==' && typeof first === 'object' && !this.#isInOr) this.slotted.push(attribute);
+    else if (values.some((value) => typeof value === 'object')) this.hasOtherSlots = true;
+    const lifted = (LIST_OPERATORS.has(operator) ? [arrayValue(values)] : values).map((value) =>
+      this.#lift(value),
+    );
+    this.shape += END;
+    return { ...comparison, values: lifted };
+  }
+
+  #lift(value: Value): Slot {
+    if (typeof value === 'object') {
+      this.shape += `:${value.slot}${END}`;
+      return value;
+    }
+    this.shape += '?';
+    const slot = slotAt('bound', this.#count);
+    this.#count += 1;
+    this.bound ??= {};
+    this.bound[slot.slot] = value;
+    return slot;
+  }
+}
+
+const known: Record<string, Slot[]> = {};
+
+/** A slot with a number from 0. */
+export function slotAt(name: 'bound' | 'keyset', index: number): Slot {
+  known[name] ??= [];
+  const slots = known[name];
+  slots[index] ??= Object.freeze({ slot: `${name}.${index}` });
+  return slots[index];
+}

@@ -1,0 +1,251 @@
+/**
+ * Operations on one table -> statements. A text depends on the shape of an operation, and not on its values: it is put together
+ * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
+ * limited.
+ */
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { unseenOf } from '../../describe/unseen-values.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  Junction,
+  ListOperation,
+  Predicate,
+  ReadOperation,
+  Reference,
+  Selection,
+  UpdateOperation,
+} from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
+import { type LiftedPredicate, liftValues } from './lift-values.js';
+import { describeList, type ListSql } from './list-sql.js';
+import { compilePredicate } from './predicate-sql.js';
+import { compileSelect, type RowsSql } from './select-sql.js';
+import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { bindSlots, type Statement, toStatement } from './statement.js';
+import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
+import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
+import {
+  compileDelete,
+  compileInsert,
+  compileReplace,
+  compileUpdate,
+  differsSql,
+  referredRow,
+  type Stamps,
+} from './write-sql.js';
+
+/** Parts of an UPDATE besides the values. */
+type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen'>;
+
+/** Compiles the operations on one table. */
+export class OperationCompiler {
+  readonly table: TableSql;
+  readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
+  readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
+  readonly #selections = new BoundedCache<SelectionSql>();
+  readonly #lists = new BoundedCache<ListSql>();
+  readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
+  readonly #statements = new BoundedCache<Statement>();
+  readonly #reads = new WeakMap<ReadOperation, Statement>();
+  #planned = new BoundedCache<boolean>();
+  /** Indexes that the entries of `#planned` are based on. */
+  #indexes: readonly IndexInfo[] | undefined;
+  /** Number of selections and lists: a shape holds a number instead of the names, which are longer. */
+  #count = 0;
+
+  /** @param info of a model that is attached to an instance */
+  constructor(info: ModelInfo) {
+    this.table = describeTable(info);
+  }
+
+  delete({ where, mark }: DeleteOperation): Statement {
+    return this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark));
+  }
+
+  /** @param shape the same for the same rows of attributes only */
+  insert(
+    shape: string,
+    rowOf: () => readonly AttributeInfo[],
+    { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
+  ): Statement {
+    const selection = this.#selection(returning);
+    const where = allOf(...references.map(referredRow));
+    return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
+      compileInsert(this.table, rowOf(), lifted, selection),
+    );
+  }
+
+  /** @param shape the same for the same attributes only */
+  update(
+    shape: string,
+    setOf: () => readonly AttributeInfo[],
+    stamps: Stamps,
+    { where, references = [], returning, unseen }: Written,
+  ): Statement {
+    const selection = this.#selection(returning);
+    const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
+    const always = this.#isAlways(setOf, unseen);
+    return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) =>
+      compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection, always }),
+    );
+  }
+
+  /**
+   * @param shape the same for the same attributes of a row only
+   * @param setOf null where a row that is there stays as it is
+   */
+  replace(
+    shape: string,
+    rowOf: () => readonly AttributeInfo[],
+    setOf: (() => readonly AttributeInfo[]) | null,
+    stamps: Stamps,
+    { where, references = [], returning, unseen }: Written,
+  ): Statement {
+    const selection = this.#selection(returning);
+    const all: Junction = { kind: 'and', operands: [where, ...references.map(referredRow)] };
+    const always = setOf !== null && this.#isAlways(setOf, unseen);
+    const mark = always ? 'always ' : '';
+    return this.#bound(all, `replace ${setOf ? mark : 'none '}${shape} ${selection.number} `, (lifted) => {
+      const [, ...rows] = (lifted as Junction).operands;
+      const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection, always };
+      return compileReplace(this.table, {
+        row: rowOf(),
+        change,
+        references: allOf(...rows),
+        returning: selection,
+      });
+    });
+  }
+
+  /** The rows of a predicate, in no order. */
+  read(operation: ReadOperation): Statement {
+    const known = this.#reads.get(operation);
+    if (known) return known;
+    const statement = this.#read(operation);
+    // An operation that is frozen comes again, and has the same texts if its predicate has no bound values.
+    if (Object.isFrozen(operation) && this.lift(operation.where).bound === null) {
+      this.#reads.set(operation, statement);
+    }
+    return statement;
+  }
+
+  #read({ where, select, isLocked }: ReadOperation): Statement {
+    const { columns, number } = this.#selection(select);
+    const { table } = this;
+    const tail = raw(isLocked ? ' FOR UPDATE' : '');
+    return this.#bound(where, `${isLocked ? 'lock' : 'select'} ${number} `, (lifted) =>
+      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)], tail }),
+    );
+  }
+
+  /** SELECT with one boolean for each reference: its row is there. */
+  check(references: readonly Reference[]): Statement {
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, this.table.column));
+    return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
+  }
+
+  /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
+  unwritten(
+    set: readonly AttributeInfo[],
+    { where, references = [], returning, unseen }: Written,
+  ): Statement {
+    const { column } = this.table;
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
+    const columns = [
+      ...this.#selection(returning).columns,
+      ...rows,
+      differsSql(
+        set,
+        column,
+        this.#isAlways(() => set, unseen),
+      ),
+    ];
+    return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
+  }
+
+  /** Common part of all pages of a list. */
+  list({ select, order }: Pick<ListOperation, 'select' | 'order'>): ListSql {
+    const selection = this.#selection(select);
+    let shape = `${selection.number}`;
+    for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
+    return this.#lists.get(shape, () => describeList(this.table, selection, order, this.#nextNumber()));
+  }
+
+  /**
+   * A statement of a list.
+   *
+   * @param shape what it depends on beside the list and the predicate; without spaces
+   */
+  listStatement(list: ListSql, shape: string, where: LiftedPredicate, rowsOf: () => RowsSql): Statement {
+    return this.#statements.get(`list ${list.number} ${shape} ${where.shape}`, () => {
+      const { conditions, ...rows } = rowsOf();
+      const found = where.predicate ? [compilePredicate(where.predicate, this.table.column)] : [];
+      return compileSelect(this.table, { ...rows, conditions: [...found, ...conditions] });
+    });
+  }
+
+  /**
+   * True where the values of a list's predicate decide which plan is good. They do not where an index begins with the
+   * columns of those in slots, and goes on with the order: its plan is the best one for any values.
+   */
+  isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
+    if (bound !== null || slotted === null) return true;
+    if (slotted.length === 0) return false;
+    const { info } = this.table;
+    const indexes = indexesOf(info.model);
+    if (indexes === undefined) return true;
+    if (indexes !== this.#indexes) {
+      this.#indexes = indexes;
+      this.#planned = new BoundedCache();
+    }
+    return this.#planned.get(
+      `${number} ${shape}`,
+      () => !indexes.some((index) => servesOrder(info, index, slotted, terms)),
+    );
+  }
+
+  /** The conditions of ranges of a list. */
+  ranges(list: ListSql, shape: string, compile: () => readonly SqlFragment[]): readonly SqlFragment[] {
+    return this.#ranges.get(`${list.number} ${shape}`, compile);
+  }
+
+  /** A predicate without bound values, and these. */
+  lift(where: Predicate | null): LiftedPredicate {
+    const known = where && this.#predicates.get(where);
+    if (known) return known;
+    const lifted = liftValues(where);
+    // One with bound values is that of a request, and does not come again.
+    if (where && Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
+    return lifted;
+  }
+
+  #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
+    const lifted = this.lift(where);
+    // Null only where the predicate is.
+    const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
+    return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
+  }
+
+  /** True where a write counts as a change, whatever values the row has. */
+  #isAlways(setOf: () => readonly AttributeInfo[], unreadable: UpdateOperation['unseen']): boolean {
+    const unseen = unseenOf(this.table.info.model, unreadable);
+    return unseen !== undefined && setOf().some(({ name }) => unseen.has(name));
+  }
+
+  #selection(selection: Selection): SelectionSql {
+    const known = this.#frozenSelections.get(selection);
+    if (known) return known;
+    const described = this.#selections.get(selection.columns.join('\0'), () =>
+      describeSelection(this.table, selection, this.#nextNumber()),
+    );
+    if (Object.isFrozen(selection)) this.#frozenSelections.set(selection, described);
+    return described;
+  }
+
+  #nextNumber(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Values of many rows as parameters: an array for each column, so that one text serves any number of rows. The arrays get their
+ * types from the columns of the table; the SELECT that tells a type is never executed.
+ */
+import type { ColumnType } from '../../describe/column-type.js';
+import type { AttributeInfo } from '../../describe/model-info.js';
+import type { Slot } from '../../operation/operation.js';
+import type { ColumnSql } from './predicate-sql.js';
+import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import type { TableSql } from './table-sql.js';
+
+/** A column of values. */
+export interface GivenColumn {
+  readonly attribute: AttributeInfo;
+  /** True where some rows have no value for it. Default: none lacks one. */
+  readonly isPartial?: boolean;
+}
+
+/** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */
+const LISTED: ReadonlySet<string> = new Set(['RANGE', 'HSTORE', 'INET', 'CIDR', 'MACADDR', 'TSVECTOR']);
+
+/** True where values of the type can be sent as columns. */
+export function isGivable(type: ColumnType): boolean {
+  if (type.kind === 'array') return type.element.kind !== 'array' && isGivable(type.element);
+  return type.kind === 'other' ? LISTED.has(type.sqlType) : type.kind !== 'virtual';
+}
+
+/** The arrays of a group of rows, in slots. Those of an array column are joined; `first` and `last` tell which members a row has. */
+export type GivenPart = 'value' | 'first' | 'last' | 'given';
+
+/** The slot of one array. */
+export function givenSlot(group: number, part: GivenPart, attribute: string): Slot {
+  return { slot: `many.${group}.${part}.${attribute}` };
+}
+
+/** The places of the rows among all that are asked for, from 0. */
+export function placesSlot(group: number): Slot {
+  return { slot: `many.${group}.places` };
+}
+
+/** Names that no model has. */
+const ROWS = raw(identifier('.rows'));
+
+/** The rows of a group, as a table of their own. */
+export interface GivenSql {
+  /** Columns behind SELECT: `n`, `v0`, `v1`, …; with texts also `t0`, … */
+  readonly select: SqlFragment;
+  /** The value of an attribute, in a table of these rows. */
+  readonly valueOf: (table: SqlFragment) => ColumnSql;
+}
+
+/**
+ * Rows of a group.
+ *
+ * @param texts whether the values are also given as they are written, where columns compare them so
+ */
+export function givenSql(
+  table: TableSql,
+  group: number,
+  columns: readonly GivenColumn[],
+  { texts = false, more = [] }: { readonly texts?: boolean; readonly more?: readonly NamedSql[] } = {},
+): GivenSql {
+  const arrays: NamedSql[] = [{ name: 'n', value: sql`${placesSlot(group)}::int4[]` }];
+  const shown: SqlFragment[] = [sql`${ROWS}.n`];
+  const show = (name: string, value: SqlFragment) => shown.push(sql`${value} AS ${raw(name)}`);
+  const unnest = (name: string, value: SqlFragment) => {
+    arrays.push({ name, value });
+    show(name, sql`${ROWS}.${raw(name)}`);
+  };
+  for (const [index, { attribute, isPartial }] of columns.entries()) {
+    const { name, type } = attribute;
+    const values = givenSlot(group, 'value', name);
+    if (isPartial) unnest(`h${index}`, sql`${givenSlot(group, 'given', name)}::bool[]`);
+    if (type.kind === 'array') {
+      arrays.push({ name: `f${index}`, value: sql`${givenSlot(group, 'first', name)}::int4[]` });
+      arrays.push({ name: `l${index}`, value: sql`${givenSlot(group, 'last', name)}::int4[]` });
+      const members = sql`[${ROWS}.${raw(`f${index}`)}:${ROWS}.${raw(`l${index}`)}]`;
+      show(`v${index}`, sql`(${typedMembers(table, attribute, values)})${members}`);
+      if (texts && isComparedAsText(type)) show(`t${index}`, sql`(${values}::text[])${members}`);
+    } else {
+      unnest(`v${index}`, typedArray(table, attribute, values));
+      if (texts && isComparedAsText(type)) unnest(`t${index}`, sql`${values}::text[]`);
+    }
+  }
+  for (const { name, value } of more) unnest(name, value);
+  const names = arrays.map(({ name }) => raw(name));
+  const unnested = joinSql(
+    arrays.map(({ value }) => value),
+    ', ',
+  );
+  const from = sql`unnest(${unnested}) AS ${ROWS} (${joinSql(names, ', ')})`;
+  return {
+    select: sql`${joinSql(shown, ', ')} FROM ${from}`,
+    valueOf: (source) => (attribute) => sql`${source}.${raw(`v${placeOf(columns, attribute)}`)}`,
+  };
+}
+
+/** A piece of SQL with a name of its own. */
+export interface NamedSql {
+  readonly name: string;
+  readonly value: SqlFragment;
+}
+
+/** The place of an attribute among the columns; -1 where it is none of them. */
+export function placeOf(columns: readonly GivenColumn[], attribute: string): number {
+  return columns.findIndex((each) => each.attribute.name === attribute);
+}
+
+/** An array of values of an attribute's column. */
+export function typedArray({ name }: TableSql, attribute: AttributeInfo, values: Slot): SqlFragment {
+  return sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(attribute)} FROM ${raw(name)}) ELSE ${values} END`;
+}
+
+/** A value of an array column. A slice of it has the type of the array, where the column has a domain over it. */
+function typedMembers({ name }: TableSql, attribute: AttributeInfo, values: Slot): SqlFragment {
+  return sql`CASE WHEN false THEN (SELECT ${columnName(attribute)} FROM ${raw(name)})[1:0] ELSE ${values} END`;
+}
+
+/** Types of which one value has several texts that Sequelize tells apart, and of which a column may hold less than is given. */
+export function isComparedAsText(type: ColumnType): boolean {
+  // Arrays of floats are compared as what they are.
+  if (type.kind === 'array') return type.element.kind !== 'float' && isComparedAsText(type.element);
+  return ['bigint', 'decimal', 'float', 'time'].includes(type.kind);
+}

@@ -1,0 +1,188 @@
+/** A predicate -> a condition. Identifiers come from the model, values stay values. */
+import { XMIN } from '../../describe/attribute-notes.js';
+import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
+import type { Comparison, Exists, Predicate, Value, Written } from '../../operation/operation.js';
+import { isOuterValue } from '../../operation/predicates.js';
+import { arrayLiteral } from './encode-parameter.js';
+import { jsonPathSql } from './json-path-sql.js';
+import { quotedTable } from './quoted-table.js';
+import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+
+/** Gives the SQL of a column. */
+export type ColumnSql = (attribute: string) => SqlFragment;
+
+/** Columns of a model, qualified with the alias that its table has in the query. */
+export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
+  return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
+}
+
+/** System columns of every table of PostgreSQL, which no model has: no column can have this name. */
+const SYSTEM: ReadonlyMap<string, AttributeInfo> = new Map([
+  [
+    XMIN,
+    {
+      name: XMIN,
+      column: XMIN,
+      type: { kind: 'bigint' },
+      role: 'version',
+      nullable: false,
+      hasDefault: true,
+    },
+  ],
+]);
+
+/** @throws TypeError for a name that the model does not have */
+export function attributeOf({ attributes, name: model }: RecordInfo, name: string): AttributeInfo {
+  const attribute = attributes.get(name) ?? SYSTEM.get(name);
+  if (attribute === undefined) throw new TypeError(`${model} has no attribute '${name}'.`);
+  return attribute;
+}
+
+/**
+ * Compiles a predicate.
+ *
+ * @param depth how many subqueries are around it
+ */
+export function compilePredicate(predicate: Predicate, column: ColumnSql, depth = 0): SqlFragment {
+  if (predicate.kind === 'comparison') return compileComparison(predicate, column);
+  if (predicate.kind === 'written') return compileWritten(predicate, column);
+  if (predicate.kind === 'exists') {
+    const row = selectRow(predicate, column, depth);
+    return predicate.isNegated ? sql`NOT EXISTS (${row})` : sql`EXISTS (${row})`;
+  }
+  const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column, depth)})`);
+  return joinSql(operands, predicate.kind === 'and' ? ' AND ' : ' OR ');
+}
+
+/**
+ * Selects the row that has to be there.
+ *
+ * @param outer the columns of the row around it; left out where its key is not compared with them
+ */
+export function selectRow(
+  { target, key, value, where }: Exists,
+  outer: ColumnSql = noOuterRow,
+  depth = 0,
+): SqlFragment {
+  const isOuter = isOuterValue(value);
+  // A table may be joined with itself. PostgreSQL cuts the end of a long name.
+  const alias = isOuter ? `${depth + 1}.${target.name}` : target.name;
+  const column = columnsOf(target, alias);
+  const table = raw(`${quotedTable(target.model)} AS ${identifier(alias)}`);
+  const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');
+  if (isOuter)
+    return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}`;
+  const { kind } = attributeOf(target, key).type;
+  // An integer beyond the range of the column is an error, and not no row.
+  const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
+  return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}`;
+}
+
+/** Elsewhere the table has another name, so the row is looked up once more under its own. */
+function compileWritten({ target, text }: Written, column: ColumnSql): SqlFragment {
+  const own = columnsOf(target, target.name);
+  const keys = target.model.primaryKeyAttributes;
+  const [key = missingKey(target)] = keys;
+  if (own(key).texts[0] === column(key).texts[0]) return raw(text);
+  const same = keys.map((each) => sql`${own(each)} = ${column(each)}`);
+  const table = raw(`${quotedTable(target.model)} AS ${identifier(target.name)}`);
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${joinSql(same, ' AND ')} AND (${raw(text)}))`;
+}
+
+function missingKey({ name }: RecordInfo): never {
+  throw new TypeError(`${name} has a default scope, and no primary key to find its rows by.`);
+}
+
+function noOuterRow(attribute: string): never {
+  throw new TypeError(`There is no row around the subquery that has '${attribute}'.`);
+}
+
+function compileComparison(comparison: Comparison, column: ColumnSql): SqlFragment {
+  const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
+  if (jsonType === undefined) {
+    const equality = toMilliseconds ? equalMoments(comparison, column(attribute)) : undefined;
+    return equality ?? compare(comparison, column(attribute));
+  }
+  const { isThere, value } = jsonPathSql(attribute, jsonType, column);
+  if (operator !== '=isnull=') return sql`(${isThere} AND ${compare(comparison, value)})`;
+  return values[0] === 'true' ? sql`(${isThere}) IS NOT TRUE` : isThere;
+}
+
+function compare({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
+  const [first = '', second = ''] = values;
+  switch (operator) {
+    case '==':
+      return sql`${column} = ${first}`;
+    case '!=':
+      return sql`${column} <> ${first}`;
+    case '=lt=':
+      return sql`${column} < ${first}`;
+    case '=le=':
+      return sql`${column} <= ${first}`;
+    case '=gt=':
+      return sql`${column} > ${first}`;
+    case '=ge=':
+      return sql`${column} >= ${first}`;
+    case '=in=':
+      // One array, so that a list of any length is the same statement.
+      return sql`${column} = ANY(${arrayValue(values)})`;
+    case '=out=':
+      return sql`${column} <> ALL(${arrayValue(values)})`;
+    case '=between=':
+      return sql`${column} BETWEEN ${first} AND ${second}`;
+    case '=notbetween=':
+      return sql`${column} NOT BETWEEN ${first} AND ${second}`;
+    case '=like=':
+      return sql`${column} LIKE ${first}`;
+    case '=notlike=':
+      return sql`${column} NOT LIKE ${first}`;
+    case '=ilike=':
+      return sql`${column} ILIKE ${first}`;
+    case '=inotlike=':
+      return sql`${column} NOT ILIKE ${first}`;
+    // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
+    case '=contains=':
+      return sql`${column} OPERATOR(pg_catalog.@>) ${arrayValue(values)}`;
+    case '=overlaps=':
+      return sql`${column} OPERATOR(pg_catalog.&&) ${arrayValue(values)}`;
+    case '=isempty=':
+      return first === 'true' ? sql`${column} = '{}'` : sql`${column} <> '{}'`;
+    case '=isnull=':
+      return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
+  }
+}
+
+const REST = raw("interval '999 microseconds'");
+
+/**
+ * The equality of a moment of which an answer shows the milliseconds only: a value without microseconds is equal to all moments of its
+ * millisecond. Undefined for another operator. A range of the column stands beside what no index answers.
+ */
+function equalMoments({ operator, values }: Comparison, column: SqlFragment): SqlFragment | undefined {
+  const whole = sql`date_trunc('milliseconds', ${column})`;
+  const [first = ''] = values;
+  const value = sql`${first}::timestamptz`;
+  const last = sql`CASE WHEN date_trunc('milliseconds', ${value}) = ${value} THEN ${value} + ${REST} ELSE ${value} END`;
+  const list = (): SqlFragment => sql`${arrayValue(values)}::timestamptz[]`;
+  switch (operator) {
+    case '==':
+      return sql`${column} BETWEEN ${value} AND ${last}`;
+    case '!=':
+      return sql`${column} NOT BETWEEN ${value} AND ${last}`;
+    case '=in=': {
+      const bounds = sql`(SELECT min(v) FROM unnest(${list()}) AS v) AND (SELECT max(v) + ${REST} FROM unnest(${list()}) AS v)`;
+      return sql`${column} BETWEEN ${bounds} AND (${column} = ANY(${list()}) OR ${whole} = ANY(${list()}))`;
+    }
+    case '=out=':
+      return sql`${column} <> ALL(${list()}) AND ${whole} <> ALL(${list()})`;
+    default:
+      return undefined;
+  }
+}
+
+/** The text of an array of bound values, or the slot that holds one. */
+export function arrayValue(values: readonly Value[]): Value {
+  const [first] = values;
+  if (values.length === 1 && typeof first === 'object') return first;
+  return arrayLiteral(values.map(boundText));
+}

@@ -1,0 +1,78 @@
+/** Indexes of a table, and the orders that they serve. */
+
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
+import { identifier } from './sql-fragment.js';
+
+/** One key column of an index. */
+export interface IndexKey {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** An index, as far as its use is concerned. */
+export interface IndexInfo {
+  readonly method: string;
+  readonly keys: readonly IndexKey[];
+}
+
+const known = new WeakMap<ModelClass, readonly IndexInfo[]>();
+
+/** Remembers the indexes that a table was seen to have, if it was seen. */
+export function setIndexes(model: ModelClass, indexes: readonly IndexInfo[] | undefined): void {
+  if (indexes) known.set(model, indexes);
+}
+
+/** The indexes of a table; undefined as long as nothing is known of them. */
+export function indexesOf(model: ModelClass): readonly IndexInfo[] | undefined {
+  return known.get(model);
+}
+
+/**
+ * True where an index returns the rows with one value in each of some columns in an order, and reads no others: a
+ * B-tree whose first keys are these columns, and the next ones the terms, walked forward or backward. Behind a unique
+ * prefix the rest is sorted.
+ */
+export function servesOrder(
+  info: ModelInfo,
+  { method, keys }: IndexInfo,
+  equal: readonly string[],
+  terms: readonly SortTerm[],
+): boolean {
+  const key = info.primaryKey.name;
+  if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
+  const needed = terms.filter(({ attribute }) => attribute !== key && !equal.includes(attribute));
+  const byKey = terms.find(({ attribute }) => attribute === key) ?? { attribute: key, descending: false };
+  const wanted = needed.length > 0 || equal.includes(key) ? needed : [byKey];
+  const matches = (reverse: boolean): boolean =>
+    wanted.every(({ attribute, descending }, position) => {
+      const found = keys[equal.length + position];
+      return found?.column === columnOf(info, attribute) && found.descending === (descending !== reverse);
+    });
+  return matches(false) || matches(true);
+}
+
+/** True where the first keys are these attributes, in any order. */
+export function startsWith(
+  info: RecordInfo,
+  keys: readonly IndexKey[],
+  attributes: readonly string[],
+): boolean {
+  const first = keys.slice(0, attributes.length).map(({ column }) => column);
+  return attributes.every((name) => first.includes(columnOf(info, name)));
+}
+
+/** The column of an attribute. */
+export function columnOf({ attributes }: RecordInfo, attribute: string): string {
+  return attributes.get(attribute)?.column ?? attribute;
+}
+
+/** The columns of an index, as `CREATE INDEX` has them. */
+export function indexColumns(info: RecordInfo, terms: readonly SortTerm[]): string {
+  return terms
+    .map(
+      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
+    )
+    .join(', ');
+}

@@ -1,0 +1,237 @@
+/**
+ * Statements that write many rows and give them in the order asked. PostgreSQL promises no order of RETURNING, so that a row is
+ * found again by its key. Nothing is written unless all rows can be.
+ */
+import { NO_VERSION } from '../../operation/entity-tag.js';
+import type { Predicate, Slot, UpdateMany } from '../../operation/operation.js';
+import { changedSql, writtenSql } from './changed-sql.js';
+import {
+  type GivenColumn,
+  givenSql,
+  isComparedAsText,
+  type NamedSql,
+  placeOf,
+  typedArray,
+} from './parameter-arrays.js';
+import { compilePredicate } from './predicate-sql.js';
+import { whereSql } from './select-sql.js';
+import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { type Statement, toStatement } from './statement.js';
+import type { SelectionSql, TableSql } from './table-sql.js';
+import { nowSql, type Stamps, stampsSql } from './write-sql.js';
+
+/** The identifier of the sequence that makes keys. */
+export const SEQUENCE: Slot = Object.freeze({ slot: 'many.sequence' });
+/** The keys of the rows that are changed. */
+export const KEYS: Slot = Object.freeze({ slot: 'many.keys' });
+/** The states that they must have, NULL is any. */
+export const STATES: Slot = Object.freeze({ slot: 'many.states' });
+
+/** Names that no model has. */
+const GIVEN = raw(identifier('.given'));
+const FOUND = raw(identifier('.found'));
+const JUDGED = raw(identifier('.judged'));
+const WRITTEN = raw(identifier('.written'));
+const ANY = raw(identifier('.any'));
+
+/** The row that a given foreign key has to name, in the place of its own value; by attribute. */
+export interface GivenReference {
+  readonly attribute: string;
+  readonly row: Predicate;
+}
+
+/** Rows that have values for the same attributes. */
+export interface GivenGroup {
+  readonly columns: readonly GivenColumn[];
+  /** Attributes that get the moment of the write. */
+  readonly stamped: readonly Pick<GivenColumn, 'attribute'>[];
+}
+
+/**
+ * Inserts rows. Keys that no row gives are drawn from the sequence first. Behind the selected columns comes, for each row, which
+ * reference was refused; NULL is none. A row that is not found again by its key makes the statement fail.
+ */
+export function compileInsertMany(
+  table: TableSql,
+  groups: readonly GivenGroup[],
+  references: readonly GivenReference[],
+  returning: SelectionSql,
+): Statement {
+  const parts = groups.map((each, group) => insertGroup(table, group, each, references, returning));
+  const refused = parts.map(({ given }) => sql`SELECT FROM ${given} WHERE refused IS NOT NULL`);
+  const isRefused = sql`EXISTS (${joinSql(refused, ' UNION ALL ')})`;
+  const gate = references.length > 0 ? sql` WHERE NOT ${isRefused}` : raw('');
+  const tables = parts.map(({ select, given }) => sql`${given} AS MATERIALIZED (${select})`);
+  const inserts = parts.map(
+    ({ insert, written, names }) =>
+      sql`${written} (${joinSql(['k', ...names].map(raw), ', ')}) AS (${insert(gate)})`,
+  );
+  const rows = parts.map(({ given, written, names }) => {
+    const lost = sql`${written}.k IS NULL${references.length > 0 ? sql` AND NOT ${isRefused}` : raw('')}`;
+    const place = sql`CASE WHEN ${lost} THEN format('%s was not written under its key', ${given}.n)::int4 ELSE ${given}.n END`;
+    const columns = [
+      ...names.map((name) => sql`${written}.${raw(name)}`),
+      sql`${given}.refused`,
+      sql`${place} AS n`,
+    ];
+    return sql`SELECT ${joinSql(columns, ', ')} FROM ${given} LEFT JOIN ${written} ON ${written}.k = ${given}.k`;
+  });
+  return toStatement(
+    sql`WITH ${joinSql([...tables, ...inserts], ', ')} ${joinSql(rows, ' UNION ALL ')} ORDER BY n`,
+  );
+}
+
+function insertGroup(
+  table: TableSql,
+  group: number,
+  { columns, stamped }: GivenGroup,
+  references: readonly GivenReference[],
+  returning: SelectionSql,
+) {
+  const { info, name } = table;
+  const { primaryKey } = info;
+  const rows = givenSql(table, group, columns);
+  const each = raw(identifier('.each'));
+  const given = raw(identifier(`.given.${group}`));
+  const written = raw(identifier(`.written.${group}`));
+  const isDrawn = placeOf(columns, primaryKey.name) < 0;
+  const key = isDrawn ? sql`nextval(${SEQUENCE}::oid::regclass)` : rows.valueOf(each)(primaryKey.name);
+  const refused = refusedSql(columns, references, rows.valueOf(each));
+  const values = columns.map((_, index) => raw(`v${index}`));
+  const attributes = [...columns, ...stamped].map(({ attribute }) => attribute);
+  const target = isDrawn ? [primaryKey, ...attributes] : attributes;
+  const shown = [
+    ...(isDrawn ? [raw('k')] : []),
+    ...values,
+    ...stamped.map(({ attribute }) => nowSql(attribute)),
+  ];
+  // Only a key of the sequence's own may be where the database gives all keys.
+  const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');
+  const selected = [columnName(primaryKey), ...returning.columns];
+  return {
+    given,
+    written,
+    names: returning.columns.map((_, index) => `c${index}`),
+    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
+    insert: (gate: SqlFragment) =>
+      sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} RETURNING ${joinSql(selected, ', ')}`,
+  };
+}
+
+/** Index of the first reference of a row that is missing, from 0; null where no reference is written. */
+function refusedSql(
+  columns: readonly GivenColumn[],
+  references: readonly GivenReference[],
+  value: (attribute: string) => SqlFragment,
+): SqlFragment | null {
+  const cases = references.flatMap(({ attribute, row }, index) => {
+    if (placeOf(columns, attribute) < 0) return [];
+    const isThere = compilePredicate(row, value);
+    return [sql` WHEN ${value(attribute)} IS NOT NULL AND NOT ${isThere} THEN ${raw(String(index))}`];
+  });
+  return cases.length === 0 ? null : sql`CASE${joinSql(cases, '')} END`;
+}
+
+/** An UPDATE of many rows, each with values of its own. */
+export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
+  readonly set: readonly GivenColumn[];
+  readonly stamps: Stamps;
+  /** On the rows, beside their keys; null is every row. */
+  readonly where: Predicate | null;
+  readonly references: readonly GivenReference[];
+  /** The attribute with the state of a row; null where none is asked for. */
+  readonly state: string | null;
+  readonly returning: SelectionSql;
+}
+
+/** State of an item whose row does not exist. */
+export const MISSING = 'missing';
+/** State of an item whose key an item before it has. */
+export const REPEATED = 'repeated';
+/** State of an item whose row has another state. */
+export const CHANGED = 'changed';
+
+/**
+ * Changes the rows of the keys. They are locked in the order of their keys before one is written. Only rows that differ are
+ * written; the others are given as they are. Behind the selected columns come why an item was refused, by a name or the place of a reference, and the state of its row.
+ */
+export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
+  const { info, source, column } = table;
+  const { set, where, references, state, returning } = update;
+  const { primaryKey } = info;
+  const more: NamedSql[] = [
+    { name: 'k', value: typedArray(table, primaryKey, KEYS) },
+    ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
+  ];
+  const rows = givenSql(table, 0, set, { texts: true, more });
+  const names = returning.attributes.map((_, index) => raw(`c${index}`));
+  const selected = returning.attributes.map(({ name }) => column(name));
+  const key = column(primaryKey.name);
+  const conditions = [
+    sql`${key} = ANY(${KEYS})`,
+    ...(where === null ? [] : [compilePredicate(where, column)]),
+  ];
+  // A row without a version is in a state of its own.
+  const stateSql =
+    state === null ? raw('NULL::text') : sql`coalesce(${column(state)}::text, ${raw(`'${NO_VERSION}'`)})`;
+  const found = joinSql(
+    [
+      sql`${key} AS found`,
+      sql`${stateSql} AS state`,
+      ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
+    ],
+    ', ',
+  );
+  const changed = sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`;
+  const cases = [
+    sql` WHEN found IS NULL THEN ${raw(`'${MISSING}'`)}`,
+    sql` WHEN row_number() OVER (PARTITION BY ${GIVEN}.k ORDER BY ${GIVEN}.n) > 1 THEN ${raw(`'${REPEATED}'`)}`,
+    ...(state === null ? [] : [sql` WHEN ${changed} THEN ${raw(`'${CHANGED}'`)}`]),
+  ];
+  const refused = refusedSql(set, references, rows.valueOf(GIVEN));
+  const otherwise = refused ? sql` ELSE (${refused})::text` : raw('');
+  const tables = [
+    sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
+    sql`${FOUND} AS MATERIALIZED (SELECT ${found} FROM ${source}${whereSql(conditions)} ORDER BY ${key} FOR NO KEY UPDATE OF ${raw(identifier(info.name))})`,
+    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, CASE${joinSql(cases, '')}${otherwise} END AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON found = ${GIVEN}.k)`,
+  ];
+  const last = [sql`refused`, sql`state`];
+  if (set.length === 0) {
+    const columns = joinSql([...names, ...last], ', ');
+    return toStatement(sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${JUDGED} ORDER BY n`);
+  }
+  const aliases = joinSql([raw('k'), ...names], ', ');
+  const now = names.map(
+    (name) =>
+      sql`CASE WHEN ${WRITTEN}.k IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
+  );
+  return toStatement(
+    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, ...last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.k ORDER BY n`,
+  );
+}
+
+function updateJudged(
+  { info, source, column }: TableSql,
+  { set, stamps, unseen }: UpdateManySql,
+): SqlFragment {
+  const assignments = set.map(({ attribute, isPartial }, index) => {
+    const { name, type } = attribute;
+    const value = writtenSql(type, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
+    const own = isPartial
+      ? sql`CASE WHEN ${JUDGED}.${raw(`h${index}`)} THEN ${value} ELSE ${column(name)} END`
+      : value;
+    return sql`${columnName(attribute)} = ${own}`;
+  });
+  const differences = set.map(({ attribute: { name, type }, isPartial }, index) => {
+    const value = sql`${JUDGED}.${raw(`${isComparedAsText(type) ? 't' : 'v'}${index}`)}`;
+    const differs = unseen?.has(name) ? raw('true') : changedSql(type, column(name), value);
+    return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
+  });
+  const conditions = whereSql([
+    sql`${column(info.primaryKey.name)} = ${JUDGED}.k`,
+    sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused IS NOT NULL)`,
+    joinSql(differences, ' OR '),
+  ]);
+  const all = joinSql([...assignments, ...stampsSql(stamps, column)], ', ');
+  return sql`UPDATE ${source} SET ${all} FROM ${JUDGED}${conditions}`;
+}

@@ -1,0 +1,172 @@
+/** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
+import { timestampsOf, versionOf } from '../../describe/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
+import { changedSql, writtenSql } from './changed-sql.js';
+import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
+import { whereSql } from './select-sql.js';
+import { columnName, joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { type Statement, toStatement } from './statement.js';
+import type { SelectionSql, TableSql } from './table-sql.js';
+
+/** The moment of a write. */
+export const NOW: Slot = Object.freeze({ slot: 'now' });
+
+/** The value that an attribute of a row gets. */
+export function writtenSlot(attribute: string): Slot {
+  return { slot: `set.${attribute}` };
+}
+
+/** Condition that the row of a written reference is there. */
+export function referredRow({ attribute, target, key, where }: Reference): Exists {
+  return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
+}
+
+/**
+ * Inserts a row with values for some attributes; the other columns get what the table has for them.
+ *
+ * @param where a condition on the values; null is none
+ */
+export function compileInsert(
+  table: TableSql,
+  row: readonly AttributeInfo[],
+  where: Predicate | null,
+  returning: SelectionSql,
+): Statement {
+  return toStatement(sql`${insertSql(table, row, where)}${returningSql(returning)}`);
+}
+
+function insertSql(
+  { info, name, column }: TableSql,
+  row: readonly AttributeInfo[],
+  where: Predicate | null,
+): SqlFragment {
+  // A statement names one column at least.
+  const names = joinSql((row.length > 0 ? row : [info.primaryKey]).map(columnName), ', ');
+  const given = row.map((each) => sql`${writtenSlot(each.name)}`);
+  const values = joinSql(given.length > 0 ? given : [raw('DEFAULT')], ', ');
+  const source = where
+    ? sql`SELECT ${values} WHERE ${compilePredicate(where, column)}`
+    : sql`VALUES (${values})`;
+  return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
+}
+
+/** Attributes that every change of a row writes along. Null where a model has no such attribute. */
+export interface Stamps {
+  /** Gets the moment of the write. */
+  readonly updatedAt: AttributeInfo | null;
+  /** Counts the changes. */
+  readonly version: AttributeInfo | null;
+}
+
+/** The stamps of a model. */
+export function stampsOf({ model, attributes }: ModelInfo): Stamps {
+  return Object.freeze({
+    updatedAt: attributes.get(timestampsOf(model).updatedAt ?? '') ?? null,
+    version: attributes.get(versionOf(model) ?? '') ?? null,
+  });
+}
+
+/** An UPDATE. */
+export interface UpdateSql {
+  /** One at least. */
+  readonly set: readonly AttributeInfo[];
+  readonly stamps: Stamps;
+  readonly where: Predicate;
+  readonly returning: SelectionSql;
+  /** True where a row that has the values already is written, too. Default: false. */
+  readonly always?: boolean | undefined;
+}
+
+/** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers tell of changes. */
+export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
+  return toStatement(updateSql(table, update));
+}
+
+function updateSql({ source, column }: TableSql, update: UpdateSql): SqlFragment {
+  const { set, stamps, where, returning, always } = update;
+  const assignments = [...set.map((each) => assignChanged(each, column)), ...stampsSql(stamps, column)];
+  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column, always)]);
+  return sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`;
+}
+
+/** A row with a key that is given. */
+export interface ReplaceSql {
+  readonly row: readonly AttributeInfo[];
+  /** Of the row that is there; null where it stays as it is. */
+  readonly change: UpdateSql | null;
+  /** Condition of the rows that have to be there for a new row; null is none. */
+  readonly references: Predicate | null;
+  readonly returning: SelectionSql;
+}
+
+/**
+ * Changes the row with a key, or inserts one where there is none; behind the columns of the row stands whether it is new. An INSERT
+ * with ON CONFLICT DO UPDATE would check and run for each change what only a new row has to meet: NOT NULL and CHECK of columns
+ * that keep their values, policies and triggers. What another transaction inserts meanwhile gives no row at all.
+ */
+export function compileReplace(
+  table: TableSql,
+  { row, change, references, returning }: ReplaceSql,
+): Statement {
+  const { info } = table;
+  const key = info.primaryKey.name;
+  const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
+  const insert = insertSql(table, row, allOf({ ...taken, isNegated: true }, references));
+  const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;
+  const rows = sql`SELECT *, true FROM crud_created`;
+  if (change === null) return toStatement(sql`WITH ${created} ${rows}`);
+  const changed = sql`crud_changed AS (${updateSql(table, change)})`;
+  return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
+}
+
+/** Condition that is true where a row has other values, or counts as one that has. */
+export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, always = false): SqlFragment {
+  if (always) return raw('true');
+  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
+  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
+  return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');
+}
+
+/** Deletes rows, or marks them as deleted. */
+export function compileDelete(
+  { info, source, column }: TableSql,
+  where: Predicate,
+  mark: string | null,
+): Statement {
+  const conditions = whereSql([compilePredicate(where, column)]);
+  if (mark === null) return toStatement(sql`DELETE FROM ${source}${conditions}`);
+  return toStatement(sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))}${conditions}`);
+}
+
+/** The moment of the write, as the column has it: without a zone, the clock of the one that Sequelize writes in. */
+export function nowSql({ type }: AttributeInfo): SqlFragment {
+  if (type.kind !== 'date' || type.zone === undefined) return sql`${NOW}`;
+  const isOffset = /^[+-]\d\d:\d\d$/.test(type.zone);
+  return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
+}
+
+/** Assignments that a change writes along. */
+export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
+  return [
+    ...(updatedAt ? [assignNow(updatedAt)] : []),
+    // A row that has none yet begins to count.
+    ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
+  ];
+}
+
+/** Gives a column its value of a body. */
+export function assignChanged(attribute: AttributeInfo, column: ColumnSql): SqlFragment {
+  const { name, type } = attribute;
+  return sql`${columnName(attribute)} = ${writtenSql(type, column(name), writtenSlot(name))}`;
+}
+
+/** Gives a column the moment of the write. */
+export function assignNow(attribute: AttributeInfo): SqlFragment {
+  return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
+}
+
+function returningSql({ columns }: SelectionSql): SqlFragment {
+  return columns.length === 0 ? raw('') : sql` RETURNING ${joinSql(columns, ', ')}`;
+}

@@ -1,0 +1,230 @@
+/** Requests of one connection, until their answers are sent: they are executed while the client takes the answers. */
+import { AsyncResource } from 'node:async_hooks';
+import { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { HEAP_LIMIT } from '../../postgres/protocol/heap-limit.js';
+import { SAFE_METHODS } from '../../request/request-sessions.js';
+import { addUnsent, hasRoom, isWithin } from '../../respond/unsent-bytes.js';
+import { addPendingBytes } from './node-internals.js';
+import { refuseAnswer } from './refuse-answer.js';
+import { expectNothing, expectProgress } from './silent-clients.js';
+
+/** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
+const MAX_OPEN = 64;
+/** Requests of all connections beside which only the first ones of connections are executed. */
+const MAX_EXECUTING = 256;
+/** Requests of all connections that wait. Node has read them already: each takes some kilobytes. */
+const MAX_WAITING = Math.floor(HEAP_LIMIT / 8_192);
+/** Bytes that the client of one connection has not taken. Its next requests wait until there are fewer. */
+const MAX_UNSENT = 1024 * 1024;
+/** Bytes of an answer that is small: so many as are under way at once are within the limit. */
+const SMALL = MAX_UNSENT / MAX_OPEN;
+/** The part of the process's budget for connections over their limit. The rest is for others. */
+const SHARE = 0.5;
+
+/** Bytes of the largest answer of a server: any of its requests under way may have such a one. */
+interface Sizes {
+  largest: number;
+}
+
+const sizes = new WeakMap<object, Sizes>();
+
+/** Node says which server has accepted a connection. */
+function sizesOf(socket: Socket & { readonly server?: object }): Sizes {
+  const { server = socket } = socket;
+  const known = sizes.get(server) ?? { largest: SMALL };
+  sizes.set(server, known);
+  return known;
+}
+
+/** Requests that are executed, or whose answers are being sent. */
+let executing = 0;
+/** Requests that wait for those before them on their connections. */
+let waiting = 0;
+
+const connections = new WeakMap<Socket, OpenConnection>();
+
+/** The connection of a socket. */
+export function connectionOf(socket: Socket): OpenConnection {
+  const known = connections.get(socket);
+  if (known) return known;
+  const connection = new OpenConnection(socket);
+  connections.set(socket, connection);
+  return connection;
+}
+
+/**
+ * Executes the request of a response when its connection has room for the answer. One that was admitted before is executed at
+ * once, and so is what no server of Node has read.
+ */
+export function admit(response: ServerResponse, run: () => void): void {
+  const socket: unknown = response.req?.socket;
+  if (response instanceof ServerResponse && socket instanceof Socket)
+    connectionOf(socket).admit(response, run);
+  else run();
+}
+
+/** A connection, and what is under way on it. */
+export class OpenConnection {
+  /**
+   * The responses that are not sent, in the order of their requests. An array, because the tables that a Set leaves behind keep
+   * responses that are long over from the young generation of the garbage collector.
+   */
+  readonly open: ServerResponse[] = [];
+  /** The response after which the connection ends. */
+  last: ServerResponse | null = null;
+  readonly sizes: Sizes;
+  readonly #socket: Socket;
+  /** The executions of the last open responses, which wait for those before. */
+  readonly #waiting: (() => void)[] = [];
+  /** Bytes of answers that are ready and not taken. */
+  #unsent = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.sizes = sizesOf(socket);
+    socket.once('close', () => this.#abandon());
+  }
+
+  admit(response: ServerResponse, run: () => void): void {
+    if (this.#executed().includes(response)) {
+      run();
+      return;
+    }
+    if (this.#socket.destroyed) return;
+    const mustWait = this.#waiting.length > 0 || !this.#isFree();
+    this.open.push(response);
+    weigh(response, 1);
+    response.on('close', finish);
+    countEnd(response);
+    if (mustWait) {
+      // The async context is that of its own arrival, and not that of the request whose end it waits for.
+      const context = new AsyncResource('crud-controllers:request');
+      this.#waiting.push(() => context.runInAsyncScope(run));
+      waiting += 1;
+      // Only the end of a connection frees what Node has read of it.
+      if (waiting > MAX_WAITING) this.#socket.destroy();
+      return;
+    }
+    executing += 1;
+    run();
+  }
+
+  /** Its response has been sent, or the connection is gone. */
+  finish(response: ServerResponse): void {
+    const position = this.open.indexOf(response);
+    if (position < 0) return;
+    const rank = position - this.open.length + this.#waiting.length;
+    if (rank < 0) executing -= 1;
+    else waiting -= this.#waiting.splice(rank, 1).length;
+    this.open.splice(position, 1);
+    weigh(response, -1);
+    if (this.open.length > 0 || this.#unsent > 0) this.ended();
+  }
+
+  /** An answer of so many bytes may be sent. */
+  hasRoom(bytes: number): boolean {
+    return hasRoom(bytes, this.#unsent > MAX_UNSENT ? SHARE : 1);
+  }
+
+  /** An answer is ready, or has been sent. */
+  ended(): void {
+    const bytes = this.#socket.destroyed ? 0 : this.#unsentNow();
+    addUnsent(bytes - this.#unsent);
+    this.#unsent = bytes;
+    if (bytes > 0 && this.open[0]?.writableEnded) expectProgress(this.#socket);
+    else expectNothing(this.#socket);
+    while (this.#waiting.length > 0 && this.#isFree()) {
+      const run = this.#waiting.shift();
+      waiting -= 1;
+      executing += 1;
+      run?.();
+    }
+  }
+
+  /** The open responses whose requests do not wait. */
+  #executed(): readonly ServerResponse[] {
+    return this.#waiting.length === 0 ? this.open : this.open.slice(0, -this.#waiting.length);
+  }
+
+  /** The next request may be executed beside those that are. */
+  #isFree(): boolean {
+    if (this.#socket.destroyed) return false;
+    const count = this.open.length - this.#waiting.length;
+    if (count === 0) return true;
+    const { largest } = this.sizes;
+    if (count >= MAX_OPEN || executing >= MAX_EXECUTING || !isWithin(executing * largest)) return false;
+    let bytes = this.#unsent + largest;
+    for (const { writableEnded } of this.#executed()) if (!writableEnded) bytes += largest;
+    return bytes <= MAX_UNSENT;
+  }
+
+  #unsentNow(): number {
+    let bytes = 0;
+    // That of the first has the bytes of the socket in it.
+    for (const { writableEnded, writableLength } of this.#executed())
+      if (writableEnded) bytes += writableLength;
+    return bytes;
+  }
+
+  /** Node makes a response end with its connection only when it is that response's turn. */
+  #abandon(): void {
+    for (const response of [...this.open]) {
+      if (response.socket !== null) continue;
+      response.destroy();
+      response.emit('close');
+    }
+    this.ended();
+  }
+}
+
+function finish(this: ServerResponse): void {
+  connectionOf(this.req.socket).finish(this);
+}
+
+/** Any of the ways in which `end` is called. */
+type End = (this: ServerResponse, ...given: unknown[]) => ServerResponse;
+
+/** Counts what is left of an answer when it is ready. */
+function countEnd(response: ServerResponse): void {
+  const own = Object.hasOwn(response, 'end') ? (response.end as End) : null;
+  response.end = own === null ? endInherited : (...given: unknown[]) => endCounted(response, own, given);
+}
+
+function endInherited(this: ServerResponse, ...given: unknown[]): ServerResponse {
+  return endCounted(this, Object.getPrototypeOf(this).end, given);
+}
+
+/** In the place of a large answer for which there is no room, it sends a problem. What a write has done is not denied. */
+function endCounted(response: ServerResponse, end: End, given: unknown[]): ServerResponse {
+  const connection = connectionOf(response.req.socket);
+  const { sizes } = connection;
+  const [chunk, encoding] = given;
+  if ((typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > SMALL) {
+    const isSafe = SAFE_METHODS.has(response.req.method ?? '');
+    if (isSafe && !response.headersSent && !connection.hasRoom(chunk.length)) {
+      refuseAnswer(response);
+      return response;
+    }
+    sizes.largest = Math.max(sizes.largest, chunk.length);
+    // A text that waits for its turn would be in V8's heap.
+    if (response.socket === null && typeof chunk === 'string') {
+      given[0] = Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+    }
+  }
+  Reflect.apply(end, response, given);
+  const { writableLength } = response;
+  if (writableLength > sizes.largest) sizes.largest = writableLength;
+  if (writableLength > 0 || connection.open.length > 1) connection.ended();
+  return response;
+}
+
+/**
+ * Node reads on while the answers that wait for their turn are few bytes. A request without an answer weighs nothing there, so a
+ * client that pipelines could take all memory. Here it weighs as much as makes `MAX_OPEN` of them too many. Node's own
+ * switch is used, because the beginning of a body and the end of an answer move it, too.
+ */
+function weigh(response: ServerResponse, sign: 1 | -1): void {
+  const { socket } = response.req;
+  if (!socket.destroyed) addPendingBytes(response, sign * Math.ceil(socket.writableHighWaterMark / MAX_OPEN));
+}

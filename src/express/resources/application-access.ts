@@ -1,0 +1,145 @@
+/** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
+import type { Request } from 'express';
+import { type AccessRules, accessRules, accessSource, type RuledKey } from '../../access/reference-access.js';
+import { compileRequestAccess, type RequestAccess } from '../../access/request-access.js';
+import type { AccessPlan } from '../../compile/access-plan.js';
+import type { SharedAccess } from '../../compile/compile-access.js';
+import { compileUnservedAccess, ROW_RULES } from '../../compile/compile-unserved-access.js';
+import { describeRecords } from '../../compile/describe-model.js';
+import { crudRecords } from '../../declare/crud.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
+import { ownModel } from '../../describe/record.js';
+import type { Repository } from '../../execute/records/repository.js';
+import { liveRows } from '../../execute/sql/deleted-sql.js';
+import { withMasks } from '../../respond/record-masks.js';
+import { ruledModels, type SerializerRegistry } from '../../respond/result-serializer.js';
+import { throwProblems } from '../../util/config-error.js';
+import type { Resource } from './resource.js';
+
+/** The rules of a model, and what asks them. */
+interface ModelAccess {
+  readonly plan: AccessPlan;
+  readonly access: RequestAccess;
+}
+
+/**
+ * The rules of an application, for its requests; null where there are none, and no row can be soft-deleted. A model that the application does not
+ * serve has those of its own `@Crud`, and the scope of `bootstrap`.
+ */
+export function accessOfApplication(
+  resources: readonly Resource[],
+  shared: SharedAccess,
+): AccessRules | null {
+  const isRuled =
+    resources.some(({ plan }) => plan.access !== null) ||
+    Object.keys(shared.scope ?? {}).length > 0 ||
+    crudRecords().some(({ options }) => ROW_RULES.some((name) => options[name] !== undefined));
+  if (!isRuled && !hasSoftDeletes(resources)) return null;
+  const known = new Map<ModelClass, ModelAccess | null>(
+    resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
+  );
+  const find = (model: ModelClass): ModelAccess | null => {
+    if (!isRuled) return null;
+    // One that is served with another scope of Sequelize's may have other rules.
+    const own = known.has(model) ? model : ownModel(model);
+    const found = known.get(own);
+    if (found !== undefined) return found;
+    const access = accessOfUnserved(own, shared);
+    known.set(own, access);
+    return access;
+  };
+  const keys = new Map<ModelClass, readonly RuledKey[]>();
+  return Object.freeze({
+    areNone: !isRuled,
+    accessTo: (model: ModelClass) => find(model)?.access ?? null,
+    keysOf: (model: ModelClass) => {
+      const found = keys.get(model) ?? ruledKeys(model, find);
+      keys.set(model, found);
+      return found;
+    },
+  });
+}
+
+/** True where a model of one of the resources' Sequelize instances is `paranoid`. */
+function hasSoftDeletes(resources: readonly Resource[]): boolean {
+  const instances = new Set(resources.map(({ plan }) => plan.model.sequelize));
+  return [...instances].some((each) =>
+    Object.values(each?.models ?? {}).some(({ options }) => options.paranoid === true),
+  );
+}
+
+/** The foreign keys to models some of whose rows a request may not see: by a rule, or because they are soft-deleted. */
+function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess | null): RuledKey[] {
+  const keys = foreignKeysOf(model);
+  return keys.flatMap((key) => {
+    const { plan, access = null } = find(key.target) ?? {};
+    const isRuled = plan && (plan.scope.size > 0 || plan.visible !== null);
+    // A polymorphic one names a row of one of its models.
+    const isOne = !keys.some(({ attribute, target }) => attribute === key.attribute && target !== key.target);
+    const live =
+      isRuled || (isOne && isConstrained(model, key)) ? liveRows(describeRecords(key.target)) : null;
+    return isRuled || live ? [{ ...key, access: isRuled ? access : null, live }] : [];
+  });
+}
+
+/** An association, as far as its types leave it out. */
+interface ConstrainedAssociation {
+  readonly foreignKey: string;
+  readonly associationType: string;
+  readonly options?: { readonly constraints?: boolean };
+}
+
+/** False where a `BelongsTo` over the foreign key has `constraints: false`, so that its value may name no row. */
+function isConstrained(model: ModelClass, { attribute }: ForeignKey): boolean {
+  return !Object.values(model.associations as Readonly<Record<string, ConstrainedAssociation>>).some(
+    ({ foreignKey, associationType, options }) =>
+      associationType === 'BelongsTo' && foreignKey === attribute && options?.constraints === false,
+  );
+}
+
+/** True where the application of a request has rules of access. */
+export function hasAccessRules(request: Request): boolean {
+  const rules = accessRules(request);
+  return rules !== undefined && !rules.areNone;
+}
+
+/**
+ * Makes an answer of a request, or a part of one: records in it are without what the request may not read. What is known only
+ * later is not known to be readable.
+ */
+export function answering<T>(request: Request, work: () => T): T {
+  const rules = accessRules(request);
+  if (!rules || rules.areNone) return work();
+  const masks = (model: object) => {
+    const names = rules.accessTo(model as ModelClass)?.unreadable(request);
+    return names === undefined || names instanceof Promise ? null : names;
+  };
+  return withMasks(masks, work);
+}
+
+/** Waits for the rules of what an answer holds. */
+export async function askForAnswer(
+  request: Request,
+  result: unknown,
+  serializers: SerializerRegistry,
+): Promise<void> {
+  const rules = accessRules(request);
+  if (!rules || rules.areNone) return;
+  for (const model of ruledModels(result, serializers))
+    await rules.accessTo(model as ModelClass)?.unreadable(request);
+}
+
+/** The same repository for what a request may see and write of its model. */
+export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
+  const { model } = repository;
+  const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
+  return access ? repository.within(access) : repository;
+}
+
+function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
+  const problems: string[] = [];
+  const plan = compileUnservedAccess(model, shared, (problem) => void problems.push(problem));
+  throwProblems(problems);
+  return plan && { plan, access: compileRequestAccess({ info: describeRecords(model), access: plan }) };
+}

@@ -1,0 +1,211 @@
+/** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
+import { declaredOptions } from '../../describe/declared-options.js';
+import { isAttached } from '../../describe/introspect-model.js';
+import { refusedModelOptions } from '../../execute/customization/refused-options.js';
+import { isPlainRepository, Repository } from '../../execute/records/repository.js';
+import { enginesInUse } from '../../postgres/engine/engine.js';
+import { closedWarnings, takeoverProblems } from '../../postgres/session/model-registry.js';
+import { showValue } from '../../util/option-problems.js';
+import { declaredParameters, lineageOf } from './controller-metadata.js';
+import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
+import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import { resourceParameterProblems } from './resource-parameters.js';
+import { routingStorage } from './routing-controllers-internals.js';
+import type { Settings } from './settings.js';
+import {
+  undecoratedParameterProblems,
+  untypedListWarnings,
+  untypedParameterProblems,
+} from './untyped-parameters.js';
+
+/** A model to serve, before anything is checked. */
+export interface Declaration {
+  readonly model: ModelClass;
+  readonly options: CrudOptions;
+  readonly repository: Repository;
+  /** The subclass that replaces the generated controller. */
+  readonly controller: CrudControllerClass | undefined;
+  /** Parts of its controller and repository that may hide rows that its options do not. */
+  readonly guards: readonly string[];
+  /** Parts of its controller that may hide a record that its repository does not. */
+  readonly readGuards: readonly string[];
+}
+
+/** The resources to make, and the user's other controllers. */
+export interface Declarations {
+  readonly declarations: readonly Declaration[];
+  readonly handWritten: readonly Class[];
+  /** Problems of the declarations, behind the problems of earlier steps. */
+  readonly problems: readonly string[];
+  /** Declarations that may be intended, and are written to the log. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Puts records and controllers together. A controller that extends a generated one replaces it, and brings its model
+ * along when that has no `@Crud`. Two `@Crud` on one model are a problem, and so are two controllers for one.
+ */
+export function declareResources({
+  records,
+  isScan,
+  controllers,
+  routing,
+  problems: earlier,
+}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'routing' | 'problems'>): Declarations {
+  const declarations = new Map<ModelClass, Declaration>();
+  const problems = [...earlier];
+  for (const { model, options } of records) {
+    if (declarations.has(model)) problems.push(`${model.name} has @Crud twice; merge them into one.`);
+    declarations.set(model, {
+      model,
+      options,
+      repository: new Repository(model),
+      controller: undefined,
+      guards: [],
+      readGuards: [],
+    });
+  }
+  const handWritten: Class[] = [];
+  const extended: Class[] = [];
+  for (const controller of controllers) {
+    const source = controllerSource(controller);
+    if (!source) {
+      if (isDecorated(controller)) handWritten.push(controller);
+      else problems.push(undecoratedProblem(controller));
+      continue;
+    }
+    extended.push(controller);
+    noteController(controller);
+    problems.push(...ignoredDecoratorProblems(controller), ...readProblems(controller));
+    const { model } = source.repository;
+    const known = declarations.get(model);
+    if (known?.controller) {
+      problems.push(
+        `${known.controller.name} and ${controller.name} both extend the controller of ${model.name}; pass one.`,
+      );
+    }
+    declarations.set(model, {
+      model,
+      options: { ...(known ? known.options : declaredOptions(model)), ...source.options },
+      repository: source.repository,
+      controller: controller as unknown as CrudControllerClass,
+      ...guardsOf(controller as unknown as CrudControllerClass, source.repository),
+    });
+  }
+  const own = [...extended, ...handWritten];
+  problems.push(
+    ...untypedParameterProblems(own),
+    ...undecoratedParameterProblems(own, routing),
+    ...resourceParameterProblems(own),
+  );
+  problems.push(...takeoverProblems([...declarations.keys()]));
+  problems.push(...refusedModelOptions([...declarations.keys()]));
+  if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
+  const generated = [...declarations.values()].filter(({ controller }) => !controller);
+  const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
+  // Where the models are listed, another application of the process may be given the subclass.
+  if (isScan)
+    problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
+  const warnings = [
+    ...(isScan ? [] : forgotten),
+    ...untypedListWarnings(own, routing),
+    ...closedWarnings([...declarations.keys()]),
+  ];
+  const unconnected = noEngineProblem([...declarations.keys()]);
+  return {
+    declarations: unconnected ? [] : [...declarations.values()],
+    handWritten,
+    problems: [...problems, ...(unconnected ? [unconnected] : [])],
+    warnings,
+  };
+}
+
+const NO_MODEL =
+  'No class has @Crud, so there is nothing to serve; import the modules of the models before bootstrap is called, or pass ' +
+  'models: [] where none is meant.';
+
+/** Where not one model is attached the cause is one: said once, and not for each model. */
+function noEngineProblem(models: readonly ModelClass[]): string | null {
+  if (models.length === 0 || enginesInUse().length > 0 || models.some(isAttached)) return null;
+  const names = models.map(({ name }) => name).join(', ');
+  return (
+    `No engine is in use, so there is no database for ${names}; write await engineLifespan(dsn)(app) before bootstrap ` +
+    '(without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.'
+  );
+}
+
+/** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
+function ignoredDecoratorProblems(controller: Class): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  const declared = routingStorage().controllers.find(({ target }) => lineage.includes(target));
+  if (!declared) return [];
+  const { type, route = '/path' } = declared;
+  const decorator = type === 'json' ? '@JsonController' : '@Controller';
+  return [
+    `${controller.name} has ${decorator}, which is ignored where a generated controller is extended; remove it, and give the ` +
+      `path as an option: { prefix: '${route}' }.`,
+  ];
+}
+
+/** An override that was written for \`read(id, context)\` would take the query for the context. */
+function readProblems(controller: Class): string[] {
+  const { read } = (controller as unknown as CrudControllerClass).prototype;
+  if (read === CrudController.prototype.read) return [];
+  const decorated = declaredParameters(lineageOf(controller, CrudController), 'read').map(
+    ({ index }) => index,
+  );
+  const lacksContext = read.length === 2 || decorated.includes(2);
+  if (!lacksContext || decorated.includes(1)) return [];
+  return [
+    `${controller.name} overrides read without the parameter context; write read(id, query, context), with parameters of its ` +
+      'own behind them. The query has come between the id and the context.',
+  ];
+}
+
+/** Reasons for which a repository may hide rows. */
+export function repositoryGuards(repository: Repository): string[] {
+  return isPlainRepository(repository) ? [] : ['it has a repository of its own'];
+}
+
+/** Code of a subclass that may hide rows: it runs before a list or a read, in its place, or behind it. */
+function guardsOf(
+  controller: CrudControllerClass,
+  repository: Repository,
+): Pick<Declaration, 'guards' | 'readGuards'> {
+  const { name, prototype } = controller;
+  const lineage = lineageOf(controller as unknown as Class, CrudController);
+  const { uses, useInterceptors, responseHandlers } = routingStorage();
+  const isOn =
+    (...methods: readonly (string | undefined)[]) =>
+    ({ target, method }: { target: unknown; method?: string }): boolean =>
+      lineage.includes(target as object) && methods.includes(method);
+  const overrides = (method: 'list' | 'read'): string[] =>
+    prototype[method] === CrudController.prototype[method] ? [] : [`${name} overrides ${method}`];
+  const reads = isOn(undefined, 'list', 'read');
+  const authorized = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+  const isReadDecorated =
+    declaredParameters(lineage, 'read').length > 0 ||
+    [uses, useInterceptors, responseHandlers].flat().some(isOn('read'));
+  return {
+    guards: [
+      ...overrides('list'),
+      ...overrides('read'),
+      ...repositoryGuards(repository),
+      ...(uses.some(reads) || authorized.some(reads) ? [`${name} has middlewares or @Authorized`] : []),
+      ...(useInterceptors.some(reads) ? [`${name} has interceptors`] : []),
+    ],
+    // Guards of the class are part of each route.
+    readGuards: [...overrides('read'), ...(isReadDecorated ? [`${name}.read has decorators`] : [])],
+  };
+}
+
+/** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
+function isDecorated(controller: Class): boolean {
+  return routingStorage().controllers.some(({ target }) => target === controller);
+}
+
+function undecoratedProblem(controller: unknown): string {
+  const name = typeof controller === 'function' ? controller.name : showValue(controller);
+  return `${name} is in controllers but is none; give it @JsonController, or extend crudController(Model).`;
+}

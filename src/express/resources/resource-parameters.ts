@@ -1,0 +1,107 @@
+/** Parameters of the user's methods that come from the resource of their controller: what they are, and where they may stand. */
+import type { Class } from '../../declare/crud-options.js';
+import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
+import { CrudController, controllerSource } from './crud-controller.js';
+import { GENERATED_ROUTES, isUsual, routeNamed, routePath } from './generated-routes.js';
+import { routingStorage } from './routing-controllers-internals.js';
+
+/** Kinds of parameters that a resource provides. */
+export type ResourceParameter = 'id' | 'record' | 'listQuery';
+
+const DECORATORS: Readonly<Record<ResourceParameter, string>> = {
+  id: '@InjectId()',
+  record: '@InjectRecord()',
+  listQuery: '@InjectListQuery()',
+};
+
+/** Refuses to read a parameter until its controller is mounted. */
+function unbound(parameter: ResourceParameter): () => never {
+  return () => {
+    throw new TypeError(`${DECORATORS[parameter]} stands on a controller that this package has not mounted.`);
+  };
+}
+
+/** By which the parameters are known again among those of routing-controllers. */
+export const UNBOUND: Readonly<Record<ResourceParameter, () => never>> = {
+  id: unbound('id'),
+  record: unbound('record'),
+  listQuery: unbound('listQuery'),
+};
+
+const KINDS = new Map<unknown, ResourceParameter>(
+  Object.entries(UNBOUND).map(([kind, read]) => [read, kind as ResourceParameter]),
+);
+
+/** Kind of a decorated parameter of a resource; undefined for any other. */
+export function resourceParameter({ transform }: ParameterArgs): ResourceParameter | undefined {
+  return KINDS.get(transform);
+}
+
+/** Kinds of parameters that a method has. */
+export function resourceParameters(
+  lineage: readonly object[],
+  method: string,
+): ReadonlySet<ResourceParameter> {
+  return new Set(declaredParameters(lineage, method).flatMap((each) => resourceParameter(each) ?? []));
+}
+
+/** Names of the query parameters that a method reads by itself. */
+export function ownQueryParameters(lineage: readonly object[], method: string): readonly string[] {
+  return declaredParameters(lineage, method).flatMap(({ type, name }) =>
+    type === 'query' && name ? name : [],
+  );
+}
+
+/** One line for each parameter that could not be read where it stands. */
+export function resourceParameterProblems(controllers: readonly Class[]): string[] {
+  return controllers.flatMap((controller) => {
+    const isExtended = controllerSource(controller) !== undefined;
+    const lineage = lineageOf(controller, isExtended ? CrudController : undefined);
+    const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
+    const methods = new Set(
+      routingStorage()
+        .params.filter(isOurs)
+        .map(({ method }) => method),
+    );
+    return [...methods].flatMap((method) =>
+      [...resourceParameters(lineage, method)].flatMap((parameter) => {
+        const problem = isExtended ? placeProblem(lineage, method, parameter) : NO_RESOURCE;
+        return problem === undefined
+          ? []
+          : `${controller.name}.${method} has ${DECORATORS[parameter]}, ${problem}`;
+      }),
+    );
+  });
+}
+
+const NO_RESOURCE =
+  'but the controller has no resource; extend crudController(Model) in it, or take @Param() and @InjectRepository(Model).';
+
+function placeProblem(
+  lineage: readonly object[],
+  method: string,
+  parameter: ResourceParameter,
+): string | undefined {
+  if (parameter === 'listQuery') {
+    const generated = routeNamed(method);
+    const isOwn = declaredActions(lineage).some((action) => action.method === method);
+    if (generated && (isUsual(generated) || !isOwn))
+      return 'but a generated method reads its query string itself; move it to a route of your own.';
+    const readsAll = declaredParameters(lineage, method).some(({ type }) => type === 'queries');
+    return readsAll
+      ? 'and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().'
+      : undefined;
+  }
+  const path = pathsOf(lineage, method).find((each) => typeof each !== 'string' || !HAS_ID.test(each));
+  return path === undefined
+    ? undefined
+    : `but its path '${path}' has no ':id'; name the parameter of the path so, or take @Param().`;
+}
+
+const HAS_ID = /:id(?!\w)/;
+
+function pathsOf(lineage: readonly object[], method: string): readonly (string | RegExp)[] {
+  const declared = declaredActions(lineage).filter((action) => action.method === method);
+  if (declared.length > 0) return declared.map(({ route }) => route);
+  return GENERATED_ROUTES.filter((route) => route.method === method).map((route) => routePath('', route));
+}

@@ -1,0 +1,180 @@
+/** A resource at work: its plan, and what the later phases made of it. */
+
+import { compileRequestAccess, type RequestAccess } from '../../access/request-access.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { everyInclude } from '../../compile/resource-plan.js';
+import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
+import { noteUnseen } from '../../describe/unseen-values.js';
+import type { Repository } from '../../execute/records/repository.js';
+import { FEATURES } from '../../features/features.js';
+import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
+import type { FeatureFactory, ModelView } from '../../operation/feature.js';
+import { type BulkParser, compileBulkParser } from '../../request/parse-bulk.js';
+import { compileParser, parseOnce, type RequestParser } from '../../request/parse-request.js';
+import type { CursorCodec } from '../../request/query/cursor-codec.js';
+import {
+  type CompiledSerializer,
+  compileSerializer,
+  type NestedRecords,
+  type RecordSerializer,
+  readableProperties,
+  recordPlan,
+} from '../../respond/record-serializer.js';
+import { nestedRecords, type SerializerRegistry } from '../../respond/result-serializer.js';
+import { compileRowView, type RowView } from '../../respond/row-view.js';
+import { unseenAttributes } from '../../respond/unseen-attributes.js';
+import { lazy } from '../../util/lazy.js';
+import { lineageOf } from './controller-metadata.js';
+import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';
+import type { Declaration } from './declare-resources.js';
+import { GENERATED_ROUTES } from './generated-routes.js';
+import type { KeySettings } from './key-settings.js';
+import { ownQueryParameters } from './resource-parameters.js';
+
+/** Model whose records are shown, served or not. */
+export interface ShownModel extends ModelView {
+  readonly plan: ResourcePlan;
+  readonly serialize: RecordSerializer;
+  /** The same, with what it is made of. */
+  readonly serializer: CompiledSerializer;
+  /** View of the rows of this library's SQL. */
+  readonly rowView: RowView;
+}
+
+/** Everything a resource's routes need, closed over by them. */
+export interface Resource extends ShownModel {
+  readonly repository: Repository;
+  /** The user's subclass, or the generated controller itself. */
+  readonly controller: CrudControllerClass;
+  readonly isGenerated: boolean;
+  readonly cursors: CursorCodec;
+  /** The views of all models that are served, or included. */
+  views(model: ModelClass): ShownModel;
+  readonly features: ResourceFeatures;
+  /** Rules of the resource, evaluated for a request. */
+  readonly access: RequestAccess;
+  readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
+  /** Compiles the parser of an endpoint for many records. @param hasSingle whether its route takes a single one, too */
+  compileBulk(endpoint: BulkEndpoint, hasSingle: boolean): BulkParser;
+  /** The same for those who ask several times about a request. */
+  readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
+}
+
+/** Settings that all resources of an application share. */
+export interface ResourceSettings {
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
+  /** Default: all there are. */
+  readonly features?: readonly FeatureFactory[];
+  /** Default: no keys of requests are kept. */
+  readonly idempotency?: KeySettings | null;
+}
+
+/**
+ * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
+ * its serializer. All but the first two are compiled when something first looks at them, so a start does not pay for routes that
+ * no request has come to yet. The plan has found every problem before.
+ */
+export function createResources(
+  plans: readonly ResourcePlan[],
+  declarations: readonly Declaration[],
+  settings: ResourceSettings,
+): readonly Resource[] {
+  const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
+  const served = new Map<object, ShownModel>();
+  const nested = nestedRecords(serializersOf(served));
+  for (const plan of plans) served.set(plan.model, showModel(plan, nested));
+  const views = new Map(served);
+  const targets = plans
+    .flatMap(({ relations }) => everyInclude(relations.include))
+    .map(({ target }) => target);
+  for (const plan of targets) if (!views.has(plan.model)) views.set(plan.model, showModel(plan, nested));
+  return plans.map((plan) =>
+    createResource(
+      views.get(plan.model) as ShownModel,
+      declared.get(plan.model) as Declaration,
+      (model) => views.get(model) as ShownModel,
+      settings,
+    ),
+  );
+}
+
+/** Finds the serializers of models that are served. */
+export function serializersOf(shown: ReadonlyMap<object, ShownModel>): SerializerRegistry {
+  return { has: (model) => shown.has(model), get: (model) => shown.get(model)?.serializer };
+}
+
+function showModel(plan: ResourcePlan, nested: NestedRecords): ShownModel {
+  const serializer = lazy(() => compileSerializer(recordPlan(plan), nested));
+  const rowView = lazy(() => compileRowView(plan, serializer().serialize));
+  const readable = lazy(() => readableProperties(plan));
+  return Object.freeze({
+    plan,
+    get serialize() {
+      return serializer().serialize;
+    },
+    get serializer() {
+      return serializer();
+    },
+    get rowView() {
+      return rowView();
+    },
+    get columnsOf() {
+      return rowView().columnsOf;
+    },
+    get readable() {
+      return readable();
+    },
+  });
+}
+
+function createResource(
+  view: ShownModel,
+  { repository, controller }: Declaration,
+  views: (model: ModelClass) => ShownModel,
+  { bodyLimit, cursors, features: factories = FEATURES, idempotency = null }: ResourceSettings,
+): Resource {
+  const { plan } = view;
+  const access = compileRequestAccess(plan);
+  noteUnseen(plan.model, () => unseenAttributes(plan));
+  const features = lazy(() => compileFeatures({ ...view, cursors, views, idempotency }, factories));
+  const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
+  const lineage = controller ? lineageOf(controller, CrudController) : [];
+  const parsers = forEachOperation((operation) =>
+    compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
+  );
+  const members = {
+    repository,
+    controller: controller ?? generateController(repository),
+    isGenerated: controller === undefined,
+    cursors,
+    views,
+    get features() {
+      return features();
+    },
+    access,
+    parsers,
+    compileBulk: (endpoint: BulkEndpoint, hasSingle: boolean) =>
+      compileBulkParser(settings(), endpoint, hasSingle),
+    parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
+  };
+  const described = {
+    ...Object.getOwnPropertyDescriptors(view),
+    ...Object.getOwnPropertyDescriptors(members),
+  };
+  // Defined and not spread, which would look at each member; the compiler cannot follow that.
+  return Object.freeze(Object.defineProperties({}, described) as Resource);
+}
+
+function methodOf(endpoint: Endpoint): string {
+  return GENERATED_ROUTES.find(({ operation }) => operation === endpoint)?.method ?? endpoint;
+}
+
+/** Each is made when it is first looked at. */
+function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
+  const made = {} as Record<Endpoint, T>;
+  for (const operation of ENDPOINTS)
+    Object.defineProperty(made, operation, { enumerable: true, get: lazy(() => make(operation)) });
+  return Object.freeze(made);
+}

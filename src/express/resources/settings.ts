@@ -1,0 +1,290 @@
+/** The options of `bootstrap`, checked, with every default filled in. */
+import bytes from 'bytes';
+import type { RoutingControllersOptions } from 'routing-controllers';
+import { isPlain } from '../../compile/check-option-shapes.js';
+import type { SharedAccess } from '../../compile/compile-access.js';
+import type { RowSecurityOptions, Scope } from '../../declare/access-options.js';
+import { type CrudRecord, crudRecords } from '../../declare/crud.js';
+import type { Class, ModelClass } from '../../declare/crud-options.js';
+import type { IdempotencyOptions } from '../../declare/idempotency-options.js';
+import { type CursorCodec, createCursorCodec } from '../../request/query/cursor-codec.js';
+import { ConfigError, collectProblems } from '../../util/config-error.js';
+import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
+import {
+  flagProblems,
+  listProblems,
+  pathProblems,
+  showValue,
+  unknownOptions,
+  withoutSlash,
+} from '../../util/option-problems.js';
+import { type KeySettings, keyProblems, keySettings } from './key-settings.js';
+
+/** The options of routing-controllers that are the user's to set. */
+export type RoutingOptions = Omit<
+  RoutingControllersOptions,
+  'controllers' | 'routePrefix' | 'defaultErrorHandler'
+>;
+
+/** The options that `bootstrap` and `crudRouter` have in common. */
+export interface RouterOptions {
+  /** The largest body, as sent and after decompression: bytes, or a text such as `'100kb'`, which is the default. */
+  bodyLimit?: string | number;
+  /**
+   * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
+   * which is how a secret is changed. It also hides, in tags, versions that the request may not read. Default:
+   * none: cursors carry a checksum only, and such tags are good for one process.
+   */
+  cursorSecret?: string | readonly string[];
+  /**
+   * True: routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
+   */
+  fastPath?: boolean;
+  /**
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
+   * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
+   * lines on standard error.
+   */
+  logger?: Logger;
+  /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
+  routing?: RoutingOptions;
+}
+
+/** The options of `bootstrap` that concern resources. */
+export interface ResourceOptions extends RouterOptions {
+  /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
+  models?: readonly ModelClass[];
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
+  controllers?: readonly Class[];
+  /** Before every path, such as `'/api'`. Default: none. */
+  routePrefix?: string;
+  /**
+   * The values that rows must have to be seen and written, for every model that has the attribute, as `scope` of `@Crud`, which
+   * comes before it. Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { scope: { tenantId: (request) => request.user.tenantId } });
+   * ```
+   */
+  scope?: Scope;
+  /** True: an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
+  deny?: boolean;
+  /**
+   * Row security of PostgreSQL, beside `scope` or instead of it. Every statement of a request has these settings, which policies
+   * read: those of generated routes, of code of yours and of units of work. They end with the transaction, so that nothing is left
+   * on a connection, and poolers may hand it on. Our SQL takes no more round trips for it; a query of Sequelize's gets a
+   * transaction. On a Sequelize instance of yours this holds for repositories and sessions, and not for other queries.
+   * Middlewares before a route and routers of `crudRouter` have no settings, so that they see no row. Default: none.
+   *
+   * The policies are yours. `current_setting` in a SELECT of its own is read once for a statement, and not for each row. A
+   * setting that was set before on the connection is `''` and not NULL:
+   *
+   * ```sql
+   * ALTER TABLE tasks ENABLE ROW LEVEL SECURITY;
+   * ALTER TABLE tasks FORCE ROW LEVEL SECURITY; -- for the owner, too
+   * CREATE POLICY tenant ON tasks
+   *   USING (tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), ''))::int);
+   * CREATE INDEX ON tasks (tenant_id, id);
+   * ```
+   *
+   * PostgreSQL checks uniqueness and foreign keys past all policies, so that their errors tell of rows of others. Have the tenant
+   * in their columns, as in `UNIQUE (tenant_id, name)` and `FOREIGN KEY (tenant_id, project_id)`.
+   *
+   * `bootstrap` rejects with a ConfigError where policies do not hold for a role that the engine connects as, also for reads. It
+   * must be no superuser, have no BYPASSRLS, and own no served table whose row security is not forced. The message has the statement
+   * that mends it. Served tables without row security, and views, are one warning. Requests are answered with 503 until the
+   * database has been asked.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { rls: { settings: ({ user }) => ({ 'app.tenant_id': user && String(user.tenantId) }) } });
+   * ```
+   */
+  rls?: RowSecurityOptions;
+  /**
+   * Has generated writes take an `Idempotency-Key`, so that a client may send one again whose answer was lost. The key is written in
+   * the transaction of the write, into the table `crud_idempotency` beside the tables of the models: made by `createAll`, and
+   * printed by `npx crud-controllers sql`. Only answers of success are kept. A second request with the key gets the same status,
+   * body, `Location` and `ETag`, with `Idempotent-Replayed: true`, after `dependencies`, `can` and the principal. 422: the key was used
+   * for another request. 409 with `Retry-After`: the first one is under way. Without the option a write with the header is 400.
+   * Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { idempotency: { principal: ({ user }) => user && String(user.id), retention: 48 } });
+   * ```
+   */
+  idempotency?: IdempotencyOptions;
+}
+
+/** The settings of a router. */
+export interface RouterSettings {
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
+  readonly fastPath: boolean;
+  readonly logger: Logger;
+  readonly routing: RoutingOptions;
+}
+
+/** The settings of an application. */
+export interface Settings extends RouterSettings {
+  readonly records: readonly CrudRecord[];
+  /** True where the records are found by a scan, and not those of models that were listed. */
+  readonly isScan: boolean;
+  readonly controllers: readonly Class[];
+  readonly routePrefix: string;
+  readonly access: SharedAccess;
+  readonly rls: RowSecurityOptions | null;
+  readonly idempotency: KeySettings | null;
+  /** Problems of the options. */
+  readonly problems: readonly string[];
+}
+
+const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
+  models: true,
+  controllers: true,
+  routePrefix: true,
+  bodyLimit: true,
+  cursorSecret: true,
+  fastPath: true,
+  logger: true,
+  routing: true,
+  scope: true,
+  deny: true,
+  rls: true,
+  idempotency: true,
+};
+
+/**
+ * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
+ *
+ * @param otherNames options that are read elsewhere, named when one is unknown
+ * @param otherProblems what is wrong with those
+ */
+export function resolveSettings(
+  options: ResourceOptions,
+  otherNames: readonly string[] = [],
+  otherProblems: readonly string[] = [],
+): Settings {
+  const {
+    models: givenModels,
+    controllers: givenControllers = [],
+    routePrefix = '',
+    scope = {},
+    deny = false,
+    rls = null,
+  } = options;
+  // One that is no list is told of, and read as an empty one.
+  const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
+  const controllers = Array.isArray(givenControllers) ? givenControllers : [];
+  const records = models ? models.flatMap(recordsOf) : crudRecords();
+  const problems = [
+    ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
+    ...(models ?? [])
+      .filter((model) => recordsOf(model).length === 0)
+      .map(
+        (model) =>
+          `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
+      ),
+    ...(givenModels !== undefined ? listProblems('models', givenModels, 'model classes') : []),
+    ...listProblems('controllers', givenControllers, 'classes'),
+    ...pathProblems('routePrefix', routePrefix, '/api'),
+    ...otherProblems,
+    ...flagProblems('deny', deny),
+    ...('rls' in options ? rowSecurityProblems(options.rls) : []),
+    ...('idempotency' in options ? keyProblems(options.idempotency) : []),
+    ...(isPlain(scope)
+      ? []
+      : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
+    // A variable that was never set must not switch a rule off.
+    ...(['scope', 'deny'] as const)
+      .filter((name) => name in options && options[name] === undefined)
+      .map((name) => `${name} is undefined; give it a value, or leave it out.`),
+  ];
+  return Object.freeze({
+    records,
+    isScan: models === undefined,
+    controllers,
+    routePrefix: withoutSlash(String(routePrefix)),
+    access: Object.freeze({ scope, deny }),
+    rls,
+    idempotency: keySettings(options.idempotency),
+    ...resolveRouterOptions(options, problems),
+    problems,
+  });
+}
+
+/** Resolves what `crudRouter` has too; adds what is wrong to the problems. */
+export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
+  const { fastPath = true, logger, routing = {} } = options;
+  problems.push(...flagProblems('fastPath', fastPath));
+  return {
+    bodyLimit: collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0),
+    logger:
+      logger === undefined
+        ? defaultLogger
+        : collectProblems(problems, () => adaptLogger(logger), defaultLogger),
+    cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(options.cursorSecret), [])),
+    fastPath,
+    routing,
+  };
+}
+
+/** A variable that was never set must not switch it off. */
+function rowSecurityProblems(rls: unknown): string[] {
+  if (typeof rls !== 'object' || rls === null)
+    return [`rls is ${showValue(rls)}; use { settings: (request) => ({ … }) }, or leave it out.`];
+  const { settings } = rls as { readonly settings?: unknown };
+  return [
+    ...unknownOptions('rls', rls, ['settings']),
+    ...(typeof settings === 'function'
+      ? []
+      : [`rls.settings is ${showValue(settings)}; use a function of the request.`]),
+  ];
+}
+
+function recordsOf(model: ModelClass): CrudRecord[] {
+  return crudRecords().filter((record) => record.model === model);
+}
+
+const DEFAULT_BODY_LIMIT = 100 * 1024;
+
+/**
+ * `'100kb'` or a number of bytes -> bytes. Checked here, because a limit that is not understood must not mean no limit
+ * (CVE-2026-12590).
+ *
+ * @throws ConfigError
+ */
+export function parseBodyLimit(limit: string | number | undefined): number {
+  if (limit === undefined) return DEFAULT_BODY_LIMIT;
+  const parsed = typeof limit === 'number' ? limit : bytes.parse(limit);
+  if (parsed !== null && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;
+  throw new ConfigError([
+    `bodyLimit is ${showValue(limit)}; use a number of bytes from 1, or a text such as '100kb'.`,
+  ]);
+}
+
+/** RFC 2104 asks for keys no shorter than the hash; fewer than 16 characters can be guessed. */
+const MIN_LENGTH = 16;
+
+/**
+ * One secret or several -> a list, the signing one first.
+ *
+ * @throws ConfigError for one that is too short; the message does not hold it
+ */
+function parseSecrets(secret: string | readonly string[] | undefined): readonly string[] {
+  const secrets = secret === undefined ? [] : [secret].flat();
+  const isWrong = (each: unknown): boolean => typeof each !== 'string' || each.length < MIN_LENGTH;
+  if (secret !== undefined && (secrets.length === 0 || secrets.some(isWrong))) {
+    throw new ConfigError([
+      `cursorSecret is empty, or shorter than ${MIN_LENGTH} characters; use a random text, such as 32 bytes in base64.`,
+    ]);
+  }
+  return Object.freeze(secrets);
+}

@@ -1,0 +1,148 @@
+/**
+ * Parameters whose type says too little: without one a body is not validated, and `@Param() id: number` is a text. TypeScript emits
+ * the types; esbuild, and all that is built on it, does not. Of a class without decorators every object is refused, and of
+ * an array the type of its items is never emitted.
+ */
+import type { Class } from '../../declare/crud-options.js';
+import { undecoratedProblems } from '../../schema/attribute-decorators.js';
+import { askedType } from './asked-type.js';
+import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
+import { routeNamed, routePath } from './generated-routes.js';
+import { refusesUndecorated } from './route-validation.js';
+import { routingStorage } from './routing-controllers-internals.js';
+import type { RoutingOptions } from './settings.js';
+
+/** The decorators whose parameters come from a client. What the server itself gives needs no conversion. */
+const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
+  body: 'Body',
+  'body-param': 'BodyParam',
+  query: 'QueryParam',
+  queries: 'QueryParams',
+  param: 'Param',
+  params: 'Params',
+  header: 'HeaderParam',
+  headers: 'HeaderParams',
+  cookie: 'CookieParam',
+  cookies: 'CookieParams',
+};
+
+/** The sources whose values may be objects. */
+const OBJECTS: ReadonlySet<ParameterArgs['type']> = new Set<ParameterArgs['type']>([
+  ...(['body', 'body-param', 'query', 'queries', 'params'] as const),
+  ...(['header', 'headers', 'cookie', 'cookies'] as const),
+]);
+
+const ADVICE =
+  'The types of parameters are in compiled code only where the compiler emits them: tsc with "emitDecoratorMetadata": true, ' +
+  'swc with "decoratorMetadata": true (@swc-node/register for node, unplugin-swc for Vite before 8). tsx and esbuild ' +
+  'cannot. A circular import loses them, too. By hand: @Body({ type: ArticleForm }), and for decorators without a ' +
+  "type @Reflect.metadata('design:paramtypes', [Number, ArticleForm]) on the method.";
+
+/** One line for each route with such parameters, and one that says what to do. */
+export function untypedParameterProblems(controllers: readonly Class[]): string[] {
+  const problems = controllers.flatMap((controller) =>
+    methodsOf(controller).flatMap(({ route, parameters }) => {
+      const names = parameters.filter(isUntyped).map(decoratorOf);
+      if (names.length === 0) return [];
+      const effect = 'it would be neither converted nor validated';
+      return [`${route}: the type of ${names.join(' and ')} is not known; ${effect}.`];
+    }),
+  );
+  return problems.length > 0 ? [...problems, ADVICE] : [];
+}
+
+/** One line for each parameter that is asked as a class whose every object would be refused. */
+export function undecoratedParameterProblems(
+  controllers: readonly Class[],
+  routing: RoutingOptions,
+): string[] {
+  return controllers.flatMap((controller) =>
+    methodsOf(controller).flatMap(({ route, parameters }) =>
+      parameters.flatMap((parameter) => {
+        const target = askedType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
+        if (!target || !OBJECTS.has(parameter.type) || !refusesUndecorated(parameter.validate, routing))
+          return [];
+        return undecoratedProblems(target).map(
+          (problem) =>
+            `${route}: ${problem}, so ${decoratorOf(parameter)} would refuse every request; decorate the class, or write ` +
+            'validate: false in the options of the parameter to take what is sent.',
+        );
+      }),
+    ),
+  );
+}
+
+/** One line for each body that is an array of nobody knows what. */
+export function untypedListWarnings(controllers: readonly Class[], routing: RoutingOptions): string[] {
+  return controllers.flatMap((controller) =>
+    methodsOf(controller).flatMap(({ route, parameters }) =>
+      parameters
+        .filter(({ type }) => type === 'body' || type === 'body-param')
+        .filter(({ explicitType, declared }) => (explicitType ?? declared) === Array)
+        .filter(({ validate }) => refusesUndecorated(validate, routing))
+        .map(
+          (parameter) =>
+            `${route}: the items of ${decoratorOf(parameter)} are not validated, because TypeScript emits no type of them; write ` +
+            'type: Item in its options, with the class of an item, or String, Number or Boolean.',
+        ),
+    ),
+  );
+}
+
+/** A parameter, with the type that was emitted for it. */
+type TypedParameter = ParameterArgs & { readonly declared: unknown };
+
+/** A method with parameters, and how a message names it. */
+interface DescribedMethod {
+  readonly route: string;
+  /** In their order. */
+  readonly parameters: readonly TypedParameter[];
+}
+
+function methodsOf(controller: Class): DescribedMethod[] {
+  const lineage = lineageOf(controller);
+  const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
+  const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
+  const methods = new Set(
+    routingStorage()
+      .params.filter(isOurs)
+      .map(({ method }) => method),
+  );
+  return [...methods].flatMap((method) => {
+    const action = actions.get(method);
+    const generated = routeNamed(method);
+    const route = action
+      ? `${action.type} ${prefixOf(controller)}${action.route ?? ''}`
+      : generated && `${generated.verb} ${routePath('', generated)}`;
+    if (route === undefined) return [];
+    const [verb = '', path = ''] = route.split(' ');
+    return [
+      {
+        route: `${controller.name}.${method} (${verb.toUpperCase()} ${path || '/'})`,
+        parameters: typedParameters(controller, lineage, method),
+      },
+    ];
+  });
+}
+
+function typedParameters(controller: Class, lineage: readonly object[], method: string): TypedParameter[] {
+  const types: readonly unknown[] =
+    Reflect.getMetadata('design:paramtypes', controller.prototype, method) ?? [];
+  return declaredParameters(lineage, method)
+    .map((parameter) => ({ ...parameter, declared: types[parameter.index] }))
+    .filter(({ type }) => DECORATORS[type] !== undefined)
+    .sort((first, second) => first.index - second.index);
+}
+
+function isUntyped({ explicitType, declared }: TypedParameter): boolean {
+  return (explicitType ?? declared) === undefined;
+}
+
+function decoratorOf({ type, name }: ParameterArgs): string {
+  return `@${DECORATORS[type]}(${name ? `'${name}'` : ''})`;
+}
+
+/** Of a hand-written controller; the prefix of a resource is known only when it is compiled. */
+function prefixOf(controller: Class): string {
+  return routingStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
+}

@@ -1,0 +1,309 @@
+/**
+ * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
+ * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
+ * without sending a record as it is in memory.
+ */
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
+import {
+  type Action,
+  type ActionMetadata,
+  ExpressDriver,
+  type ExpressMiddlewareInterface,
+  getFromContainer,
+  type MiddlewareMetadata,
+  NotFoundError,
+  type ParamMetadata,
+  type RoutingControllersOptions,
+  type UseMetadata,
+} from 'routing-controllers';
+import { requestLogger } from '../../request/application-logger.js';
+import { describePath } from '../../request/describe-path.js';
+import { requestId } from '../../request/request-id.js';
+import { existingSessions, methodName } from '../../request/request-sessions.js';
+import { setDefaultHeaders } from '../../respond/default-headers.js';
+import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
+import {
+  type SerializerRegistry,
+  serializeResult,
+  transformResult,
+} from '../../respond/result-serializer.js';
+import { thrownValue } from '../../util/describe-error.js';
+import { answering, askForAnswer } from '../resources/application-access.js';
+import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
+import { checkDriver } from '../resources/routing-controllers-internals.js';
+import { type AskedParameter, askedParameter } from './asked-parameter.js';
+
+/** A route of a controller, and its layer in the router. */
+export interface RegisteredRoute {
+  /** The controller's class. */
+  readonly target: unknown;
+  readonly verb: string;
+  readonly method: string;
+  readonly path: string | RegExp;
+  readonly layer: Router['stack'][number];
+}
+
+/** The driver of `useExpressServer`, made safe. */
+export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
+  readonly #serializers: SerializerRegistry;
+  readonly #isIntercepted: boolean;
+  readonly #router: Router;
+  /** Registered routes, in their order. */
+  readonly routes: RegisteredRoute[] = [];
+  /** Results that are sent as they are. */
+  readonly #shaped = new WeakSet<object>();
+  /** The parameters that are read here. */
+  readonly #asked = new WeakMap<ParamMetadata, AskedParameter>();
+  /** Routes whose method has returned nothing. */
+  readonly #missing = new WeakSet<ActionMetadata>();
+  /** True where the application has middlewares that run after an answer. */
+  #hasAfter = false;
+
+  /** @param isIntercepted whether interceptors of the application see all results */
+  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
+    super(router);
+    this.#router = router;
+    checkDriver();
+    this.#serializers = serializers;
+    this.#isIntercepted = isIntercepted;
+  }
+
+  /**
+   * Express takes null, 'route' and 'router' for "no error, go on". A parameter may have begun a unit of work whose method was
+   * never called, because another one failed; and an error handler of the user's may answer and tell nobody.
+   */
+  override handleError(
+    error: unknown,
+    action: ActionMetadata | undefined,
+    options: Action,
+  ): void | Promise<void> {
+    const goOn = (): void => super.handleError(asError(error), action, options);
+    const work = existingSessions(options.request);
+    return work ? work.rollback(error).then(goOn) : goOn();
+  }
+
+  /** Reads parameters that have a class: routing-controllers would let arrays pass. */
+  override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
+    const sent: unknown = super.getParamFromRequest(action, param);
+    const asked = this.#asked.get(param);
+    return asked ? asked.read(sent) : sent;
+  }
+
+  /**
+   * Where routing-controllers has no parameter to read and nobody to show the result to, it has only to call the method. Its own
+   * way there makes eight promises, one behind the other.
+   */
+  override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
+    this.#takeParameters(method);
+    this.#register(method, execute);
+    const { target, type, method: name, fullRoute } = method;
+    const layer = this.#router.stack.at(-1);
+    if (layer) this.routes.push({ target, verb: type, method: name, path: fullRoute, layer });
+  }
+
+  #register(method: ActionMetadata, execute: (action: Action) => unknown): void {
+    const { params, appendParams, methodOverride } = method;
+    if (!methodOverride || params.length > 0 || appendParams || this.#isInterceptedFor(method)) {
+      super.registerAction(method, execute);
+      return;
+    }
+    super.registerAction(method, async (action: Action) => {
+      try {
+        this.handleSuccess(await methodOverride(method, action, []), method, action);
+      } catch (error) {
+        await this.handleError(error, method, action);
+      }
+    });
+  }
+
+  #takeParameters(method: ActionMetadata): void {
+    const { params, isJsonTyped, bodyExtraOptions } = method;
+    for (const param of params) {
+      const { type } = param;
+      // Every request has headers and cookies that no class names.
+      if (type === 'headers' || type === 'cookies') param.validate ??= { forbidNonWhitelisted: false };
+      const asked = askedParameter(param, this);
+      if (asked) this.#asked.set(param, asked);
+    }
+    const [whole, ...others] = params.filter(({ type }) => type === 'body' || type === 'body-param');
+    const isAsked = whole?.type === 'body' && others.length === 0 && this.#asked.has(whole);
+    // The parser calls `null` invalid otherwise, and a member of it would be an error of ours.
+    if (isJsonTyped && isAsked) method.bodyExtraOptions = { strict: false, ...bodyExtraOptions };
+  }
+
+  override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    if (middleware.type === 'after') this.#hasAfter = true;
+    super.registerMiddleware(middleware, options);
+  }
+
+  /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
+  override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
+    const response: Response = options.response;
+    const goOn = this.#afterAnswer(action, options);
+    const { headersSent } = response;
+    if (result === undefined && !headersSent) this.#tellMissing(action, options);
+    if (action.isJsonTyped && result !== response && !headersSent) setDefaultHeaders(response);
+    if (result === response && !headersSent) response.once('close', () => goOn());
+    // Each member by its name: this is done for each answer.
+    else super.handleSuccess(result, action, { request: options.request, response, next: goOn });
+  }
+
+  /**
+   * Runs the middlewares that come after an answer. Without any, no other route is called, and with some, others that
+   * match do not become the request's route, by which loggers and tracers name it.
+   */
+  #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
+    const isLast = !this.#hasAfter && !controllerMetadata.uses.some(comesAfter) && !uses.some(comesAfter);
+    return (error?: unknown) => {
+      if (error !== undefined && error !== null) next?.(error);
+      else if (!isLast) {
+        const { route } = request;
+        Object.defineProperty(request, 'route', { configurable: true, get: () => route, set() {} });
+        next?.();
+      }
+    };
+  }
+
+  guard(response: Response): void {
+    guardJson(response, this.#serializers);
+  }
+
+  ready(result: unknown, { request }: Action): Promise<void> {
+    return askForAnswer(request, result, this.#serializers);
+  }
+
+  /**
+   * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
+   * the result: it goes through class-transformer once more behind them.
+   */
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown {
+    const { request, response } = action;
+    if (result === response) return result;
+    releaseJson(response);
+    const shown = answering(request, () => serializeResult(result, this.#serializers));
+    if (!existingSessions(request)?.hasWrites) return shown;
+    const shaped = answering(request, () => this.#transform(shown, method));
+    if (method.isJsonTyped) checkJson(shaped, response);
+    // A method may have answered by itself, and an interceptor may make something of nothing.
+    const isOpen = this.#isInterceptedFor(method) || response.headersSent;
+    if (!isOpen) {
+      if (shaped === undefined) this.#tellMissing(method, action);
+      refuseMissing(shaped, method, action);
+    }
+    return this.settle(shaped, method) ? shaped : shown;
+  }
+
+  /** A method that returns nothing is answered with 404 by routing-controllers. Told once, as it may be meant. */
+  #tellMissing(action: ActionMetadata, { request }: Action): void {
+    const { undefinedResultCode, redirect, renderedTemplate, method } = action;
+    if (undefinedResultCode || redirect || renderedTemplate || this.#missing.has(action)) return;
+    this.#missing.add(action);
+    requestLogger(request).warn(
+      `${request.method} ${describePath(request)} is answered with 404, as ${methodName(action)} returned nothing, and what its unit of work has ` +
+        `written is rolled back; return a value, or the response where ${method} answers by itself, or put @OnUndefined(204) on it, or ` +
+        '@OnUndefined(404) where that is meant.',
+      { requestId: requestId(request) },
+    );
+  }
+
+  settle(shaped: unknown, method: ActionMetadata): boolean {
+    if (this.#isInterceptedFor(method) || typeof shaped !== 'object' || shaped === null) return false;
+    this.#shaped.add(shaped);
+    return true;
+  }
+
+  /** True where interceptors receive the results of a method. */
+  #isInterceptedFor({ interceptors, controllerMetadata }: ActionMetadata): boolean {
+    return this.#isIntercepted || interceptors.length + controllerMetadata.interceptors.length > 0;
+  }
+
+  /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
+  protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    if (typeof result !== 'object' || result === null || isBytesOrStream(result)) return result;
+    const shown = this.#shaped.has(result)
+      ? result
+      : answering(options.request, () => this.#transform(serializeResult(result, this.#serializers), action));
+    return textOf(shown, action, options) ?? shown;
+  }
+
+  #transform(shown: unknown, action: ActionMetadata): unknown {
+    // As routing-controllers decides it: neither bytes nor streams.
+    const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
+    if (!isTransformed || !(shown instanceof Object) || isBytesOrStream(shown)) return shown;
+    const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
+    return transformResult(shown, options, this.#serializers);
+  }
+
+  /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */
+  protected override prepareMiddlewares(uses: UseMetadata[]): RequestHandler[] {
+    return uses.map((use) => {
+      const { middleware } = use;
+      if (isMiddlewareClass(middleware)) return settled(middlewareOf(middleware));
+      const [handler] = super.prepareMiddlewares([use]) as unknown as [RequestHandler];
+      const isErrorHandler = handler.length > 3;
+      return isErrorHandler ? handler : settled(handler);
+    });
+  }
+}
+
+function comesAfter({ afterAction }: UseMetadata): boolean {
+  return afterAction;
+}
+
+/** A result as an answer that writes itself, which costs less than Express's way; undefined where more is asked for. */
+function textOf(
+  shown: unknown,
+  { isJsonTyped, redirect, renderedTemplate }: ActionMetadata,
+  { response, next }: Action,
+): JsonAnswer | undefined {
+  const isJson = isJsonTyped && !redirect && !renderedTemplate && writesPlainJson(response);
+  if (!isJson || typeof shown !== 'object' || shown === null || isBytesOrStream(shown)) return undefined;
+  const text: string | undefined = JSON.stringify(shown);
+  return text === undefined ? undefined : new JsonAnswer(text, null, {}, true, () => next?.());
+}
+
+/** Throws what routing-controllers would throw for a result, but after the commit. */
+function refuseMissing(result: unknown, method: ActionMetadata, action: Action): void {
+  const { undefinedResultCode, nullResultCode, redirect, renderedTemplate } = method;
+  const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;
+  if (typeof code === 'function') throw Reflect.construct(code, [action]);
+  if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
+}
+
+function asError(thrown: unknown): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError(`${thrownValue(thrown)} was thrown, which is no error; throw new Error(…).`);
+}
+
+type MiddlewareClass = new () => ExpressMiddlewareInterface;
+
+function isMiddlewareClass(middleware: unknown): middleware is MiddlewareClass {
+  return typeof middleware === 'function' && typeof middleware.prototype?.use === 'function';
+}
+
+function middlewareOf(middleware: MiddlewareClass): RequestHandler {
+  return (request, response, next) => getFromContainer(middleware).use(request, response, next);
+}
+
+/** A request that a route of routing-controllers has begun to answer; its other routes then leave it alone. */
+type StartedRequest = Request & { routingControllersStarted?: boolean };
+
+/**
+ * Express 4 does not look at promises, and a rejection that nobody handles ends the process. And a route that is skipped
+ * has not begun: without taking that back, the next one that matches would neither answer nor go on.
+ */
+function settled(handler: RequestHandler): RequestHandler {
+  return (request: StartedRequest, response: Response, next: NextFunction) => {
+    const goOn = (reason?: unknown): void => {
+      if (reason === 'route' || reason === 'router') request.routingControllersStarted = false;
+      next(reason);
+    };
+    const fail = (error: unknown): void => next(asError(error));
+    try {
+      const result: unknown = handler(request, response, goOn);
+      if (result !== undefined) Promise.resolve(result).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}

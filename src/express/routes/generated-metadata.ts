@@ -1,0 +1,69 @@
+/** Declares generated methods to routing-controllers: their status, and parameters that the user has decorated. */
+import type { Action } from 'routing-controllers';
+import { setToldNames } from '../../access/error-visibility.js';
+import type { Endpoint } from '../../declare/crud-options.js';
+import { contextOf } from '../../handle/run-method.js';
+import { declaredParameters } from '../resources/controller-metadata.js';
+import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
+
+/** Parameters and status of a generated route, where the user's decorators say nothing else. */
+export function addGeneratedMetadata(
+  resource: Resource,
+  method: string,
+  controller: new () => object,
+  lineage: readonly object[],
+): void {
+  const storage = routingStorage();
+  const route = generatedRouteOf(method, resource.plan);
+  if (!route) return;
+  const object = controller.prototype;
+  const declared = declaredParameters(lineage, method);
+  if (declared.length > 0) {
+    if (route.verb !== 'get' || resource.plan.access) {
+      // The parameters would read the body and begin a unit of work before the parser is asked.
+      const middleware = accessGuard(resource, route.operation);
+      storage.uses.push({ target: controller, method, middleware, afterAction: false });
+    }
+    const indexes = new Set(declared.map(({ index }) => index));
+    route.parameters.forEach((parameter, index) => {
+      if (indexes.has(index)) return;
+      const transform = parameterReader(resource, route, parameter);
+      const options = { type: 'custom-converter', parse: false, required: false } as const;
+      storage.params.push({ ...options, object, method, index, transform });
+    });
+  }
+  if (route.verb === 'delete') {
+    storage.responseHandlers.push({ target: controller, method, type: 'on-undefined', value: 204 });
+  }
+}
+
+/** For a method of which the user has decorated some parameters: routing-controllers reads those, and asks for the others. */
+function parameterReader(
+  resource: Resource,
+  { operation }: GeneratedRoute,
+  parameter: GeneratedRoute['parameters'][number],
+): (action: Action) => unknown {
+  if (parameter === 'context') return (action) => contextOf(resource, action);
+  return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
+}
+
+/** Asks what the parameters of a method must not be read before. */
+function accessGuard({ access, features }: Resource, operation: Endpoint) {
+  const { readHeaders, absentFor } = features[operation];
+  return async (
+    request: Action['request'],
+    _response: unknown,
+    next: (error?: unknown) => void,
+  ): Promise<void> => {
+    try {
+      const granted = await access(request, operation);
+      setToldNames(request, granted.form);
+      readHeaders(request, absentFor(granted.form), granted);
+    } catch (error) {
+      return next(error);
+    }
+    next();
+  };
+}

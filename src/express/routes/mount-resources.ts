@@ -1,0 +1,193 @@
+/** Resources -> one Express router, built by routing-controllers. */
+import express, { type RequestHandler, type Router } from 'express';
+import { createServer, type RoutingControllersOptions } from 'routing-controllers';
+import type { RowSecurity } from '../../access/row-security.js';
+import type { SharedAccess } from '../../compile/compile-access.js';
+import { subresourceOf } from '../../compile/resource-plan.js';
+import type { Class, ModelClass } from '../../declare/crud-options.js';
+import { warnOfInternals } from '../../execute/customization/internals-trial.js';
+import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
+import { giveLogger } from '../../postgres/session/engine-warnings.js';
+import { exceptionHandler } from '../../respond/exception-handler.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { accessOfApplication } from '../resources/application-access.js';
+import {
+  forgetControllers,
+  type HandWrittenRoute,
+  type RegisteredController,
+} from '../resources/controller-metadata.js';
+import { generatedRouteOf } from '../resources/generated-routes.js';
+import type { KeySettings } from '../resources/key-settings.js';
+import { type Resource, serializersOf } from '../resources/resource.js';
+import { STRICT_VALIDATION } from '../resources/route-validation.js';
+import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
+import type { RouterSettings } from '../resources/settings.js';
+import { closePaths } from './allowed-methods.js';
+import { bulkProblems } from './bulk-routes.js';
+import { SafeExpressDriver } from './express-driver.js';
+import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
+import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
+import { replaceProblems } from './replace-problems.js';
+import { registerPlainController, registerResourceController } from './resource-controller.js';
+
+/** Resources to mount, and their settings. */
+export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' | 'logger'> {
+  readonly resources: readonly Resource[];
+  /** Hand-written controllers of the user's. */
+  readonly controllers: readonly Class[];
+  readonly access: SharedAccess;
+  readonly catalogue: CatalogueGate;
+  /** Null where the application has none. */
+  readonly rls: RowSecurity | null;
+  /** Null where no keys of requests are kept. */
+  readonly idempotency: KeySettings | null;
+  /** Null where the application is known with each request only. */
+  readonly matching: PathMatching | null;
+}
+
+/** A router with all routes, and the list of those of the resources. */
+export interface MountedRouter {
+  readonly router: Router;
+  readonly routes: readonly { readonly resource: Resource; readonly registered: RegisteredController }[];
+  /** Of the user's controllers that have no resource. */
+  readonly handWritten: readonly {
+    readonly controller: Class;
+    readonly routes: readonly HandWrittenRoute[];
+  }[];
+}
+
+/**
+ * Builds the router.
+ *
+ * @throws ConfigError when a resource would have two routes for the same method and path
+ */
+export function mountResources(plan: MountPlan): MountedRouter {
+  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls, idempotency } = plan;
+  const matching = plan.matching ?? LOOSE;
+  const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
+  const router = express.Router(matching);
+  const driver = new SafeExpressDriver(
+    router,
+    serializersOf(served),
+    (routing.interceptors ?? []).length > 0,
+  );
+  const rules = accessOfApplication(resources, access);
+  const settings = { fastPath, routing, catalogue, rls, idempotency, access: rules };
+  // The plan has looked for it.
+  const resourceOf = (model: ModelClass) => served.get(model) as Resource;
+  const routes = resources.map((resource) => ({
+    resource,
+    registered: registerResourceController(resource, driver, settings, resourceOf),
+  }));
+  const plain = controllers.map((controller) => registerPlainController(controller, driver, settings));
+  const handWritten = plain.map((each, index) => ({ ...each, controller: controllers[index] as Class }));
+  const classes = [...routes.map(({ registered }) => registered), ...plain].map(
+    ({ controller }) => controller,
+  );
+  if (!plan.matching) router.use(leaveOtherPaths(literalPaths(routes)));
+  try {
+    checkRoutes(routes, matching);
+    withMetadataIndex(() =>
+      createServer(driver, {
+        validation: STRICT_VALIDATION,
+        ...routing,
+        controllers: onlyThese(classes),
+        middlewares: onlyThese(routing.middlewares ?? []),
+        interceptors: onlyThese(routing.interceptors ?? []),
+        // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
+        defaultErrorHandler: false,
+      }),
+    );
+  } finally {
+    forgetControllers(new Set(classes));
+  }
+  const bases = new Map(plain.map(({ controller }, index) => [controller as unknown, controllers[index]]));
+  const own = driver.routes.flatMap((route) => {
+    const base = bases.get(route.target);
+    return base ? [{ ...route, owner: `${base.name}.${route.method}` }] : [];
+  });
+  const { first, closed, problems } = compareOwnRoutes(own, resourceRoutes(routes), matching);
+  throwProblems(problems);
+  putFirst(router, first);
+  closePaths(router, [...closed, ...routes.flatMap(({ registered }) => registered.routes)], matching);
+  router.use(stopAfterAnswer, exceptionHandler(logger));
+  warnOfInternals(logger);
+  for (const { model } of resources.map((resource) => resource.plan)) {
+    if (model.sequelize) giveLogger(model.sequelize, logger);
+  }
+  return { router, routes, handWritten };
+}
+
+/** routing-controllers goes on after it has answered; a "not found" handler of the application would answer again. */
+const stopAfterAnswer: RequestHandler = (_request, response, next) => {
+  if (!response.headersSent && !response.destroyed) next();
+};
+
+type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
+
+/** To routing-controllers an empty list means every class ever decorated in this process. */
+function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
+  return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
+}
+
+/** The routes of resources, as hand-written ones may be in their way. */
+function resourceRoutes(routes: MountedRouter['routes']): ResourceRoute[] {
+  return routes.flatMap(({ resource: { plan }, registered }) =>
+    registered.routes.map(({ verb, path, method }): ResourceRoute => {
+      const generated = generatedRouteOf(method, plan);
+      const owner = `${plan.name}.${method}`;
+      const subresource = subresourceOf(plan, method);
+      if (subresource) return { verb, path, owner, mend: `leave it out of the subresources of ${plan.name}` };
+      if (!generated) return { verb, path, owner, mend: 'leave one of them out' };
+      const { operation } = generated;
+      return {
+        verb,
+        path,
+        owner,
+        mend: `leave '${operation}' out of the endpoints of ${plan.name}, override the method`,
+      };
+    }),
+  );
+}
+
+function literalPaths(routes: MountedRouter['routes']): string[] {
+  return routes.flatMap(({ registered }) =>
+    registered.routes.flatMap(({ path }) => (typeof path === 'string' ? path : [])),
+  );
+}
+
+function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): void {
+  const problems = routes.flatMap(({ resource, registered }) => {
+    const seen = new Map<string, string>();
+    return registered.routes.flatMap(({ verb, path, method }) => {
+      const shape = typeof path === 'string' ? pathShape(path, matching) : String(path);
+      const key = `${verb} ${shape}`;
+      // A wider route would answer in the place of a sub-resource, which is no method that it could call.
+      const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && widerRoute(seen, shape));
+      seen.set(key, first ?? method);
+      return first === undefined
+        ? []
+        : [
+            `${resource.plan.name}: '${first}' and '${method}' both answer ${verb.toUpperCase()} ${path}; give one another path.`,
+          ];
+    });
+  });
+  problems.push(
+    ...routes.flatMap(({ resource }) => [...bulkProblems(resource), ...replaceProblems(resource)]),
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Route that answers GET for every path of this shape, if there is one. @param seen routes, by verb and shape */
+function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | undefined {
+  const segments = shape.split('/');
+  const isWider = (path: string): boolean => {
+    const others = path.split('/');
+    const isRest = others.at(-1)?.startsWith('*') === true;
+    return (
+      (isRest ? others.length <= segments.length : others.length === segments.length) &&
+      others.every((each, index) => each === ':' || each.startsWith('*') || each === segments[index])
+    );
+  };
+  return [...seen].find(([key]) => /^(?:get|all) /.test(key) && isWider(key.slice(4)))?.[1];
+}

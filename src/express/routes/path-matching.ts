@@ -1,0 +1,70 @@
+/** Paths that are equal to an application: Express's settings `case sensitive routing` and `strict routing`. */
+import type { Application, RequestHandler } from 'express';
+import { layersOf, routerOf } from '../../request/express-internals.js';
+
+/** Options of `express.Router`. */
+export interface PathMatching {
+  readonly caseSensitive: boolean;
+  /** A slash at the end makes another path. */
+  readonly strict: boolean;
+}
+
+/** As Express matches by default. */
+export const LOOSE: PathMatching = Object.freeze({ caseSensitive: false, strict: false });
+
+/** Express has read its settings when its router was made; the narrower of both holds, so that no guard of a path is passed. */
+export function pathMatching(app: Application): PathMatching {
+  const { caseSensitive = false, strict = false } = routerOf(app) ?? {};
+  return {
+    caseSensitive: caseSensitive || app.enabled('case sensitive routing'),
+    strict: strict || app.enabled('strict routing'),
+  };
+}
+
+/**
+ * Mounts a handler below a path of letters, digits and `-._~`. Express 4 takes a second slash behind it for a part of it, so that
+ * `/api//notes` would pass a guard of `/api/notes`.
+ */
+export function mountBelow(app: Application, path: string, handler: RequestHandler): void {
+  app.use(path || '/', handler);
+  const layer = layersOf(app).at(-1);
+  if (path === '' || !layer?.regexp) return;
+  const { caseSensitive } = pathMatching(app);
+  layer.regexp = new RegExp(`^${path.replaceAll('.', '\\.')}(?=/|$)`, caseSensitive ? '' : 'i');
+}
+
+/** Has a router that may be mounted anywhere leave a request whose path is none of its own to the application that serves it. */
+export function leaveOtherPaths(paths: readonly string[]): RequestHandler {
+  return (request, _response, next) => {
+    const matching = pathMatching(request.app);
+    const isLoose = !matching.caseSensitive && !matching.strict;
+    next(isLoose || paths.some((path) => isSamePath(path, request.path, matching)) ? undefined : 'router');
+  };
+}
+
+/** @param path with names of parameters */
+function isSamePath(path: string, sent: string, matching: PathMatching): boolean {
+  const shape = pathShape(path, matching).split('/');
+  // A parameter is a colon in a shape, and text in what was sent.
+  const segments = pathShape(sent, matching, false).split('/');
+  return (
+    shape.length === segments.length &&
+    shape.every((each, index) => (each === ':' ? segments[index] !== '' : each === segments[index]))
+  );
+}
+
+/** Common form of all paths that are equal to an application, without the names of their parameters. */
+export function pathShape(
+  path: string,
+  { caseSensitive, strict }: PathMatching,
+  hasParameters = true,
+): string {
+  const unnamed = hasParameters ? path.replace(/:\w+/g, ':') : path;
+  const cased = caseSensitive ? unnamed : unnamed.toLowerCase();
+  return strict ? cased : withoutSlash(cased);
+}
+
+/** The path without the slash at its end; the root stays. */
+export function withoutSlash(path: string): string {
+  return path.replace(/(.)\/$/, '$1');
+}

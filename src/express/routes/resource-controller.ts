@@ -1,0 +1,306 @@
+/** Resources and hand-written controllers -> controller classes for routing-controllers. */
+import type { NextFunction } from 'express';
+import { type Action, getFromContainer } from 'routing-controllers';
+import { setAccessRules } from '../../access/reference-access.js';
+import type { Class, ModelClass } from '../../declare/crud-options.js';
+import {
+  isAnswerChanged,
+  isAnswerSeen,
+  isMethodAsked,
+  type PathSettings,
+  sequelizeReasons,
+} from '../../handle/decide-route.js';
+import { compileHandler, type RouteDecisions } from '../../handle/handle.js';
+import { addedRouteHandler } from '../../handle/handle-added-route.js';
+import { compileArguments, type ResourceArguments } from '../../handle/resource-arguments.js';
+import { type Controller, controllerFor } from '../../handle/run-method.js';
+import { compileRowRunners } from '../../handle/run-rows.js';
+import { listShaper, pageShaper } from '../../handle/shape-page.js';
+import { checkOwner } from '../../postgres/session/model-registry.js';
+import { setRequestResource } from '../../request/request-resource.js';
+import { writesPlainJson } from '../../respond/json-answer.js';
+import { lazy } from '../../util/lazy.js';
+import {
+  type ActionArgs,
+  type ActionRunner,
+  applicationClass,
+  declaredActions,
+  declaredParameters,
+  type HandWrittenRoute,
+  lineageOf,
+  type RegisteredController,
+  registerActions,
+} from '../resources/controller-metadata.js';
+import { CrudController } from '../resources/crud-controller.js';
+import {
+  bulkRouteOf,
+  GENERATED_ROUTES,
+  type GeneratedRoute,
+  generatedRouteOf,
+  routePath,
+} from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import type { ResultShaper } from '../resources/result-shaper.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { askSettings } from './ask-settings.js';
+import { bindArguments } from './bind-arguments.js';
+import { bulkActions, bulkHandler, guardBulkActions, sharedHandler, sharedRoute } from './bulk-routes.js';
+import { addGeneratedMetadata } from './generated-metadata.js';
+import { isCovered } from './own-routes.js';
+import { LOOSE, pathShape } from './path-matching.js';
+import {
+  subresourceActions,
+  subresourceHandler,
+  subresourceReasons,
+  subresourcesOf,
+} from './subresource-routes.js';
+import { tracedHandler } from './trace-handler.js';
+
+/** Registers the controller of a resource: the user's routes, and the generated ones. */
+export function registerResourceController(
+  resource: Resource,
+  shaper: ResultShaper,
+  settings: PathSettings,
+  resourceOf: (model: ModelClass) => Resource,
+): RegisteredController {
+  const { plan } = resource;
+  const storage = routingStorage();
+  const controller = applicationClass(resource.controller);
+  // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
+  const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
+  const declared = declaredActions(lineage);
+  const subresources = subresourcesOf(resource, resourceOf);
+  const single = narrowFirst([...declared, ...generatedActions(resource, declared)]);
+  const many = bulkActions(resource, single);
+  const actions = [...single, ...subresourceActions(subresources, controller), ...many];
+  const takes = new Map(
+    actions.flatMap(({ method }) => {
+      const given = compileArguments(resource, lineage, method, settings);
+      return given ? [[method, given] as const] : [];
+    }),
+  );
+  storage.uses.push({
+    target: controller,
+    middleware: rememberResource(resource, settings, plan.dependencies.length === 0),
+    afterAction: false,
+  });
+  const reasons = new Map(
+    actions.map(({ method }) => {
+      const subresource = subresources.get(method);
+      const find = () =>
+        subresource
+          ? subresourceReasons(subresource, settings)
+          : sequelizeReasons(resource, bulkRouteOf(method)?.single.method ?? method, settings);
+      return [method, lazy(find)] as const;
+    }),
+  );
+  const reasonsOf = (method: string) => reasons.get(method)?.() ?? [];
+  const handlerFor = lazy(() => compileHandlers(resource, shaper, many, lineage, takes, settings));
+  registerActions(
+    actions.map((action) => inWireForm(resource, action, takes.get(action.method))),
+    lineage,
+    controller,
+    (action) => {
+      const subresource = subresources.get(action.method);
+      const compile = () =>
+        subresource
+          ? subresourceHandler(subresource, shaper, settings, lineage, reasonsOf(action.method))
+          : handlerFor()(action);
+      return tracedHandler(plan, action.method, compiledAtFirst(compile));
+    },
+  );
+  guardBulkActions(many, lineage, controller);
+  for (const method of reasons.keys()) {
+    askSettings(controller, method, settings, () => isUserCodeRun(resource, method, lineage, settings));
+    addGeneratedMetadata(resource, method, controller, lineage);
+  }
+  for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
+  for (const middleware of plan.dependencies) {
+    storage.uses.push({ target: controller, middleware, afterAction: false });
+  }
+  if (plan.dependencies.length > 0) {
+    storage.uses.push({
+      target: controller,
+      middleware: awaitCatalogue(resource, settings),
+      afterAction: false,
+    });
+  }
+  storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
+  const routes = actions.map(({ type, route, method }) => ({
+    verb: type,
+    path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
+    method,
+    generalPathReasons: () => reasonsOf(method),
+  }));
+  return { controller, routes };
+}
+
+/** Routes in their order, but that `/stats` comes before a `/:id` that was declared first. */
+function narrowFirst(actions: readonly ActionArgs[]): ActionArgs[] {
+  const sorted: ActionArgs[] = [];
+  for (const action of actions) {
+    const wider = sorted.findIndex((each) => isNarrower(action, each));
+    sorted.splice(wider < 0 ? sorted.length : wider, 0, action);
+  }
+  return sorted;
+}
+
+/** True where another route matches all requests of a route, and more. */
+function isNarrower({ type, route }: ActionArgs, other: ActionArgs): boolean {
+  if (typeof route === 'object' || typeof other.route === 'object') return false;
+  const [shape, wide] = [route, other.route].map((path = '') => pathShape(path, LOOSE)) as [string, string];
+  const isSameVerb = type === other.type || other.type === 'all';
+  return isSameVerb && shape !== wide && isCovered(shape.split('/'), wide.split('/'));
+}
+
+/** Answers of lists and of generated routes are in wire form already; class-transformer would walk them again. */
+function inWireForm(
+  { plan }: Resource,
+  action: ActionArgs,
+  given: ResourceArguments | undefined,
+): ActionArgs {
+  if (!generatedRouteOf(action.method, plan) && !given?.parameters.has('listQuery')) return action;
+  return { ...action, options: { ...action.options, transformResponse: false } };
+}
+
+/** @param awaits also holds a request back as `awaitCatalogue` does, which saves a middleware */
+function rememberResource(resource: Resource, settings: PathSettings, awaits: boolean) {
+  const { plan } = resource;
+  const { model } = plan;
+  const { access } = settings;
+  const { sequelize } = model;
+  const goOn = awaits ? awaitCatalogue(resource, settings) : null;
+  return (request: Action['request'], response: unknown, next: NextFunction): void => {
+    checkOwner(model, sequelize);
+    setRequestResource(request, plan);
+    if (access) setAccessRules(request, access);
+    if (goOn) goOn(request, response, next);
+    else next();
+  };
+}
+
+/** Holds a request back until the catalogue of its resource is read: behind the dependencies, which refuse some before any query. */
+function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
+  return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
+    if (catalogue.isOpen(plan)) next();
+    else catalogue.pass(plan).then(() => next(), next);
+  };
+}
+
+/**
+ * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
+ * his own keeps that one.
+ */
+function generatedActions({ plan, controller }: Resource, declared: readonly ActionArgs[]): ActionArgs[] {
+  const taken = new Set(declared.map(({ method }) => method));
+  return GENERATED_ROUTES.filter(
+    ({ operation, method }) => plan.endpoints.has(operation) && !taken.has(method),
+  ).map((route) => ({
+    target: controller,
+    type: route.verb,
+    method: route.method,
+    route: routePath(plan.prefix, route).slice(plan.prefix.length),
+    options: {},
+  }));
+}
+
+/** A handler that is compiled at its first request: most applications have routes that are hardly ever asked. */
+function compiledAtFirst(compile: () => ActionRunner): ActionRunner {
+  const handler = lazy(compile);
+  return (metadata, action, params) => handler()(metadata, action, params);
+}
+
+/** Compiles what answers each of the routes. */
+function compileHandlers(
+  resource: Resource,
+  shaper: ResultShaper,
+  many: readonly ActionArgs[],
+  lineage: readonly object[],
+  takes: ReadonlyMap<string, ResourceArguments>,
+  settings: PathSettings,
+): (action: ActionArgs) => ActionRunner {
+  const isOurs = (route: GeneratedRoute): boolean =>
+    sequelizeReasons(resource, route.method, settings).length === 0 && !isMethodAsked(resource, route);
+  const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
+  const decide = (route: GeneratedRoute): RouteDecisions => ({
+    rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
+    isSeen: isAnswerSeen(route.method, lineage, settings),
+    shapedBy: {
+      isMethodAsked: isMethodAsked(resource, route),
+      isChanged: isAnswerChanged(route.method, lineage, settings),
+    },
+    isShapedByUser: resource.rowView.runsUserCode,
+    isDecorated: declaredParameters(lineage, route.method).length > 0,
+    settings,
+  });
+  return ({ method }) => {
+    const bulk = bulkRouteOf(method);
+    if (bulk) return bulkHandler(resource, bulk, decide(bulk.single), shaper);
+    const route = generatedRouteOf(method, resource.plan);
+    if (!route) {
+      const given = takes.get(method);
+      const isSeen = isAnswerSeen(method, lineage, settings);
+      const shapePage = given?.parameters.has('listQuery')
+        ? listShaper(resource, method, given, ({ response }) =>
+            isSeen || !writesPlainJson(response) ? 'values' : 'text',
+          )
+        : pageShaper(resource, method);
+      return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
+    }
+    const decisions = decide(route);
+    const compile = (each: Resource) => compileHandler(each, route, decisions, shaper);
+    const shared = sharedRoute(resource, method, many);
+    return shared ? sharedHandler(resource, shared, decisions, shaper, compile) : compile(resource);
+  };
+}
+
+/** Registers a controller that extends no generated one, so that its methods run in the sessions they ask for. */
+export function registerPlainController(
+  base: Class,
+  shaper: ResultShaper,
+  settings: PathSettings,
+): Pick<RegisteredController, 'controller'> & { readonly routes: readonly HandWrittenRoute[] } {
+  const storage = routingStorage();
+  const lineage = lineageOf(base);
+  const controller = applicationClass(base);
+  const instanceFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
+  const actions = declaredActions(lineage);
+  registerActions(actions, lineage, controller, () => addedRouteHandler(instanceFor, shaper, settings));
+  const { access } = settings;
+  if (access) {
+    const middleware = (request: Action['request'], _response: unknown, next: () => void): void => {
+      setAccessRules(request, access);
+      next();
+    };
+    storage.uses.push({ target: controller, middleware, afterAction: false });
+  }
+  for (const { method } of actions) askSettings(controller, method, settings, () => true);
+  const declared = storage.controllers.filter(({ target }) => target === base);
+  storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
+  const routes = declared.flatMap(({ route: prefix = '' }) =>
+    actions.map(({ type, route = '', method }) => ({
+      verb: type,
+      path: route instanceof RegExp ? route : `${prefix}${route}` || '/',
+      method,
+    })),
+  );
+  return { controller, routes };
+}
+
+/** True where code of the user's may run in a request, before or behind our SQL. */
+function isUserCodeRun(
+  resource: Resource,
+  method: string,
+  lineage: readonly object[],
+  settings: PathSettings,
+): boolean {
+  const route = generatedRouteOf(method, resource.plan);
+  return (
+    !route ||
+    isMethodAsked(resource, route) ||
+    resource.plan.access !== null ||
+    resource.rowView.runsUserCode ||
+    isAnswerSeen(method, lineage, settings) ||
+    declaredParameters(lineage, method).length > 0
+  );
+}

@@ -1,0 +1,108 @@
+/** The routes of an application, for people and programs to look at. */
+
+import { type ResourcePlan, type SubresourcePlan, subresourceOf } from '../../compile/resource-plan.js';
+import type { Endpoint, Operation } from '../../declare/crud-options.js';
+import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
+import { presentModelBlockers } from '../../execute/customization/model-fast-path-blockers.js';
+import { bulkRouteOf, generatedRouteOf } from '../resources/generated-routes.js';
+import type { MountedRouter } from './mount-resources.js';
+
+/** One route. */
+export interface RouteInfo {
+  /** `GET`, `POST` … */
+  readonly method: string;
+  /** With the route prefix, such as `/api/cities/:id`. */
+  readonly path: string;
+  /** The name of the model; of a sub-resource, of that whose records are listed. */
+  readonly resource: string;
+  /** The generated operation, or null for a route that a subclass added. A sub-resource is a list. */
+  readonly operation: Operation | null;
+  /** The controller's method that answers; of a sub-resource its option, such as `subresources.reviews`. */
+  readonly handler: string;
+  /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
+  readonly generalPathReasons: readonly string[];
+}
+
+/** Where each route is. Why it runs whose SQL is not looked for. */
+export function describePaths(
+  routePrefix: string,
+  routes: MountedRouter['routes'],
+): readonly Pick<RouteInfo, 'method' | 'path'>[] {
+  return routes.flatMap(({ registered }) =>
+    registered.routes.map(({ verb, path }) => ({
+      method: verb.toUpperCase(),
+      path: `${routePrefix}${path}`,
+    })),
+  );
+}
+
+/** Describes what was mounted, as it is now. */
+export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
+  return Object.freeze(
+    routes.flatMap(({ resource, registered }) =>
+      registered.routes.map(({ verb, path, method, generalPathReasons }) => {
+        const { plan } = resource;
+        const subresource = subresourceOf(plan, method);
+        const bulk = bulkRouteOf(method);
+        const single = (bulk?.single ?? generatedRouteOf(method, plan))?.operation ?? null;
+        const operation = subresource ? 'list' : single;
+        const isFixed = operation === null || sequelizeProblem() !== undefined;
+        const present = isFixed ? [] : presentReasons(plan, operation, subresource);
+        return Object.freeze({
+          method: verb.toUpperCase(),
+          path: `${routePrefix}${path}`,
+          resource: (subresource?.target ?? plan).name,
+          operation: bulk?.endpoint ?? operation,
+          handler: method,
+          generalPathReasons: Object.freeze([...new Set([...generalPathReasons(), ...present])]),
+        });
+      }),
+    ),
+  );
+}
+
+function presentReasons(
+  { info }: ResourcePlan,
+  operation: Endpoint,
+  subresource: SubresourcePlan | undefined,
+): readonly string[] {
+  if (!subresource) return presentModelBlockers(info, operation);
+  const { target } = subresource;
+  return [
+    ...presentModelBlockers(info, 'read').map((reason) => `${info.name}: ${reason}`),
+    ...presentModelBlockers(target.info, 'list').map((reason) => `${target.name}: ${reason}`),
+  ];
+}
+
+const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE'];
+const NOTHING = '-';
+
+/** One line a route: what it is, and of a list how it is paged, filtered and sorted. */
+export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly ResourcePlan[]): string {
+  const byName = new Map(plans.map((plan) => [plan.name, plan]));
+  const rows = routes.map((route) => [
+    route.method,
+    route.path,
+    // A route that a subclass added is known by its method.
+    route.operation ?? `${route.resource}.${route.handler}`,
+    ...listCells(route.operation === 'list' ? byName.get(route.resource) : undefined),
+  ]);
+  return formatTable([HEADINGS, ...rows]);
+}
+
+function listCells(plan: ResourcePlan | undefined): string[] {
+  if (!plan) return [NOTHING, NOTHING, NOTHING];
+  const { pagination, pageSize, filters, sortable, relations } = plan;
+  return [
+    `${pagination} ${pageSize.default}/${pageSize.max}`,
+    [...filters.keys(), ...relations.filters.keys()].join(',') || NOTHING,
+    sortable.join(',') || NOTHING,
+  ];
+}
+
+/** Columns as wide as what is in them; no blanks at the ends of lines. */
+function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = HEADINGS.map((_heading, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}

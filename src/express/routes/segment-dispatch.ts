@@ -1,0 +1,58 @@
+/** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
+import express, { type RequestHandler, type Router } from 'express';
+import { sendRequestId } from '../../request/request-id.js';
+import { mustRefuse, refusal } from '../connection/refuse-answer.js';
+
+/**
+ * Express asks the layers of a router one after the other, so that a request would cost more with every model. Here each
+ * first segment gets a router of its own: the same layers in the same order, without those whose path begins with another
+ * segment. What is left out could not have matched, so every request meets what it met before; a layer that may match
+ * under any segment (a middleware, a parameter, a regular expression) is in all of them.
+ */
+export function dispatchBySegment(whole: Router): RequestHandler {
+  const elsewhere = express.Router();
+  const segments = new Map<string, Router>();
+  for (const layer of whole.stack) {
+    const segment = literalSegment(layer.route?.path);
+    if (segment === undefined) {
+      for (const router of [elsewhere, ...segments.values()]) router.stack.push(layer);
+      continue;
+    }
+    const router = segments.get(segment) ?? routerLike(elsewhere);
+    segments.set(segment, router);
+    router.stack.push(layer);
+  }
+  // Named as Express names its own, because tracers tell routers from middlewares by this name.
+  return function router(request, response, next) {
+    sendRequestId(request, response);
+    if (mustRefuse(request)) {
+      next(refusal());
+      return;
+    }
+    const serve = segments.get(firstSegment(request.path)) ?? elsewhere;
+    serve(request, response, next);
+  };
+}
+
+function routerLike({ stack }: Router): Router {
+  const router = express.Router();
+  router.stack.push(...stack);
+  return router;
+}
+
+/**
+ * Whole segments, each a literal or a parameter, the first a literal. In any other path a sign may reach back over a slash:
+ * to Express 4 `/a/?b` is also `/ab`, and `/a/x|/b` is also `/b`.
+ */
+const PLAIN_PATH = /^\/([\w\-.~]+)(?:\/(?:[\w\-.~]+|:\w+))*\/?$/;
+
+/** The segment that every path begins with that this route matches, in small letters; undefined when there is none. */
+function literalSegment(path: unknown): string | undefined {
+  return typeof path === 'string' ? PLAIN_PATH.exec(path)?.[1]?.toLowerCase() : undefined;
+}
+
+/** As it came, in small letters: Express ignores case, and decodes nothing but parameters. */
+function firstSegment(path: string): string {
+  const end = path.indexOf('/', 1);
+  return path.slice(1, end < 0 ? undefined : end).toLowerCase();
+}

@@ -1,0 +1,64 @@
+/**
+ * Looks whether a record still has the state that a client has seen, and keeps it so until the transaction has ended: for
+ * writes that are not one statement of ours, which has the condition in itself.
+ */
+import type { Action } from 'routing-controllers';
+import type { EntityTagPlan } from '../compile/resource-plan.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import { storedText } from '../execute/records/record-column.js';
+import type { Id } from '../execute/records/row-records.js';
+import type { Resource } from '../express/resources/resource.js';
+import { alreadyThere, changedMeanwhile, isInState, notThere } from '../operation/entity-tag.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { parsePathId } from '../request/read-id.js';
+import { compileStateReader } from './read-state.js';
+import { contextOf } from './run-method.js';
+
+/**
+ * Locks the record, in the session of the running code.
+ *
+ * @param input null where decorators of the user's read the parameters
+ * @throws NotFoundError @throws RefusedRequestError 412 with the tag that the record has
+ */
+export type ConditionCheck = (action: Action, input: RequestArguments | null) => Promise<void>;
+
+const CHANGES: readonly Endpoint[] = ['update', 'delete', 'restore', 'purge'];
+
+/** The check of a write; null where there are no conditions. */
+export function compileConditionCheck(resource: Resource, operation: Endpoint): ConditionCheck | null {
+  const { plan, access, features } = resource;
+  const { entityTag, info } = plan;
+  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(operation))) return null;
+  const { absentFor, readHeaders } = features[operation];
+  const stateOf = compileStateReader(resource);
+  const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
+    if (input) return { ...input.query, form: input.access.form };
+    const granted = await access(request, operation);
+    const id = parsePathId(plan, request);
+    const { form } = granted;
+    return { ...readHeaders(request, absentFor(form), granted, id), form };
+  };
+  const currentState = async (record: object, { kind, attribute }: EntityTagPlan) => {
+    const state =
+      kind === 'version'
+        ? storedText(info, record, attribute)
+        : await stateOf?.(storedText(info, record, info.primaryKey.name) ?? null);
+    if (state !== undefined) return state;
+    throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
+  };
+  return async (action, input) => {
+    const { ifMatch: states, onlyNew, form } = await wantedBy(action, input);
+    const isReplaced = operation === 'replace';
+    // Any state will do: but for a replacement, which could create the record.
+    if (!onlyNew && (states === undefined || (states === null && !isReplaced))) return;
+    const id = (input ? input.id : parsePathId(plan, action.request)) as Id;
+    const { repository } = contextOf(resource, action);
+    const isOfDeleted = operation === 'restore' || operation === 'purge';
+    const record = isReplaced ? await repository.findLocked(id) : await repository.getLocked(id, isOfDeleted);
+    if (!record && onlyNew) return;
+    if (!record) throw notThere(plan);
+    const state = entityTag && (await currentState(record, entityTag));
+    if (onlyNew) throw alreadyThere(plan, state, form);
+    if (states && !isInState(states, state)) throw changedMeanwhile(plan, state, form);
+  };
+}

@@ -1,0 +1,109 @@
+/** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
+import type { Action, ActionMetadata } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import { requestSettings } from '../access/row-security.js';
+import { everyInclude } from '../compile/resource-plan.js';
+import { hasPlainQueries, runsCodeInWrites } from '../execute/customization/plain-queries.js';
+import { isPlainRepository, Repository } from '../execute/records/repository.js';
+import { CrudController } from '../express/resources/crud-controller.js';
+import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import type { Resource } from '../express/resources/resource.js';
+import { runOnSequelize } from '../postgres/session/session.js';
+import { runWithSettings } from '../postgres/session/session-variables.js';
+import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
+import { thrownValue } from '../util/describe-error.js';
+import type { PathSettings } from './decide-route.js';
+
+/** Runs work in the database session of its request. */
+export type RunInSession = <T>(sessions: RequestSessions, work: () => T) => T;
+
+/** In the session that the parameters of a route of the user's began, if they did. */
+export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdded(work);
+
+/** The same with all queries through Sequelize, unless our own statements may be used. */
+export function onPath(run: RunInSession, { fastPath }: PathSettings): RunInSession {
+  return fastPath ? run : (sessions, work) => runOnSequelize(() => run(sessions, work));
+}
+
+/**
+ * Runs work in a session. What it has written is committed when this resolves, and rolled back when it rejects: work that
+ * shapes an answer undoes it by throwing.
+ */
+export async function commitRequest<T>(
+  metadata: ActionMetadata,
+  { request, response }: Action,
+  run: RunInSession,
+  work: () => Promise<T>,
+): Promise<T> {
+  const sessions = requestSessions(request, response);
+  sessions.action = metadata;
+  const settings = requestSettings(request);
+  try {
+    const runWork = () => run(sessions, work);
+    const result = await (settings ? runWithSettings(settings, runWork) : runWork());
+    await sessions.commit();
+    return result;
+  } catch (thrown) {
+    const error = toError(thrown);
+    await sessions.rollback(error);
+    throw sessions.explain(error);
+  }
+}
+
+/**
+ * The session that a generated operation runs in, by whether all it does has to happen together: where code of the user's takes
+ * part in the answer, which may throw, and where a record is looked at before it is written.
+ */
+export function operationSession(
+  resource: Resource,
+  route: GeneratedRoute,
+  settings: PathSettings,
+): (isWhole: boolean) => RunInSession {
+  if (route.verb === 'get') return readSession([resource], settings);
+  const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
+  const write: RunInSession = (sessions, work) =>
+    (runsUserCode(resource, route) ? shaped : inAddedSession)(sessions, work);
+  return (isWhole) => onPath(isWhole ? shaped : write, settings);
+}
+
+/** The session that a read of rows of some resources runs in. All are of one instance. */
+export function readSession(
+  resources: readonly [Resource, ...Resource[]],
+  settings: PathSettings,
+): () => RunInSession {
+  const [first] = resources;
+  const areSeen = resources.map(compileIsSeen);
+  const read: RunInSession = (sessions, work) =>
+    areSeen.some((isSeen) => isSeen())
+      ? sessions.runRead(sequelizeOf(first), work)
+      : sessions.runPlainRead(sequelizeOf(first), work);
+  return () => onPath(read, settings);
+}
+
+function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
+  if (!model.sequelize) throw new TypeError(`${name} has lost its Sequelize instance.`);
+  return model.sequelize;
+}
+
+/** True where code of the user's runs in a read: it may query, and must not write. Hooks can be added at any time. */
+function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boolean {
+  const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
+  return () =>
+    // Its state is read beside it.
+    plan.entityTag?.kind === 'xmin' ||
+    !isGenerated ||
+    !isPlainRepository(repository) ||
+    !models.every((model) => hasPlainQueries(model, 'read'));
+}
+
+/** True where a write may do more than write its one row, so that all of it has to happen together. */
+function runsUserCode({ controller, repository, plan }: Resource, { method }: GeneratedRoute): boolean {
+  const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
+  return isOverridden || repository.constructor !== Repository || runsCodeInWrites(plan.model);
+}
+
+/** Express takes null, 'route' and 'router' for "no error, go on". */
+function toError(thrown: unknown): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError(`A controller threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`);
+}

@@ -1,0 +1,215 @@
+/** Records -> the same with the relations that a request has included, whatever read the records. */
+
+import type { Request } from 'express';
+import { relatedAccess } from '../access/related-access.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import { type Group, NO_ITEMS, readItems } from '../execute/records/items-by-parent.js';
+import { countRelated, isReadByRows } from '../execute/records/read-related.js';
+import type { ShownModel } from '../express/resources/resource.js';
+import { isNumberOnly, relatedLimit } from '../operation/count.js';
+import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { Inclusion } from '../request/query/list-query.js';
+import type { WireRecord } from '../respond/record-serializer.js';
+import type { Outcome, ShownRecords, WholeRecords } from './outcome.js';
+import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
+import { joinShown, recordsShown, rowsShown } from './rendered-records.js';
+
+/** Characters of a text that is kept to be written again. */
+const SHORT = 2_000;
+
+/** Where relations are read, and how their records are shown. */
+export interface Embedding {
+  readonly request: Request;
+  /** Default: any connection of the pool. */
+  readonly on: StatementTarget | undefined;
+  /** Statements of one level that run at the same time: 1 on the connection of a session. */
+  readonly atOnce: number;
+  views(model: ModelClass): ShownModel;
+}
+
+/** One relation of the records: a JSON text for each of them, and the value that it means. */
+interface Member {
+  readonly name: string;
+  writer(): (index: number) => string;
+  readonly values: () => readonly unknown[];
+}
+
+/** The relations that a request includes are read with the records, whatever read those. */
+export async function withRelations(
+  found: Outcome,
+  include: readonly Inclusion[],
+  embedding: Embedding,
+): Promise<Outcome> {
+  return { ...found, ...(await embed(found, include, embedding)) };
+}
+
+/** Adds relations to records. The number of statements depends on the relations alone. */
+async function embed(
+  records: ShownRecords,
+  include: readonly Inclusion[],
+  embedding: Embedding,
+): Promise<WholeRecords> {
+  if (include.length === 0) return records;
+  const members: Member[] = [];
+  for (let from = 0; from < include.length; from += embedding.atOnce) {
+    const some = include.slice(from, from + embedding.atOnce);
+    members.push(...(await Promise.all(some.map((each) => readMember(records, each, embedding)))));
+  }
+  return {
+    size: records.size,
+    writer(fields) {
+      const write = records.writer(fields);
+      const more = membersWriter(members);
+      return (index, others) => write(index, more(index, others));
+    },
+    values(fields) {
+      const values = members.map(({ name, values: of }) => [name, of()] as const);
+      return records.values(fields).map((record, index) => {
+        const added = values.map(([name, each]) => [name, each[index]]);
+        return Object.assign({}, record, Object.fromEntries(added)) as WireRecord;
+      });
+    },
+  };
+}
+
+/** The members of a record as JSON, before others. */
+function membersWriter(members: readonly Member[]): (index: number, more?: string) => string {
+  const parts = members.map(({ name, writer }) => ({ key: `${JSON.stringify(name)}:`, write: writer() }));
+  return (index, more = '') => {
+    let text = '';
+    for (const { key, write } of parts) text += `${text === '' ? '' : ','}${key}${write(index)}`;
+    return more === '' ? text : `${text},${more}`;
+  };
+}
+
+async function readMember(
+  records: ShownRecords,
+  inclusion: Inclusion,
+  embedding: Embedding,
+): Promise<Member> {
+  const { plan, fields, include } = inclusion;
+  const { relation } = plan;
+  const keys = records.column(relation.parentKey);
+  const loaded = records.loaded?.(inclusion, keys);
+  const isUnknown = (_: unknown, index: number) => !loaded?.[index];
+  const read = await readShown(inclusion, loaded ? keys.filter(isUnknown) : keys, embedding);
+  const known = loaded?.flatMap((each) => each?.items ?? []) ?? [];
+  const shown =
+    known.length === 0
+      ? read.shown
+      : joinShown(
+          await embed(recordsShown(embedding.views(relation.target), known), include, embedding),
+          read.shown,
+        );
+  let knownEnd = 0;
+  const groups = keys.map((key, index): Group => {
+    const now = loaded?.[index];
+    if (now) {
+      const first = knownEnd;
+      knownEnd += now.items.length;
+      return { first, end: knownEnd, hasNext: now.hasNext };
+    }
+    const group = (key !== null && read.groups.get(key)) || NO_ITEMS;
+    if (known.length === 0) return group;
+    return { ...group, first: group.first + known.length, end: group.end + known.length };
+  });
+  const totals = await totalsOf(inclusion, keys, groups, embedding);
+  const isNone = isNumberOnly(inclusion);
+  const restOf = (index: number): Rest => {
+    const { hasNext } = groups[index] as Group;
+    const total = totals?.[index];
+    // Where no rows were read, their number tells whether there are any.
+    return total ? { has_next: isNone ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
+  };
+  const { isOne, name } = relation;
+  return {
+    name,
+    writer() {
+      const write = shown.writer(fields);
+      if (isOne) {
+        const written: string[] = [];
+        return (index) => {
+          const { first, end } = groups[index] as Group;
+          if (first >= end) return 'null';
+          // Many records may have the same one.
+          const text = written[first] ?? write(first);
+          if (text.length < SHORT) written[first] = text;
+          return text;
+        };
+      }
+      return (index) => {
+        const { first, end, hasNext } = groups[index] as Group;
+        let items = '';
+        for (let at = first; at < end; at += 1) items += at === first ? write(at) : `,${write(at)}`;
+        const rest = totals ? JSON.stringify(restOf(index)).slice(1) : `"has_next":${hasNext}}`;
+        return `{"items":[${items}],${rest}`;
+      };
+    },
+    values() {
+      const values = shown.values(fields);
+      if (isOne) return groups.map(({ first, end }) => (first < end ? values[first] : null));
+      return groups.map(({ first, end }, index) => ({ items: values.slice(first, end), ...restOf(index) }));
+    },
+  };
+}
+
+/** Members of a page beside the items. */
+interface Rest extends Partial<RelatedTotal> {
+  readonly has_next: boolean;
+}
+
+/** The total of each record, where the relation has one; null elsewhere. */
+async function totalsOf(
+  inclusion: Inclusion,
+  keys: readonly (string | null)[],
+  groups: readonly Group[],
+  embedding: Embedding,
+): Promise<readonly RelatedTotal[] | null> {
+  const { plan, filter } = inclusion;
+  const limit = relatedLimit(inclusion);
+  if (limit === undefined) return null;
+  const seen = new Map(keys.flatMap((key, index) => (key === null ? [] : [[key, groups[index]] as const])));
+  const distinct = [...seen.keys()];
+  const access = await relatedAccess(embedding.request, plan);
+  const isNone = isNumberOnly(inclusion);
+  const totals = await relatedTotals(
+    distinct,
+    distinct.map((key) => (isNone ? undefined : seen.get(key))),
+    limit,
+    (some) => countRelated({ plan, access, filter }, limit + 1, some, embedding),
+  );
+  const byKey = new Map(distinct.map((key, index) => [key, totals[index] as RelatedTotal]));
+  return keys.map((key) => (key === null ? NO_ROWS : (byKey.get(key) as RelatedTotal)));
+}
+
+/** The items of parents with these keys, and what is included in them. */
+async function readShown(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
+  const { plan, fields, size, sort, filter, include } = inclusion;
+  const { relation, target } = plan;
+  const view = embedding.views(relation.target);
+  const shownBy = view.columnsOf(fields);
+  const needed = include.map((each) => each.plan.relation.parentKey);
+  const columns = [
+    ...new Set([...(shownBy.length > 0 ? shownBy : [target.info.primaryKey.name]), ...needed]),
+  ];
+  const access = await relatedAccess(embedding.request, plan);
+  const needsRecords = view.rowView.isOfRecords;
+  const { groups, items } = await readItems(
+    { plan, access, filter, order: sort, size, columns, needsRecords, keys: needed },
+    isNumberOnly(inclusion) ? [] : keys,
+    embedding,
+  );
+  const shown = items.records
+    ? recordsShown(view, items.records, items.columns)
+    : rowsShown(view, target.info, columns, items);
+  return { groups, shown: await embed(shown, include, embedding) };
+}
+
+/** True where SQL of this library reads all inclusions. */
+export function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
+  return include.every(
+    (each) =>
+      isReadByRows(each.plan, views(each.plan.relation.target).rowView.isOfRecords) &&
+      isEmbeddedByRows(each.include, views),
+  );
+}

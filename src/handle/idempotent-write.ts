@@ -1,0 +1,252 @@
+/** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
+import { hash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Action } from 'routing-controllers';
+import { guarded } from '../access/evaluate-rules.js';
+import { requestSettings } from '../access/row-security.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import {
+  type AttemptFailure,
+  attemptFailure,
+  type KeptAnswer,
+  KeptAnswers,
+} from '../execute/rows/kept-answers.js';
+import { RowExecutor } from '../execute/rows/row-executor.js';
+import type { AnswerKey, RequestKey } from '../execute/sql/key-table.js';
+import { type GeneratedRoute, routePath } from '../express/resources/generated-routes.js';
+import type { KeySettings } from '../express/resources/key-settings.js';
+import type { Resource } from '../express/resources/resource.js';
+import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../features/idempotency-key.js';
+import type { Access } from '../operation/access.js';
+import type { AnswerDraft } from '../operation/feature.js';
+import { equalTo } from '../operation/predicates.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import { requestLogger } from '../request/application-logger.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { valueText } from '../request/query/type-template.js';
+import { sentBody } from '../request/read-body.js';
+import { isRow, keptRow } from './kept-row.js';
+import type { Outcome } from './outcome.js';
+import { columnsOf, outcomeOfRows, type RowRunner, sessionTarget } from './run-rows.js';
+import { type Format, type Shape, statusOf } from './shape-answer.js';
+
+/** A write with a key. Its steps run in the session of the write. */
+export interface IdempotentWrite {
+  /**
+   * Writes a row and keeps it in one statement, outside of a session.
+   *
+   * @returns null where that is left to the other steps, and nothing was done
+   */
+  attempt<I extends RequestArguments>(
+    rows: RowRunner<I>,
+    input: I,
+    on?: StatementTarget,
+  ): Promise<Outcome | null>;
+  /**
+   * Takes the key, before anything is done.
+   *
+   * @returns what an earlier request with it was answered; null where there was none
+   * @throws RefusedRequestError 409, 422
+   */
+  take(format: Format): Promise<AnswerDraft | null>;
+  /** Keeps the answer; null where the method has answered by itself. */
+  keep(draft: AnswerDraft | null, response: Response): Promise<void>;
+}
+
+/**
+ * Has work done once: gives what was kept under its key, or what the work answers, which is kept. For the session of the write.
+ *
+ * @param once null where the request has no key
+ */
+export function runOnce(
+  once: IdempotentWrite | null,
+  format: Format,
+  response: Response,
+  work: () => Promise<AnswerDraft | null>,
+): () => Promise<AnswerDraft | null> {
+  if (!once) return work;
+  return async () => {
+    const kept = await once.take(format);
+    if (kept) return kept;
+    const made = await work();
+    await once.keep(made, response);
+    return made;
+  };
+}
+
+/** Finds the key of a request; null where it has none. The input is null where decorators of the user's read the parameters. */
+export type KeyFinder = (action: Action, input: RequestArguments | null) => Promise<IdempotentWrite | null>;
+
+/** Compiles what finds the keys of a route; null where no keys are kept. */
+export function compileKeyFinder(
+  resource: Resource,
+  route: GeneratedRoute,
+  settings: KeySettings | null,
+  shape: Shape,
+): KeyFinder | null {
+  if (!settings || route.verb === 'get') return null;
+  const { plan, access, features } = resource;
+  const { operation } = route;
+  const answers = new KeptAnswers(plan.model, settings.retention);
+  const path = routePath(plan.prefix, route);
+  const readRow = compileRowReader(resource, operation);
+  return async (action, input) => {
+    const { request } = action;
+    const text = request.get(IDEMPOTENCY_KEY);
+    if (text === undefined) return null;
+    const key = parseKey(text);
+    const principal = await askPrincipal(settings, request);
+    const granted = input?.access ?? (await access(request, route.operation));
+    const scope = scopeOf(request, path, principal, granted);
+    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
+    answers.sweep(requestLogger(request));
+    const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
+    const show = async (answer: string, format: Format): Promise<AnswerDraft> => {
+      const found = await readRow(answer, wanted, await target(plan));
+      if (!found) throw new RefusedRequestError(409, UNANSWERED);
+      return shape(found, wanted, format, action);
+    };
+    return idempotentWrite(answers, { ...requestKey, status: statusOf(operation) }, plan, show);
+  };
+}
+
+/** Where the write runs: the statements of the key join the session of the running code, too. */
+async function target({ model }: Pick<ResourcePlan, 'model'>): Promise<StatementTarget> {
+  const on = await sessionTarget(model.sequelize, 'post');
+  if (!on) throw new TypeError('A write with an Idempotency-Key has no transaction.');
+  return on;
+}
+
+/** Reads a row that was kept; null where the application answers with other columns now. */
+function compileRowReader(resource: Resource, operation: Endpoint) {
+  const { info } = resource.plan;
+  const executor = new RowExecutor(info);
+  return async (answer: string, { query, access }: RequestArguments, on: StatementTarget) => {
+    const columns = columnsOf(resource.features[operation].operation(query, access, {}));
+    const row = keptRow(answer, columns);
+    if (!row) return null;
+    const where = equalTo(info.primaryKey.name, { slot: 'id' });
+    // Finds nothing, and says how the columns are read.
+    const { parsers } = await executor.run(
+      { kind: 'read', where, select: { columns }, isFresh: true },
+      { id: null },
+      on,
+    );
+    return outcomeOfRows(resource, columns, { rows: [row], parsers, count: 1 }, query, null);
+  };
+}
+
+function idempotentWrite(
+  answers: KeptAnswers,
+  key: RequestKey & Pick<AnswerKey, 'status'>,
+  plan: ResourcePlan,
+  show: (answer: string, format: Format) => Promise<AnswerDraft>,
+): IdempotentWrite {
+  let failure: AttemptFailure = null;
+  let cause: unknown;
+  return {
+    async attempt(rows, input, on) {
+      try {
+        return (await rows.runKept?.(input, { ...key, table: answers.table }, on)) ?? null;
+      } catch (error) {
+        failure = attemptFailure(error);
+        if (failure === null) throw error;
+        cause = error;
+        return null;
+      }
+    },
+    async take(format) {
+      const known = await answers.take(key, await target(plan), failure === 'locked');
+      switch (known) {
+        case null:
+          // Something else has the row.
+          if (failure === 'locked') throw cause;
+          return null;
+        case 'other':
+          throw new RefusedRequestError(422, OTHER);
+        case 'under way':
+          throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
+        case 'unanswered':
+          throw new RefusedRequestError(409, UNANSWERED);
+        default: {
+          const draft = isRow(known.answer) ? await show(known.answer, format) : given(known, format);
+          return replayed({ ...draft, status: known.status });
+        }
+      }
+    },
+    async keep(draft, response) {
+      const status = draft?.status ?? response.statusCode;
+      const isSuccess = status >= 200 && status <= 299;
+      if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target(plan));
+      if (isSuccess) return;
+      const released = target(plan).then((on) => answers.release(key, on));
+      // Where the answer is out already, a unit of work around may be over, and the key with it.
+      await (draft ? released : released.catch(() => {}));
+    },
+  };
+}
+
+const OTHER = 'This Idempotency-Key was used for another request; use another key.';
+const UNDER_WAY = 'A request with this Idempotency-Key is under way; send it again a little later.';
+const UNANSWERED =
+  'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.';
+
+/** @throws RefusedRequestError 403 where there is none */
+async function askPrincipal({ principal }: KeySettings, request: Request): Promise<string> {
+  const answer = await guarded(principal, request);
+  if (answer === null || answer === undefined || answer === '') {
+    throw new RefusedRequestError(403, 'This request has no access.');
+  }
+  if (typeof answer === 'string') return answer;
+  throw new TypeError(
+    `idempotency.principal gave a ${typeof answer === 'object' ? 'value' : typeof answer}, which is no text; write it as one, such as String(id).`,
+  );
+}
+
+/** Scope in which a key is unique. A kept answer is fixed, so requests with other rights have other scopes. */
+function scopeOf(
+  { method, baseUrl }: Request,
+  path: string,
+  principal: string,
+  { form }: Pick<Access, 'form'>,
+): string {
+  return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
+}
+
+/** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees. */
+function fingerprintOf(request: Request, access: Access): string {
+  const within = [...access.form.scope]
+    .filter(([, mode]) => mode === 'one')
+    .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
+  const asked = digest(`${JSON.stringify([request.originalUrl, within])}\n${sentBody(request)}`);
+  return `${asked}.${digest(JSON.stringify([access.digest(), requestSettings(request)?.key]))}`;
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+/** An override may have set the headers by itself. */
+function answerOf({ status, headers, body }: AnswerDraft, response: Response): KeptAnswer {
+  const headerOf = (name: string): string | null => {
+    const value = headers[name] ?? response.getHeader(name);
+    return value === undefined ? null : String(value);
+  };
+  const answer = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+  return { status, location: headerOf('Location'), etag: headerOf('ETag'), answer };
+}
+
+function replayed(draft: AnswerDraft): AnswerDraft {
+  return { ...draft, headers: { ...draft.headers, [REPLAYED]: 'true' } };
+}
+
+function given({ status, location, etag, answer }: KeptAnswer, format: Format): AnswerDraft {
+  const headers = {
+    ...(location === null ? {} : { Location: location }),
+    ...(etag === null ? {} : { ETag: etag }),
+  };
+  if (format === 'text') return { status, headers, body: answer };
+  return { status, headers, body: answer === '' ? undefined : JSON.parse(answer) };
+}

@@ -1,0 +1,56 @@
+/** Result of an operation, before it is an answer. */
+import type { Page } from '../execute/paging/page.js';
+import type { RelatedNow } from '../execute/records/loaded-relations.js';
+import type { Inclusion } from '../request/query/list-query.js';
+import type { WireRecord } from '../respond/record-serializer.js';
+
+/** Names of properties; none are all. */
+export type Fields = readonly string[] | null | undefined;
+
+/**
+ * Writes one of the records as JSON text.
+ *
+ * @param more JSON of members that it has behind its own
+ */
+export type WriteRecord = (index: number, more?: string) => string;
+
+/** Records with all that they are answered with. */
+export interface WholeRecords {
+  /** Number of the records. */
+  readonly size: number;
+  /** Their writer, which makes one text at a time: all texts of large records may be too many for the memory. */
+  writer(fields: Fields): WriteRecord;
+  /** The records as plain values, for code that looks at them. */
+  values(fields: Fields): readonly WireRecord[];
+}
+
+/** Records of an answer, whatever they were read from. */
+export interface ShownRecords extends WholeRecords {
+  /** The value of an attribute in each, in the text form of its column. */
+  column(attribute: string): readonly (string | null)[];
+  /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
+  forget?(index: number): void;
+  /**
+   * Rows that a repository has loaded for an inclusion of this request, for each record; null where it has to be read.
+   * Left out where nothing can be loaded.
+   *
+   * @param keys of the relation, in the text form of the column
+   */
+  loaded?(inclusion: Inclusion, keys: readonly (string | null)[]): readonly (RelatedNow | null)[];
+}
+
+/** Result of an operation: the record, or those of a page. A delete has none. */
+export interface Outcome extends ShownRecords {
+  /** Where a page is, and how many rows there are; null where the answer is no page. */
+  readonly page: Page<unknown> | null;
+  /** True where a method returned it, whose page may hold records beside its items. Left out where none did. */
+  readonly isOfMethod?: boolean;
+  /** Rows that were found or written. */
+  readonly count: number;
+  /** True where a replacement has created the record. Left out where a method has set the status of the response. */
+  readonly isNew?: boolean;
+  /** The primary key of the record, for its address. */
+  key(): unknown;
+  /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
+  stored(attribute: string): string | null | undefined;
+}

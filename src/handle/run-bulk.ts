@@ -1,0 +1,204 @@
+/**
+ * Writes many records in one transaction, one by one as single requests would: overrides, hooks and rules see each. All happens or
+ * nothing, unless each record stands for itself, in a savepoint of its own.
+ */
+import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import { setToldNames } from '../access/error-visibility.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { NotFoundError } from '../errors/errors.js';
+import type { RequestUnit } from '../execute/records/unit-of-work.js';
+import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { ResultShaper } from '../express/resources/result-shaper.js';
+import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../features/bulk-inputs.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { setCurrentItem } from '../request/item-index.js';
+import type { BulkArguments } from '../request/parse-bulk.js';
+import { type BulkItem, repeatedKey } from '../request/parse-item.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { Filter } from '../request/query/list-query.js';
+import { requestSessions } from '../request/request-sessions.js';
+import { problemOf } from '../respond/exception-handler.js';
+import type { Problem } from '../respond/problem.js';
+import { InvalidBodyError } from '../schema/request-issue.js';
+import { compileConditionCheck } from './check-condition.js';
+import { withoutAnswer } from './forbid-response-writes.js';
+import type { Outcome } from './outcome.js';
+import { compileMethod, contextOf, outcomeOf } from './run-method.js';
+import { type RowRunner, sessionTarget } from './run-rows.js';
+
+/** Result of a record: the item as it is shown, or the problem that refused it. */
+export type BulkResult<T> =
+  | { readonly item: T; readonly problem?: never; readonly key?: unknown }
+  | { readonly item?: never; readonly problem: Problem; readonly key?: unknown };
+
+/**
+ * Runs the writes of a request, in the session of the running code.
+ *
+ * @param show what is kept of a record
+ */
+export type BulkRunner = <T>(
+  action: Action,
+  input: BulkArguments,
+  show: (outcome: Outcome, input: RequestArguments) => T,
+) => Promise<readonly BulkResult<T>[]>;
+
+/** Writes one record. */
+type SingleRunner = (action: Action, input: RequestArguments) => Promise<Outcome>;
+
+/** Compiles the runner of an endpoint. */
+export function compileBulkRunner(
+  resource: Resource,
+  single: GeneratedRoute,
+  rows: RowRunner | null,
+  shaper: ResultShaper,
+): BulkRunner {
+  const { plan } = resource;
+  const { operation } = single;
+  const sequelize = plan.model.sequelize as Sequelize;
+  const isRuled = Boolean(plan.access?.fields.size);
+  const runSingle = compileSingle(resource, single, rows, shaper);
+  const runFound = operation === 'delete' ? unlessGone(resource, runSingle) : runSingle;
+  return async (action, input, show) => {
+    const { request, response } = action;
+    const { items, inputs, access } = input;
+    const targets = items ?? (await findTargets(resource, action, input));
+    const written =
+      items && operation === 'update' && !(await lockTargets(resource, action, items))
+        ? new Map<string, number>()
+        : null;
+    const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
+    const run = items ? runSingle : runFound;
+    const results: BulkResult<ReturnType<typeof show>>[] = [];
+    for (const [index, { input: wanted, problem, body }] of targets.entries()) {
+      // A row that `q` has found is no item of the body.
+      if (items) setCurrentItem(request, index);
+      if (isRuled && items) setToldNames(request, access.form, body);
+      const key = items || plan.exposure.unreadable.has(plan.info.primaryKey.name) ? {} : { key: wanted?.id };
+      const write = async () => {
+        if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
+        const outcome = await run(action, wanted);
+        if (written) refuseRepeated(plan.info.primaryKey.name, outcome, index, written);
+        return show(outcome, wanted);
+      };
+      results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
+    }
+    // A commit that is refused does not say because of which.
+    setCurrentItem(request, items ? 'unknown' : null);
+    return results;
+  };
+}
+
+/** Runs a write; in a savepoint, where it is tried and may fail alone. What the server cannot do stops all. */
+async function settle<T>(
+  { request }: Action,
+  unit: RequestUnit | null,
+  write: () => Promise<T>,
+  isTried: boolean,
+): Promise<BulkResult<T>> {
+  if (!unit) return { item: await write() };
+  try {
+    return { item: await (isTried ? unit.attempt(write) : write()) };
+  } catch (error) {
+    const problem = problemOf(error, request);
+    if (problem === null || problem.status >= 500) throw error;
+    return { problem };
+  }
+}
+
+function compileSingle(
+  resource: Resource,
+  single: GeneratedRoute,
+  rows: RowRunner | null,
+  shaper: ResultShaper,
+): SingleRunner {
+  const { plan, isGenerated } = resource;
+  const runMethod = compileMethod(resource, single, shaper);
+  const checkCondition = compileConditionCheck(resource, single.operation);
+  return async (action, input) => {
+    const on = await sessionTarget(plan.model.sequelize, single.verb);
+    const ran = rows?.isOpen() ? await rows.run(input, on) : null;
+    if (ran) return ran;
+    if (input.query.ifMatch) await checkCondition?.(action, input);
+    const run = () => runMethod(action, input);
+    const found = await (isGenerated ? run() : withoutAnswer(action.response, run));
+    if (found) return found;
+    throw new TypeError(
+      `The ${single.method} method of the ${plan.name} controller must return what it wrote.`,
+    );
+  };
+}
+
+/** A row that was found may have gone with one that was deleted before it: its key refers to that one. */
+function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
+  return async (action, input) => {
+    try {
+      return await run(action, input);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      const filter = byKeys(resource.plan, [input.id]);
+      const left = await contextOf(resource, action).repository.lockKeys(filter, 1);
+      if (left.length > 0) throw error;
+      return outcomeOf(resource, 'delete', undefined);
+    }
+  };
+}
+
+/** Maximum of rows that `q` may find. */
+export function mostAffected({ bulk }: ResourcePlan, { maxAffected }: BulkInputs): number {
+  return maxAffected ?? Math.min(DEFAULT_MAX_AFFECTED, bulk?.max ?? DEFAULT_MAX_AFFECTED);
+}
+
+/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
+async function findTargets(
+  resource: Resource,
+  action: Action,
+  { inputs, each }: BulkArguments,
+): Promise<readonly BulkItem[]> {
+  const { plan } = resource;
+  const { filter } = inputs;
+  if (!filter || !each) throw new TypeError('Nothing says which records are meant.');
+  const limit = mostAffected(plan, inputs);
+  const keys = await contextOf(resource, action).repository.lockKeys(filter, limit + 1);
+  if (keys.length > limit) {
+    const most = `${limit} record${limit === 1 ? '' : 's'}`;
+    const detail = `q finds more than ${most}, and nothing was written; narrow it, or raise max_affected.`;
+    throw new RefusedRequestError(409, detail);
+  }
+  return keys.map((key) => ({ body: null, input: { ...each, id: idOf(plan, key) }, problem: null }));
+}
+
+/**
+ * In one order, whatever that of the request: two of them cannot wait for each other.
+ *
+ * @returns whether each has a record of its own
+ */
+async function lockTargets(resource: Resource, action: Action, items: readonly BulkItem[]): Promise<boolean> {
+  const ids = items.flatMap(({ input }) => (input ? [input.id] : []));
+  if (ids.length < 2) return true;
+  const filter = byKeys(resource.plan, ids);
+  const locked = await contextOf(resource, action).repository.lockKeys(filter, ids.length);
+  return locked.length === ids.length;
+}
+
+/** Only the database knows which keys are equal: of `citext` and `char`, texts that differ may be. */
+function refuseRepeated(name: string, outcome: Outcome, index: number, written: Map<string, number>): void {
+  const key = outcome.stored(name);
+  if (key === null || key === undefined) return;
+  const before = written.get(key);
+  if (before !== undefined) throw new InvalidBodyError([repeatedKey(name, before)]);
+  written.set(key, index);
+}
+
+function byKeys({ info: { primaryKey } }: ResourcePlan, ids: readonly unknown[]): Filter {
+  const values = ids.flatMap((id) => encodeParameter(primaryKey.type, id) ?? []);
+  return { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values };
+}
+
+/** A key of a record, as a path would give it. */
+function idOf({ parseId, idKind }: ResourcePlan, key: unknown): unknown {
+  const parsed = idKind === 'custom' ? null : parseId(String(key));
+  return parsed?.kind === 'id' ? parsed.value : key;
+}

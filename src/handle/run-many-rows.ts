@@ -1,0 +1,147 @@
+/** Writes many records with one statement of ours, where no code of the user's has to see each. */
+import type { Endpoint } from '../declare/crud-options.js';
+import { rivalAttributes } from '../describe/order-sensitive-attributes.js';
+import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
+import { ManyRows, type ManyRowsWritten } from '../execute/rows/many-rows.js';
+import { MatchingRows, type MatchingWritten } from '../execute/rows/matching-rows.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { Access } from '../operation/access.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  Predicate,
+  Reference,
+  UpdateItem,
+  UpdateOperation,
+} from '../operation/operation.js';
+import { allOf } from '../operation/predicates.js';
+import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { TextRow } from '../postgres/protocol/batch.js';
+import type { BulkArguments } from '../request/parse-bulk.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { ShownRecords } from './outcome.js';
+import { rowsShown } from './rendered-records.js';
+
+/** Rows that one statement has written. */
+export interface ManyWritten {
+  /** In the order of the body; null where `q` has found the rows. */
+  readonly shown: ShownRecords | null;
+  readonly count: number;
+}
+
+/**
+ * Writes all records of a request, or nothing. Null where nothing is written: it cannot be one statement, or a record is refused,
+ * which is named by writing one after the other.
+ */
+export type ManyRunner = (
+  input: BulkArguments,
+  limit: number,
+  on?: StatementTarget,
+) => Promise<ManyWritten | null>;
+
+/** Compiles the runner of an endpoint for many records, by that for one. */
+export function compileManyRunner(resource: Resource, single: Endpoint): ManyRunner {
+  const { plan, features } = resource;
+  const { info, entityTag } = plan;
+  const { operation } = features[single];
+  const many = new ManyRows(info);
+  const matching = new MatchingRows(info);
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
+  const { unique, ownReferences } = rivalAttributes(info);
+  const isVirtual = ({ values }: RequestArguments) =>
+    virtuals.some(({ name }) => values?.[name] !== undefined);
+  /** True where one order of the writes could be refused, and another one not. */
+  const isOrdered = (inputs: readonly RequestArguments[]) => {
+    const sets = (names: ReadonlySet<string>, isNull: boolean) =>
+      inputs.filter(({ values = {} }) =>
+        [...names].some((name) => values[name] !== undefined && (isNull || values[name] !== null)),
+      ).length;
+    return sets(ownReferences, false) > 0 || (single === 'update' && sets(unique, true) > 1);
+  };
+  const show = (
+    written: ManyRowsWritten | null,
+    columns: readonly string[],
+    count: number,
+  ): ManyWritten | null => {
+    if (!written || written.refused) return null;
+    const { rows, parsers } = written;
+    if (rows.length !== count) throw new TypeError(`A statement has given ${rows.length} rows of ${count}.`);
+    return {
+      shown: rowsShown(resource, info, columns, { rows: rows as readonly TextRow[], parsers }),
+      count,
+    };
+  };
+  const insert = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
+    // The values that a request presets in a row do not depend on the values of the row.
+    const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
+    const { row: preset, returning } = one;
+    const rows = inputs.map(({ values = {} }) =>
+      Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
+    );
+    const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs, access), on);
+    return show(written, returning.columns, rows.length);
+  };
+  const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
+    const items = inputs.map(({ id, values = {}, query }): UpdateItem => {
+      const [state] = query.ifMatch ?? [];
+      return { key: id, values, ...(state === undefined ? {} : { state }) };
+    });
+    const one = operation(features[single].absentFor(access.form), access) as UpdateOperation;
+    const { returning } = one;
+    const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
+    const where = withoutKey(one.where, info.primaryKey.name);
+    const { unreadable: unseen } = access.form;
+    const change = { where, items, state, ...referred(inputs), returning, unseen };
+    return show(await many.update(change, slotsOf(inputs, access), on), returning.columns, items.length);
+  };
+  const writeMatching = async (
+    each: RequestArguments,
+    filter: Predicate,
+    maximum: number,
+    on?: StatementTarget,
+  ): Promise<MatchingWritten | null> => {
+    const { query, access, values = {} } = each;
+    const one = operation(query, access, values) as UpdateOperation | DeleteOperation;
+    const where = allOf(withoutKey(one.where, info.primaryKey.name), filter);
+    if (one.kind === 'delete') return matching.delete({ where, mark: one.mark, maximum }, access.slots, on);
+    const { set, unseen } = one;
+    return matching.update({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
+  };
+  return async ({ items, each, inputs, access }, limit, on) => {
+    // One after the other, each is read first.
+    if (hasOtherTypes(info.model) || (single !== 'create' && isKeyTrusted(info.model))) return null;
+    if (items) {
+      const wanted = items.flatMap(({ input }) => input ?? []);
+      if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
+      return (single === 'create' ? insert : update)(wanted, access, on);
+    }
+    const isTree = single === 'delete' && ownReferences.size > 0;
+    if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
+    const written = await writeMatching(each, inputs.filter, limit, on);
+    return !written || written.isExceeded ? null : { shown: null, count: written.found };
+  };
+}
+
+/** References in the values of any record. A request sees the same rows of a model for each of them. */
+function referred(inputs: readonly RequestArguments[]): { readonly references?: readonly Reference[] } {
+  const all = new Map(
+    inputs.flatMap(({ access }) => access.references.map((each) => [each.attribute, each] as const)),
+  );
+  return all.size === 0 ? {} : { references: [...all.values()] };
+}
+
+/** Only values that refer to rows have more slots than the request. */
+function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
+  const others = inputs.filter((each) => each.access.slots !== slots).map((each) => each.access.slots);
+  return Object.assign({}, slots, ...others);
+}
+
+/** The condition of one record, without that of its key. */
+function withoutKey(where: Predicate, key: string): Predicate | null {
+  if (where.kind === 'comparison' && where.attribute === key && where.operator === '==') {
+    const [value] = where.values;
+    return typeof value === 'object' && value.slot === 'id' ? null : where;
+  }
+  if (where.kind !== 'and') return where;
+  return allOf(...where.operands.map((each) => withoutKey(each, key)));
+}

@@ -1,0 +1,127 @@
+/** Runs an operation with the controller's method: an override of the user's, or the generated one and its repository. */
+import { type Action, getFromContainer } from 'routing-controllers';
+import { accessSource } from '../access/reference-access.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import { NotFoundError } from '../errors/errors.js';
+import type { Page } from '../execute/paging/page.js';
+import { storedText } from '../execute/records/record-column.js';
+import { hasAccessRules } from '../express/resources/application-access.js';
+import type { CrudContext } from '../express/resources/crud-controller.js';
+import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import type { Resource } from '../express/resources/resource.js';
+import { type ResultShaper, releaseJson } from '../express/resources/result-shaper.js';
+import { requestLogger } from '../request/application-logger.js';
+import { describePath } from '../request/describe-path.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { requestId } from '../request/request-id.js';
+import type { Outcome } from './outcome.js';
+import { recordsShown } from './rendered-records.js';
+
+/** A controller, as far as it is called. */
+export type Controller = Record<string, (...args: unknown[]) => unknown>;
+
+/** Gives the controller for a request: the user's from his container, under its own name. */
+export function controllerFor({ controller, isGenerated }: Resource): (action: Action) => Controller {
+  const concrete = controller as unknown as new () => object;
+  if (!isGenerated) return (action) => getFromContainer(concrete, action) as Controller;
+  const instance = new concrete() as Controller;
+  return () => instance;
+}
+
+/** Context of a controller's method, beside the arguments of a request. */
+export function contextOf(
+  { plan, repository, access }: Resource,
+  { request, response }: Action,
+): CrudContext {
+  const source = accessSource(request, plan.model, plan.access && access);
+  return Object.freeze({ request, response, repository: source ? repository.within(source) : repository });
+}
+
+/**
+ * Calls a generated method, or the override in its place.
+ *
+ * @param input the arguments of the request, or what routing-controllers has read of it for the parameters
+ * @returns null where the method has answered by itself
+ */
+export type MethodRunner = (
+  action: Action,
+  input: RequestArguments | readonly unknown[],
+) => Promise<Outcome | null>;
+
+/** Compiles the runner of a generated method. */
+export function compileMethod(
+  resource: Resource,
+  { operation, method, parameters }: GeneratedRoute,
+  shaper: ResultShaper,
+): MethodRunner {
+  const instanceFor = controllerFor(resource);
+  let isTold = !['read', 'update', 'restore'].includes(operation);
+  const isList = (input: RequestArguments | readonly unknown[]): input is readonly unknown[] =>
+    Array.isArray(input);
+  return async (action, input) => {
+    const { response } = action;
+    const values = isList(input)
+      ? input
+      : parameters.map((name) => (name === 'context' ? contextOf(resource, action) : input[name]));
+    if (!resource.isGenerated) shaper.guard(response);
+    const result = await instanceFor(action)[method]?.(...values);
+    if (result === response || (result === undefined && response.headersSent)) return null;
+    if (result === undefined && !isTold) {
+      isTold = true;
+      tellMissing(resource, method, action);
+    }
+    releaseJson(response);
+    if (hasAccessRules(action.request)) await shaper.ready(result, action);
+    return outcomeOf(resource, operation, result);
+  };
+}
+
+/** An override without a `return` is one that has found nothing. Told once, as that may be meant. */
+function tellMissing({ controller }: Resource, method: string, { request }: Action): void {
+  requestLogger(request).warn(
+    `${request.method} ${describePath(request)} is answered with 404, as ${controller.name}.${method} returned nothing, and what it has ` +
+      `written is rolled back; return what super.${method} gives, or null where there is no such record.`,
+    { requestId: requestId(request) },
+  );
+}
+
+/** Converts the return value of a method to records of an answer. */
+export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
+  if (operation === 'delete' || operation === 'purge')
+    return { ...recordsOutcome(resource, [], null), count: 1 };
+  if (operation === 'list') {
+    const page = pageOf(resource, result);
+    return recordsOutcome(resource, page.items, page);
+  }
+  return recordsOutcome(resource, [recordOf(resource, operation, result)], null);
+}
+
+function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
+  const { info } = resource.plan;
+  const { name } = info.primaryKey;
+  return {
+    page,
+    isOfMethod: true,
+    count: records.length,
+    key: () => (records[0] as Record<string, unknown>)[name],
+    stored: (attribute) => records[0] && storedText(info, records[0], attribute),
+    ...recordsShown(resource, records),
+  };
+}
+
+function pageOf({ plan }: Resource, result: unknown): Page<object> {
+  const page = (result ?? {}) as Page<object>;
+  if (Array.isArray(page.items)) return page;
+  throw new TypeError(`The list method of the ${plan.name} controller must return a page with items.`);
+}
+
+/** An override that finds nothing may return nothing; one that writes a whole record must have written something. */
+function recordOf({ plan: { name } }: Resource, operation: Endpoint, result: unknown): object {
+  if (typeof result === 'object' && result !== null) return result;
+  if (operation === 'create' || operation === 'replace') {
+    throw new TypeError(
+      `The ${operation} method of the ${name} controller must return the record it created.`,
+    );
+  }
+  throw new NotFoundError(`There is no such ${name}.`);
+}

@@ -1,0 +1,196 @@
+/** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+import type { Request } from 'express';
+import type { Sequelize } from 'sequelize';
+import { requestSettings } from '../access/row-security.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import { deletedAtOf } from '../describe/attribute-notes.js';
+import { hasQueryHooks } from '../describe/model-hooks.js';
+import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
+import { noSuchRecord, notDeleted, severalRecords } from '../errors/errors.js';
+import { hasScope } from '../execute/customization/default-scope.js';
+import { type FoundRows, RowExecutor } from '../execute/rows/row-executor.js';
+import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import type { AnswerKey } from '../execute/sql/key-table.js';
+import { joinSlots, type Slots } from '../execute/sql/statement.js';
+import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { Access } from '../operation/access.js';
+import {
+  alreadyThere,
+  changedMeanwhile,
+  notThere,
+  WANTED_STATE,
+  type WantedStates,
+} from '../operation/entity-tag.js';
+import type { Inputs } from '../operation/feature.js';
+import type { Operation } from '../operation/operation.js';
+import { allOf, equalTo } from '../operation/predicates.js';
+import { currentTarget } from '../postgres/connections/current-target.js';
+import { statementRunner } from '../postgres/connections/statement-runner.js';
+import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import { currentSession } from '../postgres/session/session.js';
+import type { RowWrite } from '../postgres/session/table-triggers.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { Maybe } from '../util/maybe.js';
+import { markOf } from './kept-row.js';
+import type { Outcome } from './outcome.js';
+import { rowsShown } from './rendered-records.js';
+
+/** Runs one operation of a resource. */
+export interface RowRunner<I extends RequestArguments = RequestArguments> {
+  /** True where it may run now: hooks and a scope can be added at any time, and would not see our SQL. */
+  isOpen(): boolean;
+  /**
+   * True where the table may leave out the row of a write, which has to run in a session then. Absent for reads. The
+   * caller holds no connection.
+   */
+  mayDrop?(on?: StatementTarget): Maybe<boolean>;
+  /**
+   * Null when only Sequelize can, and then nothing has happened yet.
+   *
+   * @param on default: any connection of the pool
+   */
+  run(input: I, on?: StatementTarget): Promise<Outcome | null>;
+  /**
+   * Runs a write of one row and keeps the row under a key, in one statement. Null when that cannot be, or no row was written; nothing
+   * has happened then. Left out where there are no such writes.
+   */
+  runKept?(input: I, key: AnswerKey, on?: StatementTarget): Promise<Outcome | null>;
+}
+
+/** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
+export function aloneTarget(sequelize: Sequelize | undefined, request: Request): StatementTarget | undefined {
+  const settings = requestSettings(request);
+  return settings && sequelize ? currentTarget(sequelize, settings) : undefined;
+}
+
+/** Where statements run that join the session of the running code; undefined is any connection of the pool. */
+export async function sessionTarget(
+  sequelize: Sequelize | undefined,
+  verb: GeneratedRoute['verb'],
+): Promise<StatementTarget | undefined> {
+  const session = currentSession(sequelize);
+  const transaction = await session?.transactionFor(verb === 'get' ? 'select' : 'other');
+  return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
+}
+
+/** The columns that an operation gives. */
+export function columnsOf(operation: Operation): readonly string[] {
+  if (operation.kind === 'delete') return [];
+  return 'select' in operation ? operation.select.columns : operation.returning.columns;
+}
+
+/** Writes whose answer follows from their row alone. */
+const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
+
+/** The writes of an endpoint, as PostgreSQL sees them. */
+const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
+  create: ['insert'],
+  update: ['update'],
+  replace: ['insert', 'update'],
+  delete: ['delete'],
+  restore: ['update'],
+  purge: ['delete'],
+};
+
+/** Outcome of an operation, from the rows of its statement. */
+export function outcomeOfRows(
+  resource: Resource,
+  columns: readonly string[],
+  { rows, parsers, count }: FoundRows,
+  { fields }: Inputs,
+  page: Outcome['page'],
+): Outcome {
+  const shown = rowsShown(resource, resource.plan.info, columns, { rows, parsers });
+  return {
+    page,
+    count,
+    key: () => (rows[0] ? resource.rowView.key(rows[0], parsers, fields) : undefined),
+    stored: (attribute) => shown.column(attribute)[0],
+    ...shown,
+  };
+}
+
+/** Compiles the runners of a resource's operations. */
+export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
+  const { plan, features } = resource;
+  const { info, model, entityTag } = plan;
+  const { primaryKey, name } = info;
+  const executor = new RowExecutor(info);
+  const missing = () => noSuchRecord({ name, key: primaryKey.name });
+  const mark = deletedAtOf(info);
+  const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
+  /** Why a row was not found: there is none, it is soft-deleted or is not, or has another state. */
+  const explain = async (
+    endpoint: Endpoint,
+    { ifMatch, onlyNew }: Inputs,
+    { where, form }: Access,
+    slots: Slots,
+    on?: StatementTarget,
+  ) => {
+    const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
+    const isReplaced = endpoint === 'replace';
+    if (!isOfDeleted && !isReplaced && !ifMatch) return missing();
+    const select = { columns: [primaryKey.name, ...asks] };
+    const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
+    const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
+    const [values] = found.rows;
+    const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
+    const isDeleted = mark !== undefined && textOf(mark) !== null;
+    if (!values || (isDeleted && !isOfDeleted)) return isReplaced ? notThere(plan) : missing();
+    if (isOfDeleted && !isDeleted) return notDeleted(info);
+    const state = entityTag && textOf(entityTag.attribute);
+    if (onlyNew) return alreadyThere(plan, state, form);
+    return ifMatch ? changedMeanwhile(plan, state, form) : missing();
+  };
+  const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
+    const text = encodeParameter(primaryKey.type, id) as string;
+    const [state] = states ?? [];
+    return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
+  };
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
+  return (endpoint) => {
+    const { operation } = features[endpoint];
+    const ask = ({ query, access, id, values }: RequestArguments) => {
+      // No column takes its value, and a record would hold it.
+      if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
+      const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
+      const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
+      return { asked: operation(query, access, written), slots };
+    };
+    const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
+    const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
+    const isByKey = kind === 'write' && endpoint !== 'create';
+    return {
+      isOpen: () =>
+        !hasQueryHooks(model, kind) &&
+        !hasScope(model) &&
+        !hasOtherTypes(model) &&
+        !(isByKey && isKeyTrusted(model)),
+      ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on, true) } : {}),
+      async run(input, on) {
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
+        const found = await executor.run(asked, slots, on);
+        if (found === null) return null;
+        const { query, access } = input;
+        if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
+        if (endpoint === 'read' && found.count > 1) throw severalRecords({ name, key: primaryKey.name });
+        const page = 'page' in found ? found.page : null;
+        const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
+        return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
+      },
+      async runKept(input, key, on) {
+        if (!KEPT_AS_ROWS.includes(endpoint)) return null;
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
+        if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
+        const columns = columnsOf(asked);
+        const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
+        return found && outcomeOfRows(resource, columns, found, input.query, null);
+      },
+    };
+  };
+}

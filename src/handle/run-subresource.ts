@@ -1,0 +1,132 @@
+/** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
+
+import type { SubresourcePlan } from '../compile/resource-plan.js';
+import { hasQueryHooks } from '../describe/model-hooks.js';
+import { noSuchRecord, severalRecords } from '../errors/errors.js';
+import { hasScope } from '../execute/customization/default-scope.js';
+import type { Page } from '../execute/paging/page.js';
+import { recordColumn } from '../execute/records/record-column.js';
+import { Repository } from '../execute/records/repository.js';
+import type { Id } from '../execute/records/row-records.js';
+import { RowExecutor } from '../execute/rows/row-executor.js';
+import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import { attributeOf } from '../execute/sql/predicate-sql.js';
+import { joinSlots } from '../execute/sql/statement.js';
+import { hasAccessRules } from '../express/resources/application-access.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { ResultShaper } from '../express/resources/result-shaper.js';
+import type { ReadOperation } from '../operation/operation.js';
+import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { SubresourceArguments } from '../request/parse-subresource.js';
+import type { ListQuery } from '../request/query/list-query.js';
+import { perPair } from '../util/memoize-by-identity.js';
+import type { RouteWork } from './handle.js';
+import type { Outcome } from './outcome.js';
+import { contextOf, outcomeOf } from './run-method.js';
+import { compileRowRunners, type RowRunner } from './run-rows.js';
+
+/** A sub-resource at work. */
+export interface Subresource {
+  readonly plan: SubresourcePlan;
+  readonly parent: Resource;
+  readonly target: Resource;
+}
+
+/** With our SQL. A key that the path has is sent to both tables at the same time; any other one is read first. */
+export function compileSubresourceRows({
+  plan,
+  parent,
+  target,
+}: Subresource): RowRunner<SubresourceArguments> {
+  const { info, model } = parent.plan;
+  const { primaryKey, name } = info;
+  const { parentKey } = plan.relation;
+  const executor = new RowExecutor(info);
+  const list = compileRowRunners(target)('list');
+  const textOf = compileKeyText(plan);
+  const select = Object.freeze({ columns: Object.freeze([parentKey]) });
+  const readKey = perPair((read: ReadOperation) => Object.freeze({ ...read, select }));
+  const pageOf = async ({ query, access }: SubresourceArguments, key: string | null, on?: StatementTarget) =>
+    key === null ? noRows(target, query as ListQuery) : list.run({ query, access: access.under(key) }, on);
+  return {
+    isOpen: () => list.isOpen() && !hasQueryHooks(model, 'read') && !hasScope(model),
+    async run(input, on) {
+      const { id, query, access } = input.parent;
+      const text = encodeParameter(primaryKey.type, id) as string;
+      // The operation of a read is one.
+      const read = parent.features.read.operation(query, access) as ReadOperation;
+      const known = parentKey === primaryKey.name ? textOf(text) : undefined;
+      // Both have ended when this does: a session must not end before its statements.
+      const [found, early] = await Promise.allSettled([
+        executor.run(readKey(read), joinSlots({ id: text }, access.slots), on),
+        known === undefined ? null : pageOf(input, known, on),
+      ]);
+      if (found.status === 'rejected') throw found.reason;
+      const [row] = found.value.rows;
+      if (!row) throw noSuchRecord({ name, key: primaryKey.name });
+      if (found.value.count > 1) throw severalRecords({ name, key: primaryKey.name });
+      const key = textOf(row[0] ?? null);
+      // A column may take another text for the same key, and that of the target may not.
+      if (known === undefined || key !== known) return pageOf(input, key, on);
+      if (early.status === 'rejected') throw early.reason;
+      return early.value;
+    },
+  };
+}
+
+/** With repositories, which leave to Sequelize what only Sequelize can do. */
+export function compileSubresourceMethod(
+  { plan, parent, target }: Subresource,
+  parse: RouteWork<SubresourceArguments>['parseOnce'],
+  shaper: ResultShaper,
+): RouteWork<SubresourceArguments>['runMethod'] {
+  const { parentKey } = plan.relation;
+  const repository = new Repository(target.plan.model);
+  const textOf = compileKeyText(plan);
+  return async (action, given) => {
+    const input = given ?? (await parse(action.request));
+    const query = input.query as unknown as ListQuery;
+    const record = await contextOf(parent, action).repository.get(input.parent.id as Id);
+    const [found = null] = recordColumn(parent.plan.info, [record], parentKey);
+    const key = textOf(found);
+    if (key === null) return noRows(target, query);
+    const access = input.access.under(key);
+    const within = repository.within(Object.assign(() => access, { to: noOtherModel }));
+    const page: Page<object> = await (query.kind === 'cursor'
+      ? within.cursorPage(query)
+      : within.page(query));
+    if (hasAccessRules(action.request)) await shaper.ready(page, action);
+    return outcomeOf(target, 'list', page);
+  };
+}
+
+function noOtherModel(): never {
+  throw new TypeError('The rows of a sub-resource are of one model.');
+}
+
+/** The text by which the rows of a parent are found; null where there can be none. */
+function compileKeyText({
+  relation,
+  target,
+  through,
+}: SubresourcePlan): (key: string | null) => string | null {
+  const { parent, parentKey, targetKey } = relation;
+  const { type } = through
+    ? attributeOf(through, relation.through?.parentKey ?? '')
+    : attributeOf(target.info, targetKey);
+  const own = parent.getAttributes()[parentKey]?.type as { readonly key?: string } | undefined;
+  return (key) => {
+    // A column of small integers has no large one, and PostgreSQL takes it for an error.
+    if (
+      key === null ||
+      (type.kind === 'integer' && !(Number(key) >= type.minimum && Number(key) <= type.maximum))
+    )
+      return null;
+    // Blanks at the end of a CHAR mean nothing, and a TEXT has none of them.
+    return own?.key === 'CHAR' ? key.replace(/ +$/, '') : key;
+  };
+}
+
+function noRows(target: Resource, query: ListQuery): Outcome {
+  return outcomeOf(target, 'list', { ...query, items: [], total: 0, next: null, prev: null });
+}

@@ -1,0 +1,142 @@
+/** Shapes the outcome of an operation into the answer, with its envelope and its features. Nothing is sent yet. */
+import type { Action } from 'routing-controllers';
+import type { Endpoint } from '../declare/crud-options.js';
+import { answering } from '../express/resources/application-access.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { AnswerDraft, ByEndpoint } from '../operation/feature.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { ListQuery } from '../request/query/list-query.js';
+import { type Envelope, envelopeOf } from '../respond/envelope.js';
+import { writesPlainJson } from '../respond/json-answer.js';
+import type { JsonBytes } from '../respond/json-bytes.js';
+import { writePage } from '../respond/page-text.js';
+import type { Outcome } from './outcome.js';
+
+/** Format of records: JSON text, or plain values for code that reads them. */
+export type Format = 'text' | 'values';
+
+/** Shapes what an operation gave, as text or as values. The body of a long page may be still to come: see `whole`. */
+export type Shape = (
+  outcome: Outcome,
+  input: RequestArguments,
+  format: Format,
+  action: Action,
+) => AnswerDraft;
+
+const NO_HEADERS = Object.freeze({});
+
+/** Code of the user's that takes part in the answers of a route, beside the rows. */
+export interface ShapedBy {
+  /** True where a method, or a repository, of the user's makes the answer. */
+  readonly isMethodAsked: boolean;
+  /** True where code of the user's receives the answer before it is sent. */
+  readonly isChanged: boolean;
+}
+
+/** Statuses of generated operations; all others answer with the status of the response. */
+const OWN_STATUSES: ByEndpoint<number> = { create: 201, delete: 204, purge: 204 };
+
+/** The status of an answer that succeeds, unless the user's decorators say another. */
+export function statusOf(operation: Endpoint): number {
+  return OWN_STATUSES[operation] ?? 200;
+}
+
+const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true });
+
+/** The shape of an operation's answers. */
+export function compileShape(
+  resource: Resource,
+  operation: Endpoint,
+  { isMethodAsked, isChanged }: ShapedBy = BY_ANYONE,
+): Shape {
+  const { present } = resource.features[operation];
+  const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
+  const ownStatus = OWN_STATUSES[operation] ?? null;
+  const bodyOf = compileBody(resource, operation);
+  return (outcome, input, format, { request, response }) => {
+    const { query } = input;
+    const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
+    const within: Within = (work) => answering(request, work);
+    const body = within(() => bodyOf(outcome, input, format, within));
+    const draft = { status, headers: NO_HEADERS, body };
+    if (!present) return draft;
+    const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
+    const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
+    // A soft delete changes the row, and may not change what tells its states apart.
+    const isWhole = isAll && query.deleted === undefined;
+    return present(
+      draft,
+      {
+        inputs: query,
+        count: outcome.count,
+        form: input.access.form,
+        key: outcome.key,
+        stored: outcome.stored,
+        isOfRow: isOfRows && isWhole && isFinal,
+        isFinal,
+      },
+      request,
+    );
+  };
+}
+
+/** The same answer with all of its body. */
+export async function whole(draft: AnswerDraft): Promise<AnswerDraft> {
+  return { ...draft, body: await draft.body };
+}
+
+/** Runs work that makes a part of an answer, at once. */
+type Within = <T>(work: () => T) => T;
+
+function compileBody(
+  resource: Resource,
+  operation: Endpoint,
+): (outcome: Outcome, input: RequestArguments, format: Format, within: Within) => unknown {
+  switch (operation) {
+    case 'list':
+      return (outcome, input, format, within) => pageBody(resource, outcome, input, format, within);
+    case 'delete':
+    case 'purge':
+      return (_outcome, _input, format) => (format === 'text' ? '' : undefined);
+    default:
+      return (outcome, { query: { fields } }, format) =>
+        format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0];
+  }
+}
+
+function pageBody(
+  { plan, cursors }: Resource,
+  { page, isOfMethod, size, writer, values, forget }: Outcome,
+  { query: inputs, access }: RequestArguments,
+  format: Format,
+  within: Within,
+): string | Promise<JsonBytes> | Envelope {
+  const query = inputs as ListQuery;
+  const { sort, filter, deleted } = query;
+  const bare = envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
+    cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
+  );
+  const filled = (): Envelope => ({ ...bare, items: values(query.fields) });
+  if (isOfMethod && holdsObjects(bare)) return noteUnshaped(filled());
+  if (format === 'values') return filled();
+  return writePage(bare, { size, write: writer(query.fields), forget: forget ?? keepAll }, within);
+}
+
+/** An override's page may hold anything in the place of a number, a record too, which the driver looks for. */
+function holdsObjects(envelope: Envelope): boolean {
+  return Object.values(envelope).some((value) => value instanceof Object && !Array.isArray(value));
+}
+
+function keepAll(): void {}
+
+const unshaped = new WeakSet<object>();
+
+function noteUnshaped<T extends object>(body: T): T {
+  unshaped.add(body);
+  return body;
+}
+
+/** True where a body may still hold records, which must not leave as they are in memory. */
+export function isUnshaped(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && unshaped.has(body);
+}

@@ -1,0 +1,207 @@
+/** Holds requests back until the catalogue has completed the plan of their resource. */
+import { ConnectionError } from 'sequelize';
+import { describeRecords } from '../compile/describe-model.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
+import { setTableFacts } from '../describe/table-facts.js';
+import { typeDifference } from '../describe/type-difference.js';
+import { describeFault, type FaultKind } from '../errors/database-fault.js';
+import { setIndexes } from '../execute/sql/table-indexes.js';
+import { ConfigError, throwProblems } from '../util/config-error.js';
+import { describeError } from '../util/describe-error.js';
+import type { Logger } from '../util/logger.js';
+import { associatedModels, constraintLines, joinProblems } from './association-problems.js';
+import { readCatalogue, type Tables } from './catalogue.js';
+import { readIndex } from './index-advice.js';
+import { keyProblems } from './key-problems.js';
+import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
+import { tablesRead } from './relation-advice.js';
+
+let servesRequests = true;
+
+/** Is called by the command line: its applications are described, and none of their requests is lost without a database. */
+export function serveNoRequests(): void {
+  servesRequests = false;
+}
+
+/** Options of an application for the check of its tables. */
+export interface CatalogueOptions {
+  readonly logger: Logger;
+  /** True where missing indexes are logged. */
+  readonly indexAdvice: boolean;
+  /** True where the type of a column has to be that of its attribute. Default: a warning names what differs. */
+  readonly strictTypes?: boolean;
+}
+
+/**
+ * The gate of an application. A resource is open when the catalogue has the tables of its models and of their relations. One whose
+ * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request.
+ */
+export class CatalogueGate {
+  readonly #plans: readonly ResourcePlan[];
+  readonly #options: CatalogueOptions;
+  readonly #open = new Set<ResourcePlan>();
+  readonly #refused = new Set<ResourcePlan>();
+  readonly #logged = new Set<string>();
+  #reading: Promise<readonly string[]> | null = null;
+
+  constructor(plans: readonly ResourcePlan[], options: CatalogueOptions) {
+    this.#plans = plans;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the catalogue at the start. Where the database cannot be reached now, requests read it.
+   *
+   * @throws ConfigError with all that is wrong with the tables
+   */
+  async start(): Promise<void> {
+    try {
+      throwProblems(await this.#readOnce());
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      if (!servesRequests) return;
+      this.#options.logger.error(
+        'The tables of the models could not be read from the catalogue; their requests are answered 503, and each tries again',
+        describeError(error),
+      );
+    }
+  }
+
+  /** Another one whenever plans were completed. */
+  get version(): number {
+    return this.#open.size;
+  }
+
+  /** True where the requests of a resource need not wait. */
+  isOpen(plan: ResourcePlan): boolean {
+    return this.#open.has(plan);
+  }
+
+  /**
+   * Reads the catalogue for a request, unless another one does so already.
+   *
+   * @throws ConnectionError as long as it cannot be read, and always for a resource whose tables are wrong
+   */
+  async pass(plan: ResourcePlan): Promise<void> {
+    try {
+      const problems = this.#refused.has(plan) ? [] : await this.#readOnce();
+      for (const problem of problems) this.#log('error', problem);
+    } catch (error) {
+      // It is logged with its cause.
+      throw new ConnectionError(error as Error);
+    }
+    if (this.#refused.has(plan)) {
+      throw new ConnectionError(
+        new Error(`The table of ${plan.name} is not what its model needs; the log has the reason.`),
+      );
+    }
+  }
+
+  /** Reads the catalogue, or waits for what reads it already. @returns what is wrong with the tables */
+  #readOnce(): Promise<readonly string[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<readonly string[]> {
+    const waiting = this.#plans.filter((plan) => !this.#open.has(plan) && !this.#refused.has(plan));
+    const models = [...new Set(waiting.flatMap(modelsOf))];
+    const tables = await this.#tables(models);
+    if (!tables) {
+      for (const plan of waiting) this.#open.add(plan);
+      return [];
+    }
+    for (const model of models) {
+      const table = tables.get(model);
+      setTableFacts(model, table?.facts);
+      setTableFacts(model, table?.facts, hasOtherTypes(describeRecords(model)));
+      setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
+    }
+    const problems = new Set<string>();
+    for (const plan of waiting) {
+      const read = tablesRead(plan);
+      const types = this.#options.strictTypes ? read.flatMap(typeLines) : [];
+      const own = [...keyProblems(plan), ...read.flatMap(({ model }) => joinProblems(model)), ...types];
+      for (const each of own) problems.add(each);
+      if (own.length > 0) this.#refused.add(plan);
+      else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
+    }
+    this.#advise(waiting, tables);
+    return [...problems];
+  }
+
+  /** The tables; null where the role may not read the catalogue, which no later attempt would change. */
+  async #tables(models: readonly ModelClass[]): Promise<Tables | null> {
+    try {
+      return await readCatalogue(models);
+    } catch (error) {
+      const fault = describeFault(error);
+      if (fault === null || PASSING.has(fault.kind)) throw error;
+      this.#log(
+        'warn',
+        'The database refuses to describe its tables, so that keys, defaults and types are taken from the models alone; GRANT the ' +
+          'role SELECT on the tables of pg_catalog.',
+      );
+      return null;
+    }
+  }
+
+  #advise(plans: readonly ResourcePlan[], tables: Tables): void {
+    for (const line of missingLines(plans, tables)) this.#log('error', line);
+    for (const line of unknownLines(plans, tables)) this.#log('warn', line);
+    for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
+    for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
+    for (const line of adviceLines(plans, tables, this.#options.indexAdvice)) this.#log('warn', line);
+  }
+
+  /** Logs a line once. */
+  #log(level: 'error' | 'warn', line: string): void {
+    if (this.#logged.has(line)) return;
+    this.#logged.add(line);
+    this.#options.logger[level](line);
+  }
+}
+
+/** A line for each attribute whose column has another type. */
+function typeLines({ name, attributes }: RecordInfo): string[] {
+  return [...attributes.values()].flatMap((attribute) => {
+    const difference = typeDifference(attribute);
+    return difference ? [`${name}.${attribute.name} is ${kindOf(attribute)}, and ${difference.text}`] : [];
+  });
+}
+
+/** True where values of a column are read or written otherwise than those of its attribute. */
+function hasOtherTypes({ attributes }: RecordInfo): boolean {
+  return [...attributes.values()].some((attribute) => typeDifference(attribute)?.isAlike === false);
+}
+
+/** Its type as Sequelize has it in SQL. */
+function kindOf({ type }: AttributeInfo): string {
+  const names: Readonly<Record<string, string>> = {
+    string: 'a text',
+    integer: 'an INTEGER',
+    enum: 'an ENUM',
+    array: 'an ARRAY',
+  };
+  return names[type.kind] ?? `a ${type.kind.toUpperCase()}`;
+}
+
+/** The models whose tables are read for a resource, and for what is checked of it. */
+function modelsOf(plan: ResourcePlan): ModelClass[] {
+  return tablesRead(plan).flatMap(({ model }) => [model, ...associatedModels(model)]);
+}
+
+/** Faults that another attempt may not meet. */
+const PASSING: ReadonlySet<FaultKind> = new Set([
+  'unavailable',
+  'full',
+  'timeout',
+  'locked',
+  'concurrent',
+  'noMemory',
+  'tooLarge',
+]);

@@ -1,0 +1,230 @@
+/** Reads the tables of models from the catalogue of their database: one statement for each Sequelize instance. */
+import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
+import type { ModelClass } from '../declare/crud-options.js';
+import type { ColumnFacts, ForeignKeyFacts, ReferentialAction, TableFacts } from '../describe/table-facts.js';
+import { quotedTable } from '../execute/sql/quoted-table.js';
+
+/** An index, as the catalogue has it. Partial ones and those over expressions are among them; invalid ones are not. */
+export interface IndexRow {
+  /** Quoted where it has to be, as all names but those of columns. */
+  readonly name: string;
+  readonly method: string;
+  /** Null in the place of an expression. */
+  readonly columns: readonly (string | null)[];
+  /** Expressions in the place of columns. */
+  readonly expressions: readonly (string | null)[];
+  readonly options: readonly number[];
+  readonly predicate: string | null;
+  /** Facts of a unique index that is of no primary key; null for any other. */
+  readonly unique: UniqueRow | null;
+  readonly isUnique: boolean;
+}
+
+/** A unique index. */
+export interface UniqueRow {
+  readonly constraint: string | null;
+  readonly definition: string;
+  readonly keys: readonly string[];
+  /** True where the index could be over some rows only: it is not deferrable, and no foreign key refers to it. */
+  readonly canBePartial: boolean;
+}
+
+/** A table, as the catalogue has it. */
+export interface CatalogueTable {
+  readonly facts: TableFacts;
+  readonly indexes: readonly IndexRow[];
+  /** Columns that an INSERT has to give a value. */
+  readonly required: readonly string[];
+}
+
+/** The tables of models, as far as there are any. */
+export type Tables = ReadonlyMap<ModelClass, CatalogueTable>;
+
+interface ColumnRow {
+  readonly name: string;
+  readonly type: string;
+  readonly base: string;
+  readonly labels: readonly string[] | null;
+  readonly notNull: boolean;
+  /** The expression of the default, or the text of that of the domain. */
+  readonly defaultSql: string | null;
+  readonly domainDefault: string | null;
+  readonly generated: string;
+  readonly identity: string;
+}
+
+interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
+  readonly onDelete: string;
+  readonly onUpdate: string;
+}
+
+interface TableRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly isInherited: boolean;
+  /** True where rules or triggers may fill in columns that a statement leaves out. */
+  readonly isFilled: boolean;
+  readonly columns: readonly ColumnRow[] | null;
+  readonly indexes: readonly IndexRow[] | null;
+  readonly foreignKeys: readonly ForeignKeyRow[] | null;
+}
+
+/**
+ * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
+ * would be an error. 1, 2 and 4 are ROW, BEFORE and INSERT (`pg_trigger.h`).
+ */
+const TABLES = `
+  WITH RECURSIVE domain (id, base) AS (
+    SELECT oid, typbasetype FROM pg_type WHERE typtype = 'd'
+    UNION ALL SELECT id, typbasetype FROM domain JOIN pg_type ON oid = base WHERE typtype = 'd'),
+  based (id, base) AS (
+    SELECT id, base FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd'))
+  SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
+    'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
+    'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
+    'columns', (
+      SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+          'base', format_type(b.oid, NULL), 'notNull', a.attnotnull, 'generated', a.attgenerated, 'identity', a.attidentity,
+          'defaultSql', CASE WHEN a.attgenerated = '' THEN pg_get_expr(v.adbin, v.adrelid) END, 'domainDefault', y.typdefault,
+          'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid IN (b.oid, b.typelem)))
+        ORDER BY a.attnum)
+      FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN based d ON d.id = y.oid
+      JOIN pg_type b ON b.oid = coalesce(d.base, y.oid) LEFT JOIN pg_attrdef v ON v.adrelid = a.attrelid AND v.adnum = a.attnum
+      WHERE a.attrelid = c.oid AND NOT a.attisdropped),
+    'indexes', (
+      SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
+          'options', x.indoption::int2[], 'predicate', pg_get_expr(x.indpred, x.indrelid),
+          'columns', ARRAY(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
+            LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.n <= x.indnkeyatts ORDER BY k.n),
+          'expressions', ARRAY(SELECT CASE k.attnum WHEN 0 THEN pg_get_indexdef(x.indexrelid, k.n::int, true) END
+            FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n) WHERE k.n <= x.indnkeyatts ORDER BY k.n),
+          'unique', CASE WHEN x.indisunique AND NOT x.indisprimary THEN json_build_object(
+            'constraint', (SELECT quote_ident(u.conname) FROM pg_constraint u WHERE u.conindid = x.indexrelid AND u.contype = 'u'),
+            'definition', pg_get_indexdef(x.indexrelid),
+            'keys', ARRAY(SELECT pg_get_indexdef(x.indexrelid, n, true) FROM generate_series(1, x.indnkeyatts::int) AS n),
+            'canBePartial', x.indimmediate
+              AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conindid = x.indexrelid AND f.contype = 'f')) END)
+        ORDER BY x.indexrelid::regclass::text)
+      FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam
+      WHERE x.indrelid = c.oid AND x.indisvalid),
+    'foreignKeys', (
+      SELECT json_agg(json_build_object('name', f.conname, 'target', f.confrelid::text, 'onDelete', f.confdeltype,
+          'onUpdate', f.confupdtype,
+          'columns', ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY AS k (attnum, n)
+            JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.attnum ORDER BY k.n),
+          'targetColumns', ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k (attnum, n)
+            JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.attnum ORDER BY k.n)) ORDER BY f.conname)
+      FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'))::text AS "table"
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (name, schema, place)
+  JOIN pg_class c ON c.oid = CASE WHEN t.schema IS NULL OR EXISTS (
+    SELECT FROM pg_namespace n WHERE n.nspname IN (t.schema, lower(t.schema)) AND has_schema_privilege(n.oid, 'USAGE'))
+    THEN to_regclass(t.name) END`;
+
+/**
+ * Reads the tables of models, on the primary: a replica may not have seen them yet. A model without a table is not in the result.
+ *
+ * @throws what the database or the pool says
+ */
+export async function readCatalogue(models: readonly ModelClass[]): Promise<Tables> {
+  const found = new Map<ModelClass, CatalogueTable>();
+  for (const sequelize of new Set(models.flatMap((model) => model.sequelize ?? []))) {
+    const own = models.filter((model) => model.sequelize === sequelize);
+    for (const { place, table } of await readTables(sequelize, own)) {
+      found.set(own[place - 1] as ModelClass, describeTable(JSON.parse(table)));
+    }
+  }
+  return found;
+}
+
+interface ResultRow {
+  /** From 1. */
+  readonly place: number;
+  /** A `TableRow` as JSON, whatever parser the driver has for that. */
+  readonly table: string;
+}
+
+function readTables(sequelize: Sequelize, models: readonly ModelClass[]): Promise<ResultRow[]> {
+  const bind = [models.map(quotedTable), models.map(schemaOf)];
+  // Sequelize knows the option, and its types do not.
+  const options = { type: QueryTypes.SELECT, bind, useMaster: true };
+  return sequelize.query<ResultRow>(TABLES, options as QueryOptionsWithType<QueryTypes.SELECT>);
+}
+
+function schemaOf(model: ModelClass): string | null {
+  const name: unknown = model.getTableName();
+  return (typeof name === 'object' && (name as { schema?: string }).schema) || null;
+}
+
+function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
+  const { columns, indexes, foreignKeys } = lists;
+  const isTable = kind === 'r' || kind === 'p';
+  const isRequired = (each: ColumnRow) =>
+    isTable &&
+    !isFilled &&
+    each.notNull &&
+    !hasDefault(each) &&
+    each.generated === '' &&
+    each.identity === '';
+  const facts: TableFacts = Object.freeze({
+    id,
+    isTable,
+    isInherited,
+    columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
+    uniqueKeys: (indexes ?? []).flatMap((index) => {
+      const keys = index.columns.filter((column) => column !== null);
+      const isWhole = index.isUnique && index.predicate === null && keys.length === index.columns.length;
+      return isWhole ? [keys] : [];
+    }),
+    foreignKeys: (foreignKeys ?? []).map((each) => ({
+      ...each,
+      onDelete: actionOf(each.onDelete),
+      onUpdate: actionOf(each.onUpdate),
+    })),
+  });
+  const required = (columns ?? []).filter((each) => !isSystemColumn(each) && isRequired(each));
+  return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };
+}
+
+/** Every table has them, and no statement gives them a value. */
+function isSystemColumn({ name }: ColumnRow): boolean {
+  return ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].includes(name);
+}
+
+function describeColumn(column: ColumnRow): ColumnFacts {
+  const { base, generated, identity, name, type, labels, notNull } = column;
+  return Object.freeze({
+    name,
+    type,
+    baseType: base,
+    labels,
+    notNull,
+    hasDefault: hasDefault(column) || identity === 'd',
+    constant: constantOf(column.defaultSql),
+    isReadOnly: generated !== '' || identity === 'a',
+  });
+}
+
+/** `DEFAULT NULL` is none. */
+function hasDefault({ defaultSql, domainDefault }: ColumnRow): boolean {
+  return defaultSql === null ? domainDefault !== null : !/^NULL(?:::|$)/.test(defaultSql);
+}
+
+/** A constant as `pg_get_expr` writes it: `'new'::text`, `0`, `(-1)`, `true`. A text with a backslash has another form. */
+const CONSTANT = /^(?:'((?:[^']|'')*)'|\(?(-?\d+(?:\.\d+)?)\)?|(true|false))(?:::[^']+)?$/;
+
+function constantOf(expression: string | null): string | null {
+  const [, text, number, flag] = CONSTANT.exec(expression ?? '') ?? [];
+  return text?.replaceAll("''", "'") ?? number ?? flag ?? null;
+}
+
+const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
+  a: 'NO ACTION',
+  r: 'RESTRICT',
+  c: 'CASCADE',
+  n: 'SET NULL',
+  d: 'SET DEFAULT',
+};
+
+function actionOf(letter: string): ReferentialAction {
+  return ACTIONS[letter] ?? 'NO ACTION';
+}

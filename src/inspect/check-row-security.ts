@@ -1,0 +1,176 @@
+/** Looks whether row security holds for the roles that an application connects as. */
+import { ConnectionError, type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { quotedTable } from '../execute/sql/quoted-table.js';
+import { identifier } from '../execute/sql/sql-fragment.js';
+import { enginesInUse } from '../postgres/engine/engine.js';
+import { plainManager } from '../postgres/session/connection-internals.js';
+import { ConfigError, throwProblems } from '../util/config-error.js';
+import type { Logger } from '../util/logger.js';
+
+/** A role, and the tables that its requests see more of than policies say. */
+interface RoleRow {
+  readonly role: string;
+  readonly isSuperuser: boolean;
+  readonly bypasses: boolean;
+  /** Tables whose policies hold for everybody but their owner, which the role is, or is a member of. */
+  readonly owned: readonly string[];
+  /** Tables without row security, and views. */
+  readonly open: readonly string[];
+}
+
+/** The role of the connection, whatever a pooler makes of its name, and those with the given names. */
+const ROLES = `
+  SELECT r.rolname::text AS role, r.rolsuper AS "isSuperuser", r.rolbypassrls AS bypasses,
+    ARRAY(SELECT t.name FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)
+      WHERE c.relrowsecurity AND NOT c.relforcerowsecurity AND pg_has_role(r.oid, c.relowner, 'USAGE')) AS owned,
+    ARRAY(SELECT t.name FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)
+      WHERE NOT c.relrowsecurity) AS open
+  FROM pg_roles r WHERE r.rolname = current_user OR r.rolname = ANY($2::text[])`;
+
+/**
+ * The check of an application. No request goes on before it has succeeded, also where the database cannot be asked at the start:
+ * a policy that does not hold shows every row to everybody.
+ */
+export class RowSecurityCheck {
+  readonly #plans: readonly ResourcePlan[];
+  readonly #logger: Logger;
+  #attempt: Promise<void> | null = null;
+  #isDone = false;
+
+  constructor(plans: readonly ResourcePlan[], logger: Logger) {
+    this.#plans = plans;
+    this.#logger = logger;
+  }
+
+  /** True once the check has succeeded. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /**
+   * Checks at the start. A database that cannot be asked now is asked by the requests that come.
+   *
+   * @throws ConfigError for a role that policies do not hold back
+   */
+  async start(): Promise<void> {
+    try {
+      await this.#check();
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      this.#logger.error(
+        'rls: the database could not be asked whether row security holds; requests are refused until it has answered.',
+      );
+    }
+  }
+
+  /**
+   * Checks for a request, unless another one does so already.
+   *
+   * @throws ConnectionError as long as it does not succeed
+   */
+  async pass(): Promise<void> {
+    try {
+      await this.#check();
+    } catch (error) {
+      // It is logged with its cause.
+      throw new ConnectionError(error as Error);
+    }
+  }
+
+  #check(): Promise<void> {
+    this.#attempt ??= this.#ask().finally(() => {
+      this.#attempt = null;
+    });
+    return this.#attempt;
+  }
+
+  /** Sequelize instances of the models; where no model is served, the instances of all engines. */
+  #instances(): ReadonlySet<Sequelize> {
+    const served = this.#plans.flatMap(({ model }) => model.sequelize ?? []);
+    const instances = new Set(served.length > 0 ? served : enginesInUse().map(({ sequelize }) => sequelize));
+    if (instances.size === 0) throw new Error('There is no database to ask.');
+    return instances;
+  }
+
+  async #ask(): Promise<void> {
+    const open = new Set<string>();
+    const problems = new Set<string>();
+    for (const sequelize of this.#instances()) {
+      const own = this.#plans.filter(({ model }) => model.sequelize === sequelize);
+      const tables = own.map(({ model }) => quotedTable(model));
+      for (const row of await askRoles(sequelize, tables)) {
+        for (const problem of problemsOf(row)) problems.add(problem);
+        for (const table of row.open) open.add(table);
+      }
+    }
+    throwProblems([...problems]);
+    if (open.size > 0) {
+      this.#logger.warn(
+        `rls: no policy holds for ${[...open].join(', ')}, of which each request sees all rows; ALTER TABLE … ENABLE ROW ` +
+          'LEVEL SECURITY, and CREATE POLICY.',
+      );
+    }
+    this.#isDone = true;
+  }
+}
+
+/** A connection, as pg describes it. */
+interface ReadClient {
+  readonly host?: string;
+  readonly port?: number;
+  readonly user?: string;
+}
+
+/**
+ * The roles of all connections, each of which tells what it is in fact. Where a server for reads does not answer, the names of
+ * all are looked up on the primary: a replica has the same roles, and may come back.
+ */
+async function askRoles(sequelize: Sequelize, tables: readonly string[]): Promise<readonly RoleRow[]> {
+  const manager = plainManager<ReadClient>(sequelize);
+  const { config } = manager;
+  const servers = config.replication ? config.replication.read : [];
+  const ask = (where: object, names: readonly string[] = []): Promise<RoleRow[]> => {
+    const options: QueryOptionsWithType<QueryTypes.SELECT> = { type: QueryTypes.SELECT, ...where };
+    return sequelize.query<RoleRow>(ROLES, { ...options, bind: [tables, names] });
+  };
+  const clients = servers
+    .slice(0, config.pool.max)
+    .map(() => manager.getConnection({ type: QueryTypes.SELECT, useMaster: false }));
+  const connected = Promise.allSettled(clients);
+  const answers = await Promise.allSettled(
+    clients.map(async (acquired) => {
+      const client = await acquired;
+      await connected;
+      try {
+        const { host, port, user } = client;
+        return {
+          server: `${host}:${port} ${user}`,
+          roles: await ask({ transaction: { connection: client } }),
+        };
+      } finally {
+        manager.releaseConnection(client);
+      }
+    }),
+  );
+  const readers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  // In place of a server that cannot be reached, another one may have answered twice.
+  const isWhole = new Set(readers.map(({ server }) => server)).size === servers.length;
+  const names = isWhole ? [] : servers.flatMap(({ username }) => username ?? []);
+  return [...(await ask({ useMaster: true }, names)), ...readers.flatMap((reader) => reader.roles)];
+}
+
+function problemsOf({ role, isSuperuser, bypasses, owned }: RoleRow): string[] {
+  const name = identifier(role);
+  if (isSuperuser)
+    return [
+      `rls: the role ${name} is a superuser, for which no policy holds; ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS; or connect as another one.`,
+    ];
+  if (bypasses)
+    return [`rls: the role ${name} passes every policy by; ALTER ROLE ${name} NOBYPASSRLS; mends it.`];
+  return owned.map(
+    (table) =>
+      `rls: the role ${name} owns ${table}, whose policies do not hold for its owner; ALTER TABLE ${table} FORCE ROW LEVEL ` +
+      'SECURITY; mends it.',
+  );
+}

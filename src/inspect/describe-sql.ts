@@ -1,0 +1,62 @@
+/** SQL for migrations: the tables and indexes that an application needs beside its models. No database is queried. */
+
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import { constrainedModel } from '../describe/sequelize-internals.js';
+import { keyTablesOf } from '../execute/sql/key-table.js';
+import { columnOf, type IndexInfo, type IndexKey } from '../execute/sql/table-indexes.js';
+import { adviseIndexes } from './index-advice.js';
+import { modelsWritten } from './key-tables.js';
+import { indexNeeds, tablesRead } from './relation-advice.js';
+
+/** The tables of ours, and the indexes that are missing as far as the models tell. */
+export function describeSql(plans: readonly ResourcePlan[]): string {
+  const tables = keyTablesOf(modelsWritten(plans)).flatMap(({ definition }) => definition);
+  const keys =
+    tables.length === 0 ? [] : ['-- For the option idempotency of bootstrap.', ...tables.map(ended)];
+  const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
+  const indexesOf = (model: ModelClass): readonly IndexInfo[] => declaredIndexes(infos.get(model));
+  const lines = adviseIndexes(plans.flatMap(indexNeeds), indexesOf);
+  return `${[...keys, ...lines.map(asComment)].join('\n')}\n`;
+}
+
+function ended(statement: string): string {
+  return `${statement};`;
+}
+
+/** An advice is a sentence and a statement. */
+function asComment(advice: string): string {
+  return advice.replace(/^(.*); (CREATE INDEX .*)$/s, '-- $1\n$2');
+}
+
+/** Indexes that Sequelize would create. */
+function declaredIndexes(info: RecordInfo | undefined): IndexInfo[] {
+  if (!info) return [];
+  const { uniqueKeys = {}, _indexes = [] } = constrainedModel(info.model);
+  const whole = _indexes.filter((index) => !('where' in index && index.where));
+  return [
+    { method: 'btree', keys: keysOf(info, info.model.primaryKeyAttributes) },
+    ...Object.values(uniqueKeys).map(({ fields }) => ({ method: 'btree', keys: keysOf(info, fields) })),
+    ...whole.map(({ fields = [], ...index }) => ({ method: methodOf(index), keys: keysOf(info, fields) })),
+  ];
+}
+
+function methodOf(index: object): string {
+  const { using, type } = index as { readonly using?: unknown; readonly type?: unknown };
+  return String(using ?? type ?? 'btree').toLowerCase();
+}
+
+/** The keys up to an expression. */
+function keysOf(info: RecordInfo, fields: readonly unknown[]): IndexKey[] {
+  const keys: IndexKey[] = [];
+  for (const field of fields) {
+    const { name, order } = (typeof field === 'object' && field !== null ? field : { name: field }) as {
+      readonly name?: unknown;
+      readonly order?: unknown;
+    };
+    if (typeof name !== 'string') break;
+    keys.push({ column: columnOf(info, name), descending: String(order).toUpperCase() === 'DESC' });
+  }
+  return keys;
+}

@@ -1,0 +1,181 @@
+/** Orders and filters of requests that no index can serve: on a large table each of them reads all rows. */
+
+import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
+import type { JsonType, ModelClass } from '../declare/crud-options.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import { jsonPathSql } from '../execute/sql/json-path-sql.js';
+import { quotedTable } from '../execute/sql/quoted-table.js';
+import { identifier, raw } from '../execute/sql/sql-fragment.js';
+import {
+  columnOf,
+  type IndexInfo,
+  type IndexKey,
+  indexColumns,
+  servesOrder,
+  startsWith,
+} from '../execute/sql/table-indexes.js';
+import type { IndexRow } from './catalogue.js';
+
+/** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
+const ASCENDING = 0;
+const DESCENDING = 3;
+
+/** The usable part of an index: it ends at a key whose NULLs are on the other side. */
+export function readIndex({ method, columns, expressions, options }: IndexRow): IndexInfo {
+  const keys: IndexKey[] = [];
+  for (const [position, name] of columns.entries()) {
+    const option = options[position];
+    const column = name ?? expressionKey(expressions[position] ?? '');
+    if (option !== ASCENDING && option !== DESCENDING) break;
+    keys.push({ column, descending: option === DESCENDING });
+  }
+  return { method, keys };
+}
+
+/** An expression without what PostgreSQL adds when it writes it. */
+function expressionKey(text: string): string {
+  return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
+}
+
+/** An order or a filter of a table that an index can serve, and that index. */
+export interface IndexNeed extends IndexInfo {
+  readonly model: ModelClass;
+  /** For people: `City: no index serves the order 'name' (sortAllow)`. */
+  readonly text: string;
+  /** The table and the columns, as `CREATE INDEX ON` has them. */
+  readonly index: string;
+  serves(index: IndexInfo): boolean;
+}
+
+/** Index of a need: its keys, and their SQL. */
+export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
+  return {
+    model: info.model,
+    method: 'btree',
+    index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
+    keys: terms.map(({ attribute, descending }) => ({ column: columnOf(info, attribute), descending })),
+  };
+}
+
+/** The indexes of a table; undefined where there is no such table. */
+export type IndexesOf = (model: ModelClass) => readonly IndexInfo[] | undefined;
+
+/** One line for each index that is missing, without those whose needs the others serve: in the other direction, too. */
+export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf): string[] {
+  const missing = needs.filter(
+    (need) => indexesOf(need.model)?.some((index) => need.serves(index)) === false,
+  );
+  const byModel = new Map<ModelClass, IndexNeed[]>();
+  for (const need of missing) {
+    const others = byModel.get(need.model);
+    if (others) others.push(need);
+    else byModel.set(need.model, [need]);
+  }
+  const advised = new Set([...byModel.values()].flatMap(fewest));
+  return missing
+    .filter((need) => advised.has(need))
+    .map(({ text, index }) => `${text}; CREATE INDEX ON ${index};`);
+}
+
+/** Fewest indexes of a table that serve all needs: the first and longest ones of those that can replace others. */
+function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
+  // Each is served by its own index, and by those of others.
+  const served = new Map(
+    own.map((index) => [index, own.filter((need) => need === index || need.serves(index))]),
+  );
+  const left = new Map(own.map((need) => [need, 0]));
+  const count = (index: IndexNeed, by: number): void => {
+    for (const need of served.get(index) ?? []) left.set(need, (left.get(need) ?? 0) + by);
+  };
+  for (const need of own) count(need, 1);
+  const kept = new Set(own);
+  for (const index of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
+    if (!served.get(index)?.every((need) => (left.get(need) ?? 0) > 1)) continue;
+    kept.delete(index);
+    count(index, -1);
+  }
+  return [...kept];
+}
+
+/** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
+export function listNeeds(plan: ResourcePlan): IndexNeed[] {
+  const { info, access, name } = plan;
+  const key = info.primaryKey.name;
+  const scope = [...(access?.scope.keys() ?? [])];
+  const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
+  const need = (what: string, terms: readonly SortTerm[], serves: IndexNeed['serves']): IndexNeed => {
+    const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
+    const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
+    const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
+    return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
+  };
+  const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {
+    const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+    return need(`the order '${names.join(',')}' (${option})`, terms, (index) =>
+      servesOrder(info, index, scope, terms),
+    );
+  };
+  return [
+    ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
+    order('defaultSort', plan.defaultSort),
+    ...[...plan.filters].map(([filter, { type, operators, jsonType }]) => {
+      if (jsonType) return pathNeed(plan, filter, jsonType, within);
+      if (type.kind === 'array' && operators.some((operator) => operator !== '=isnull='))
+        return elementNeed(plan, filter);
+      return need(`a filter by '${filter}' (filterAllow)`, [ascending(filter)], ({ keys }) =>
+        servesFilter(plan, keys, scope, filter),
+      );
+    }),
+  ];
+}
+
+/** An index of the expression that is compared, behind the columns of the scope. */
+function pathNeed(
+  { info, name, access }: ResourcePlan,
+  path: string,
+  jsonType: JsonType,
+  within: string,
+): IndexNeed {
+  const scope = [...(access?.scope.keys() ?? [])];
+  const before = scope.map(ascending);
+  const { value } = jsonPathSql(path, jsonType, (attribute) => raw(identifier(columnOf(info, attribute))));
+  const [expression = ''] = value.texts;
+  const scoped = indexOf(info, before);
+  const key = { column: expressionKey(expression), descending: false };
+  const columns = [...(scope.length > 0 ? [indexColumns(info, before)] : []), expression];
+  return {
+    ...scoped,
+    text: `${name}: no index serves a filter by '${path}' (filterAllow)${within}`,
+    keys: [...scoped.keys, key],
+    index: `${quotedTable(info.model)} (${columns.join(', ')})`,
+    serves: ({ keys }) => startsWith(info, keys, scope) && keys[scope.length]?.column === key.column,
+  };
+}
+
+/** A GIN index has the elements of arrays. It takes columns in any order, and those of a scope by an extension only. */
+function elementNeed({ info, name }: ResourcePlan, attribute: string): IndexNeed {
+  const key = { column: columnOf(info, attribute), descending: false };
+  return {
+    model: info.model,
+    text: `${name}: no index serves a filter by '${attribute}' (filterAllow)`,
+    method: 'gin',
+    keys: [key],
+    index: `${quotedTable(info.model)} USING gin (${identifier(key.column)})`,
+    serves: ({ method, keys }) => method === 'gin' && keys.some(({ column }) => column === key.column),
+  };
+}
+
+/** A key as orders have it unless they say otherwise. */
+export function ascending(attribute: string): SortTerm {
+  return { attribute, descending: false };
+}
+
+function servesFilter(
+  { info }: ResourcePlan,
+  keys: readonly IndexKey[],
+  scope: readonly string[],
+  attribute: string,
+): boolean {
+  if (!startsWith(info, keys, scope)) return false;
+  return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
+}

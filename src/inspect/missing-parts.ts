@@ -1,0 +1,91 @@
+/**
+ * Where the models and the database differ, told once at the start: tables, columns and indexes that the database lacks, and
+ * columns that a model would have to write and does not know.
+ */
+
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import { quotedTable } from '../execute/sql/quoted-table.js';
+import { identifier } from '../execute/sql/sql-fragment.js';
+import { indexesOf } from '../execute/sql/table-indexes.js';
+import type { CatalogueTable, Tables } from './catalogue.js';
+import { adviseIndexes } from './index-advice.js';
+import { indexNeeds, tablesRead } from './relation-advice.js';
+import { adviseUnique } from './unique-advice.js';
+
+/** An error for each table or column that is missing. None of them stops the application: a migration may be under way. */
+export function missingLines(plans: readonly ResourcePlan[], tables: Tables): string[] {
+  const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
+  return [...infos.values()].flatMap((info) => missingParts(info, tables.get(info.model)));
+}
+
+/** A warning for each column that no create can fill. */
+export function unknownLines(plans: readonly ResourcePlan[], tables: Tables): string[] {
+  return plans.filter(createsRows).flatMap(({ info }) => unknownColumns(info, tables.get(info.model)));
+}
+
+/** A warning with all indexes that are missing, and one for each unique index that holds soft-deleted rows. */
+export function adviceLines(
+  plans: readonly ResourcePlan[],
+  tables: Tables,
+  indexAdvice: boolean,
+): readonly string[] {
+  // A view has no indexes, and those of the tables behind it are nobody's to name here.
+  const ownIndexes = (model: ModelClass) => (tables.get(model)?.facts.isTable ? indexesOf(model) : undefined);
+  const lines = indexAdvice ? adviseIndexes(plans.flatMap(indexNeeds), ownIndexes) : [];
+  return [
+    ...(lines.length > 0 ? [indexWarning(lines)] : []),
+    ...plans.flatMap((plan) => adviseUnique(plan, tables.get(plan.model)?.indexes ?? [])),
+  ];
+}
+
+/** As many are worth a place in a log. */
+const MAX_ADVICE = 20;
+
+function indexWarning(lines: readonly string[]): string {
+  const count = lines.length;
+  const [are, them] = count === 1 ? ['index is', 'it'] : ['indexes are', 'them'];
+  const shown = lines.slice(0, MAX_ADVICE);
+  const rest = count - shown.length;
+  return [
+    `${count} ${are} missing, and requests without ${them} read a whole table; create ${them}, or set indexAdvice: false in ` +
+      'bootstrap where the tables are small:',
+    ...shown,
+    ...(rest > 0 ? [`and ${rest} more; npx crud-controllers sql prints them with the others.`] : []),
+  ].join('\n  ');
+}
+
+function missingParts({ name, model, attributes }: RecordInfo, found: CatalogueTable | undefined): string[] {
+  const table = quotedTable(model);
+  if (!found) {
+    return [
+      `${name}: there is no table ${table}; create it by a migration, or by createAll: true of engineLifespan.`,
+    ];
+  }
+  const { columns } = found.facts;
+  return [...attributes.values()]
+    .filter(({ type, column }) => type.kind !== 'virtual' && !columns.has(column))
+    .map(
+      (attribute) =>
+        `${name}.${attribute.name}: the table ${table} has no column ${identifier(attribute.column)}; add it by a migration, ` +
+        'as createAll changes no table that exists.',
+    );
+}
+
+function createsRows({ endpoints, bulk }: ResourcePlan): boolean {
+  return endpoints.has('create') || endpoints.has('replace') || bulk?.endpoints.has('createMany') === true;
+}
+
+/** A line for each column that every new row needs, and that a model does not have. */
+function unknownColumns(
+  { name, model, attributes }: RecordInfo,
+  table: CatalogueTable | undefined,
+): string[] {
+  const known = new Set([...attributes.values()].map(({ column }) => column));
+  const lacking = table?.required.filter((column) => !known.has(column)) ?? [];
+  return lacking.map((column) => {
+    const text = `the table ${quotedTable(model)} has a column ${identifier(column)} that is NOT NULL without a default`;
+    return `${name}: ${text}, and the model lacks it, so no record can be created; declare it, or give it a default by a migration.`;
+  });
+}

@@ -1,0 +1,242 @@
+/**
+ * A transaction of Sequelize's on a connection of the queue. Its BEGIN goes with the first statement, in one Sync: PostgreSQL
+ * executes the statement only if the BEGIN succeeded, and answers both together. A transaction without a statement sends
+ * nothing.
+ */
+import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { traceStatement } from '../../diagnostics/trace-statement.js';
+import { toSequelizeError } from '../../errors/sequelize-error.js';
+import type { TextResult, TextValues } from '../protocol/batch.js';
+import { isStale } from '../protocol/prepared-statement.js';
+import { isTraced } from '../protocol/traced-batch.js';
+import { transactionInternals } from '../session/connection-internals.js';
+import type { RequestSettings } from '../session/session-variables.js';
+import type { ConnectionExecutor, TextStatement } from './connection-executor.js';
+import type { ConnectionQueue } from './connection-queue.js';
+import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
+import { type StatementTarget, singleTarget } from './statement-target.js';
+
+/** Statement that ends a transaction. */
+export type EndCommand = 'COMMIT' | 'ROLLBACK';
+
+/** A connection, as far as texts are sent on it. */
+interface TextClient {
+  query(text: string, answer: (error: Error | null, result?: { readonly command?: string }) => void): unknown;
+}
+
+/** A transaction whose BEGIN waits for its first statement. */
+export class SessionTransaction extends Transaction {
+  declare readonly id: string;
+  /** End of the transaction, in Sequelize's words. */
+  declare finished?: 'commit' | 'rollback';
+  /** Where statements run that are part of it. */
+  readonly target: StatementTarget = singleTarget((text, values, isKept) => this.#run(text, values, isKept));
+  readonly #sequelize: Sequelize;
+  readonly #queue: ConnectionQueue;
+  readonly #executor: ConnectionExecutor;
+  readonly #begin: TextStatement;
+  /** Settings of its request, which it begins with. */
+  readonly #settings: RequestSettings | null;
+  #client: PooledClient | undefined;
+  #isHeld = false;
+  /** True once its end was sent, and nothing may come behind it. */
+  #isOver = false;
+  /** True once a statement was sent, so that the transaction has to be ended. */
+  #hasSent = false;
+  /** True once statements are sent behind a BEGIN. */
+  #hasBegun = false;
+  /** True where a statement has failed with the BEGIN, so that nothing may be committed behind it. */
+  #isDoomed = false;
+  /** Resolves when the statement that was sent with the BEGIN has ended. There is one at most. */
+  #first: Promise<void> | null = null;
+  /** True where the connection was taken meanwhile, so that any statement may have been sent on it. */
+  #isTaken = false;
+
+  /** To be opened before anything else. */
+  constructor(
+    sequelize: Sequelize,
+    options: TransactionOptions,
+    queue: ConnectionQueue,
+    executor: ConnectionExecutor,
+    settings: RequestSettings | null,
+  ) {
+    super(sequelize, options);
+    this.#sequelize = sequelize;
+    this.#queue = queue;
+    this.#executor = executor;
+    // With the defaults of the instance.
+    this.#begin = { text: beginText(transactionInternals(this)?.options ?? options), values: [] };
+    this.#settings = settings;
+  }
+
+  /** Takes a connection. */
+  async open(): Promise<this> {
+    this.#client = await new Promise<PooledClient>((use, fail) => this.#queue.join({ use, fail }));
+    this.#client.uuid = this.id;
+    this.#isHeld = true;
+    return this;
+  }
+
+  /** Sequelize's name for the connection. Whoever takes it may send anything, so the BEGIN is sent now. */
+  get connection(): PooledClient | undefined {
+    if (this.#first) this.#isTaken = true;
+    else if (!this.#hasBegun && !this.finished) this.#beginAlone();
+    return this.#client;
+  }
+
+  /** Begins it, so that it may be used by others: a statement that is sent with the BEGIN may have to be sent again. */
+  async opened(): Promise<void> {
+    while (this.#first) await this.#first;
+    // Now, as another statement could go with the BEGIN before they come to it.
+    void this.connection;
+  }
+
+  /**
+   * Ends it; what PostgreSQL says that it did.
+   *
+   * @throws what it fails with; the connection is closed then
+   */
+  async end(command: EndCommand): Promise<string> {
+    this.finished = command === 'COMMIT' ? 'commit' : 'rollback';
+    while (this.#first) await this.#first;
+    this.#isOver = true;
+    try {
+      // Where the BEGIN itself has failed, PostgreSQL would answer COMMIT as if there had been something to commit.
+      const done = this.#hasSent ? await this.#send(this.#isDoomed ? 'ROLLBACK' : command) : command;
+      this.cleanup();
+      return done;
+    } catch (error) {
+      await this.forceCleanup();
+      throw error;
+    }
+  }
+
+  /** Gives the connection back. Sequelize's own `commit` and `rollback` call it, too. */
+  cleanup(): void {
+    const client = this.#letGo();
+    if (client) this.#queue.leave(client);
+  }
+
+  /** Closes the connection: PostgreSQL rolls back then. */
+  async forceCleanup(): Promise<void> {
+    const client = this.#letGo();
+    if (client) await this.#queue.discard(client);
+  }
+
+  /** The connection, once. */
+  #letGo(): PooledClient | undefined {
+    this.finished ??= 'rollback';
+    this.#isOver = true;
+    const client = this.#isHeld ? this.#client : undefined;
+    this.#isHeld = false;
+    if (client) client.uuid = undefined;
+    return client;
+  }
+
+  async #run(text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
+    this.#soundClient(text, this.finished);
+    while (this.#first) await this.#first;
+    // Statements that waited come before the end, unless that was sent.
+    const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
+    // A tracer is shown statements, and not what goes before one.
+    if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
+    if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
+    this.#executor.log(text, this.id);
+    return this.#executor.execute(client, text, values);
+  }
+
+  #soundClient(text: string, finished?: 'commit' | 'rollback'): PooledClient {
+    return soundClient({ finished, connection: this.#client }, text);
+  }
+
+  /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
+  #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
+    this.#hasSent = true;
+    const result = this.#runWithBegin(client, text, values, isKept);
+    const settle = (hasBegun: boolean) => () => {
+      this.#hasBegun = hasBegun;
+      this.#isDoomed = !hasBegun;
+      this.#first = null;
+    };
+    this.#first = result.then(settle(true), settle(false));
+    return result;
+  }
+
+  /** Prepared statements of the connection may be stale. A ROLLBACK then undoes all that has happened. */
+  async #runWithBegin(
+    client: PooledClient,
+    text: string,
+    values: TextValues,
+    isKept: boolean,
+  ): Promise<TextResult> {
+    const fail = (error: Error): void => {
+      if (this.#isTaken) this.#closeUnlessFailed(error);
+    };
+    const before = this.#settings ? [this.#begin, this.#settings] : [this.#begin];
+    const begin = { before, keepsBefore: true, isKept, fail };
+    this.#executor.log(this.#begin.text, this.id);
+    this.#executor.log(text, this.id);
+    try {
+      return await this.#executor.execute(client, text, values, begin);
+    } catch (error) {
+      const { parent } = error as { readonly parent?: unknown };
+      if (parent === undefined || !isStale(parent)) throw error;
+    }
+    await this.#send('ROLLBACK');
+    return this.#executor.execute(client, text, values, begin);
+  }
+
+  #beginAlone(): void {
+    this.#hasSent = true;
+    this.#hasBegun = true;
+    this.#sendBegin((error) => this.#closeUnlessFailed(error)).catch(() => {
+      // It was not sent, as a query was given up that may still run.
+      if (this.#client?._invalid) this.#client.connection?.stream.destroy();
+    });
+  }
+
+  async #sendBegin(fail: (error: Error) => void): Promise<unknown> {
+    if (!this.#settings) return this.#send(this.#begin.text, fail);
+    const { text, values } = this.#settings;
+    this.#executor.log(`${this.#begin.text};`, this.id);
+    const begin = { before: [this.#begin], keepsBefore: false, isKept: false, fail };
+    return this.#executor.execute(this.#soundClient(text), text, values, begin);
+  }
+
+  /** Closes the connection, unless the transaction has failed: statements behind a failed BEGIN would commit alone. */
+  #closeUnlessFailed(error: Error): void {
+    const { code } = error as { readonly code?: unknown };
+    if (code !== FAILED_TRANSACTION) this.#client?.connection?.stream.destroy();
+  }
+
+  /**
+   * Sends a text as Sequelize would; what PostgreSQL says that it did.
+   *
+   * @param fail is called before anything else is sent
+   */
+  #send(text: string, fail?: (error: Error) => void): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const client = this.#soundClient(text);
+      this.#executor.log(`${text};`, this.id);
+      const trace = traceStatement(text);
+      trace?.sent(1);
+      // pg takes texts, too.
+      (client as object as TextClient).query(text, (error, result) => {
+        trace?.end(error);
+        if (!error) return resolve(String(result?.command));
+        fail?.(error);
+        markBroken(client, error);
+        reject(toSequelizeError(this.#sequelize, Object.assign(error, { sql: text })));
+      });
+    });
+  }
+}
+
+/** SQLSTATE of all statements behind one that failed. */
+const FAILED_TRANSACTION = '25P02';
+
+/** One statement with all that Sequelize sends one after the other. */
+function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
+  const level = isolationLevel ? ` ISOLATION LEVEL ${isolationLevel}` : '';
+  return `START TRANSACTION${level}${readOnly ? ' READ ONLY' : ''}`;
+}

@@ -1,0 +1,293 @@
+/** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
+import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
+import { logStatement } from '../../describe/sequelize-internals.js';
+import { traceStatement } from '../../diagnostics/trace-statement.js';
+import { asDatabaseError } from '../../errors/sequelize-error.js';
+import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import { FilterStatement } from '../protocol/filter-statement.js';
+import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
+import { PoolerSigns } from '../protocol/pooler-signs.js';
+import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
+import { named, StatementCache, unnamed } from '../protocol/statement-cache.js';
+import { runIn, tracedContext } from '../protocol/traced-batch.js';
+import { warnOf } from '../session/engine-warnings.js';
+import { readOnPrimary } from '../session/read-on-primary.js';
+import type { RequestSettings } from '../session/session-variables.js';
+import { forgetTriggers } from '../session/table-triggers.js';
+import { ConnectionExecutor } from './connection-executor.js';
+import type { ConnectionQueue } from './connection-queue.js';
+import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
+import { type ExecuteAlone, GroupCommit } from './group-commit.js';
+import { Lanes } from './lanes.js';
+import type { Asked, PendingStatement } from './pending-statement.js';
+import { PipelinedRead, type PipelinedReader, type Queued, type RetryElsewhere } from './pipelined-reader.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+import { RepeatBudget } from './repeat-budget.js';
+import { SessionTransaction } from './session-transaction.js';
+import { SlowReads } from './slow-reads.js';
+import type { SettingsStatement, StatementTarget } from './statement-target.js';
+import { isLockTimeout, LIMIT_LOCKS, TableShares } from './table-share.js';
+
+const runners = new WeakMap<Sequelize, StatementRunner>();
+
+/** Instances whose connections keep no statements. */
+const unprepared = new WeakSet<Sequelize>();
+
+/** From now on statements are prepared anew for each execution: behind a pooler they may meet another connection. */
+export function keepNoStatements(sequelize: Sequelize): void {
+  unprepared.add(sequelize);
+  runners.delete(sequelize);
+}
+
+/** Instances whose writes may go together. */
+const grouping = new WeakSet<Sequelize>();
+
+/** From now on writes of one statement that wait for a connection share a transaction. */
+export function groupWrites(sequelize: Sequelize): void {
+  grouping.add(sequelize);
+  runners.delete(sequelize);
+}
+
+/** There is a pooler that has statements of ours where they are not looked for. */
+function assumePooler(sequelize: Sequelize): void {
+  if (unprepared.has(sequelize)) return;
+  keepNoStatements(sequelize);
+  warnOf(sequelize, POOLER);
+}
+
+const POOLER =
+  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, so that from ' +
+  'now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: max_prepared_statements).';
+
+/** The runner over the connections of a Sequelize instance. */
+export function statementRunner(sequelize: Sequelize): StatementRunner {
+  const known = runners.get(sequelize);
+  if (known !== undefined) return known;
+  const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
+  runners.set(sequelize, runner);
+  return runner;
+}
+
+/** Runs statements on the connections of one Sequelize instance. */
+export class StatementRunner implements StatementTarget {
+  readonly #sequelize: Sequelize;
+  readonly #source: ConnectionSource;
+  readonly #executor: StatementExecutor;
+  /** For connections that are held. */
+  readonly #connections: ConnectionExecutor;
+  readonly #lanes: Lanes;
+  readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
+  readonly #repeats = new RepeatBudget();
+  readonly #named: StatementCache;
+  readonly #filters: StatementCache<FilterStatement>;
+  readonly #groups = new WeakMap<PreparedStatement, GroupCommit>();
+  readonly #shares: TableShares;
+  readonly #slowReads: SlowReads;
+  readonly #isGrouping: boolean;
+  /** True where a connection may have several statements under way. */
+  readonly #canShare: boolean;
+  readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
+
+  constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
+    this.#sequelize = sequelize;
+    this.#source = new ConnectionSource(sequelize);
+    const signs = new PoolerSigns();
+    this.#executor = createExecutor(this.#source.driver, (error) => {
+      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      else if (signs.add(error)) assumePooler(sequelize);
+    });
+    this.#named = new StatementCache(isNaming ? named : unnamed);
+    this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
+    this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
+    // A pooler may not stand several executions under way.
+    this.#canShare = this.#executor.canPipeline && isNaming;
+    this.#shares = new TableShares(this.#source.maxReads, {
+      lanesInUse: () => this.#lanes.inUse,
+      wake: () => this.#source.queues.read.wake(),
+    });
+    this.#slowReads = new SlowReads(this.#source.maxReads);
+    this.#isGrouping = isNaming && isGrouping;
+    this.#lanes = new Lanes(this.#source, this.#executor, this.#canShare);
+  }
+
+  read(
+    text: string,
+    values: TextValues,
+    table: string,
+    isPlanned = false,
+    settings: SettingsStatement | null = null,
+  ): Promise<TextResult> {
+    const share = this.#shares.of(table);
+    const statement = (isPlanned ? this.#filters : this.#named).get(text).current;
+    const asked = { statement, values, share, settings };
+    const isCheap = statement.isCheap && (share?.mayShare ?? true);
+    // Where the pool has to see each read, none shares a connection.
+    const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
+    const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
+    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
+    // Failed reads may be executed again on the primary.
+    const again = (transaction: Transaction) => this.within(transaction).write(text, values);
+    return given.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
+  }
+
+  /** On the primary; with a key together with others that wait for a connection. */
+  write(
+    text: string,
+    values: TextValues,
+    key?: string | null,
+    settings: SettingsStatement | null = null,
+  ): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    const asked = { statement, values, share: null, settings };
+    if (key === undefined) return this.#run('write', asked);
+    return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
+  }
+
+  /** Where statements run with the settings of a request: each in a transaction of its own, in one round trip. */
+  withSettings(settings: RequestSettings): StatementTarget {
+    const { text, values } = settings;
+    const first = { statement: this.#named.get(text), values, settings };
+    return {
+      read: (sql, bound, table, isPlanned) => this.read(sql, bound, table, isPlanned, first),
+      write: (sql, bound) => this.write(sql, bound, undefined, first),
+      sharesWrites: false,
+    };
+  }
+
+  /** Where statements run that are part of a transaction. */
+  within(transaction: Transaction): StatementTarget {
+    if (transaction instanceof SessionTransaction) return transaction.target;
+    return this.#connections.within(transaction);
+  }
+
+  /** Present use of the connections of each pool. */
+  get usage(): readonly PoolUsage[] {
+    return this.#source.usage;
+  }
+
+  /** A transaction with a connection of the queue. */
+  begin(options: TransactionOptions, settings: RequestSettings | null): Promise<Transaction> {
+    const queue = this.#source.queues[options.readOnly ? 'read' : 'write'];
+    return new SessionTransaction(this.#sequelize, options, queue, this.#connections, settings).open();
+  }
+
+  /** True where writes go together: the option is set, and the pool need not see each of them. */
+  get sharesWrites(): boolean {
+    return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
+  }
+
+  #groupOf(statement: PreparedStatement): GroupCommit {
+    const known = this.#groups.get(statement);
+    if (known !== undefined) return known;
+    const group = new GroupCommit(this.#source.queues.write, this.#executor, this.#executeAlone);
+    this.#groups.set(statement, group);
+    return group;
+  }
+
+  #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
+    const start = (pending: PendingStatement): void =>
+      lane.add(new PipelinedRead(pending, this.#retryElsewhere, this.#repeats));
+    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    return this.#ask(asked, start, () => this.#run('read', asked));
+  }
+
+  /** Planned for its values, as that may be why it takes long. */
+  #askAlone(read: PipelinedRead): void {
+    const pending = { ...read.pending, statement: read.pending.statement.planned };
+    this.#join('read', pending, read);
+  }
+
+  #run(destination: Destination, asked: Asked): Promise<TextResult> {
+    return this.#ask(asked, (pending) => this.#join(destination, pending));
+  }
+
+  /** Slow reads of the pool, where the statement is one; null for others. */
+  #slowReadsOf(queue: ConnectionQueue, { statement }: PendingStatement): SlowReads | null {
+    return queue === this.#source.queues.read && statement.isSlow ? this.#slowReads : null;
+  }
+
+  /** In queue, where a read of a table that is locked may be put back. */
+  #join(destination: Destination, pending: PendingStatement, read?: PipelinedRead): void {
+    const queue = this.#source.queues[destination];
+    const again = (client: PooledClient): void => queue.requeue(client, entry);
+    const entry = queue.join({
+      use: (client, behind) => this.#execute(queue, client, pending, { requeue: again, read, behind }),
+      fail: pending.fail,
+      isGone: () => read?.isAnswered === true,
+      isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(queue, pending)?.areTooMany || false,
+      mayFollow: () => this.#canShare && destination === 'write' && pending.statement.isCheap,
+    });
+  }
+
+  /** @param again asks once more where the statement was stale */
+  #ask(
+    { statement, values, share, settings }: Asked,
+    start: (pending: PendingStatement) => void,
+    again?: () => Promise<TextResult>,
+  ): Promise<TextResult> {
+    return new Promise((resolve, reject) => {
+      const context = tracedContext();
+      const trace = traceStatement(statement.text);
+      const fail = (error: unknown): void => {
+        trace?.end(error);
+        reject(error);
+      };
+      const answer: Execution['settle'] = (error, result) => {
+        trace?.end(error, result?.count);
+        if (!error) resolve(result as TextResult);
+        else if (again && isStale(error)) resolve(runIn(context, again));
+        else reject(asDatabaseError(error, statement, values));
+      };
+      logStatement(this.#sequelize, statement.text);
+      start({ statement, values, share, settings, context, trace, answer, fail });
+    });
+  }
+
+  /**
+   * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
+   *
+   * @param queued what one from the queue has before it, and what a read may do instead of being answered
+   */
+  #execute(
+    queue: ConnectionQueue,
+    client: PooledClient,
+    pending: PendingStatement,
+    { requeue, read, behind = 0 }: Queued = {},
+    isAgain = false,
+  ): void {
+    const { statement, values, context, trace, answer, settings } = pending;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
+    const share = queue.bypassesQueue || !requeue ? null : pending.share;
+    const isLimited = share?.begin() ?? false;
+    const slowReads = this.#slowReadsOf(queue, pending);
+    slowReads?.begin();
+    const started = performance.now();
+    let isStaleNow = false;
+    let isPutBack = false;
+    let isWithdrawn = false;
+    const end: Batch['end'] = (error) => {
+      if (error === null) statement.measure(performance.now() - started);
+      slowReads?.end();
+      markBroken(client, error);
+      // It may be the one that is slow, and says nothing of the table.
+      isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
+      isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);
+      isStaleNow = !isAgain && error !== null && isStale(error);
+      if (isPutBack) requeue?.(client);
+      else if (!isStaleNow) queue.leave(client);
+    };
+    const settle: Execution['settle'] = (error, result) => {
+      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read, behind }, true);
+      else if (!isPutBack && !isWithdrawn) answer(error, result);
+    };
+    const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
+    const before = settings ? [...limits, settings] : limits;
+    const executions = [{ values, context, trace, settle }];
+    try {
+      this.#executor.execute(client, { before, statement, executions, behind, end });
+    } catch (error) {
+      slowReads?.end();
+      throw error;
+    }
+  }
+}

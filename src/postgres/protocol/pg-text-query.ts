@@ -1,0 +1,317 @@
+/**
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks
+ * for a description of the results each time, makes an object of each row and looks up a parser for each value. That costs
+ * more than the rest of a read.
+ */
+import pg from 'pg';
+import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
+import { ArrivingRows, ResultTooLargeError } from './arriving-rows.js';
+import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
+import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
+import { serializeExecutions } from './frontend-message-serializer.js';
+import {
+  activeQueryOf,
+  type DriverClient,
+  type DriverConnection,
+  HAS_PIPELINE,
+  pgProblem,
+} from './pg-internals.js';
+import { type Preparation, Preparations } from './preparation.js';
+import { isStale, noteOutdated, type PreparedStatement, type TextParser } from './prepared-statement.js';
+import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
+import { timeoutDriver } from './timeout-client.js';
+import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
+
+/** The module of the driver. */
+export interface Driver {
+  readonly Query?: { readonly prototype: object };
+}
+
+/** Executes statements on the connections of one driver. */
+export interface StatementExecutor {
+  /** True where a batch may have several executions, and several batches may be under way on a connection. */
+  readonly canPipeline: boolean;
+  execute(client: DriverClient, batch: Batch): void;
+}
+
+/** True for pg as it is installed here. */
+export function isInstalledPg(driver: Driver | undefined): boolean {
+  return driver === pg || driver === timeoutDriver;
+}
+
+/**
+ * The executor for a driver. Where it is not known, Sequelize sends all but the statements of idempotency keys. PostgreSQL's errors of
+ * outdated preparations are passed to `onStale`.
+ */
+export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
+  if (!isInstalledPg(driver) || pgProblem()) return { canPipeline: false, execute: executePublicly };
+  const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
+  return {
+    canPipeline: HAS_PIPELINE,
+    execute(client, batch) {
+      traceSending(batch);
+      const { connectionParameters } = client;
+      const { query_timeout: own } = connectionParameters;
+      const limit = client.queryTimeout ?? own;
+      // pg looks at it now, and only to start a timer of its own.
+      connectionParameters.query_timeout = false;
+      try {
+        const traced = isTraced() ? new TracedBatch(client, batch) : null;
+        const query = new Query(client, traced?.batch ?? batch);
+        if (limit) query.limit(limit * (1 + (batch.behind ?? 0)));
+        (traced ?? client).query(query);
+      } finally {
+        connectionParameters.query_timeout = own;
+      }
+    },
+  };
+}
+
+/** Executes one statement through the public interface of pg. */
+function executePublicly(client: DriverClient, batch: Batch): void {
+  traceSending(batch);
+  const { statement, executions, end } = batch;
+  const [{ values, settle }] = executions as [Execution];
+  const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
+  client.query(query, (error, result) => {
+    end(error);
+    settle(error, result && { rows: result.rows, count: result.rowCount ?? 0, parsers: [] });
+  });
+}
+
+const asText: TextParser = (text) => text;
+
+function traceSending({ executions }: Batch): void {
+  for (const { trace } of executions) trace?.sent(executions.length);
+}
+
+/** A description of columns, as pg has it. */
+interface Fields {
+  readonly fields: readonly { readonly dataTypeID: number }[];
+}
+
+type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
+
+/**
+ * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
+ * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
+ * is ready for the next one.
+ */
+function textQueryClass(
+  Query: { readonly prototype: object },
+  onStale: (error: Error) => void,
+): TextQueryClass {
+  class TextQuery implements BackendMessageHandler, TimedQuery {
+    readonly text: string;
+    place = -1;
+    readonly #client: DriverClient;
+    readonly #batch: Batch;
+    /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
+    readonly #given: { readonly rows: readonly TextRow[] | null; readonly count: number }[] = [];
+    readonly #rows: ArrivingRows;
+    /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
+    #preparation: Preparation;
+    /** The same of what comes first. */
+    #before: Preparation[];
+    /** True where this query prepares any of them. */
+    #isPreparing = false;
+    /** Number of statements before it that are still to be done. */
+    #beforeLeft: number;
+    #isOver = false;
+
+    constructor(client: DriverClient, batch: Batch) {
+      const { statement, before } = batch;
+      this.text = statement.text;
+      this.#beforeLeft = before.length;
+      this.#client = client;
+      this.#rows = new ArrivingRows(client, statement.text);
+      this.#batch = batch;
+      this.#preparation = unprepared(statement);
+      this.#before = before.map((preceding) => unprepared(preceding.statement));
+    }
+
+    /** Has the query given up after so many milliseconds. */
+    limit(milliseconds: number): void {
+      queryTimeouts.begin(milliseconds, this);
+    }
+
+    /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
+    giveUp(): void {
+      this.#fail(new Error(QUERY_TIMEOUT));
+      if (this.#client.pipeline) this.#client.connection?.stream.destroy();
+    }
+
+    submit(connection: DriverConnection): null {
+      const { before, statement, executions } = this.#batch;
+      const { name } = statement;
+      const kept = preparationsOf(connection, this.#client, TextQuery);
+      const known = kept.find(statement);
+      // Where the one was lost the other may be, too, and a query is executed once more at most.
+      const isLost = !known && name !== '';
+      const knownBefore = before.map((preceding) => (isLost ? undefined : kept.find(preceding.statement)));
+      if (known) this.#preparation = known;
+      this.#before = this.#before.map((preparation, index) => knownBefore[index] ?? preparation);
+      this.#isPreparing = !known || knownBefore.includes(undefined);
+      if (this.#preparation.parsers !== null && !this.#isPreparing) {
+        connection.stream.write(serializeExecutions(name, executions, before));
+        return null;
+      }
+      connection.stream.cork();
+      // Before all else, because nothing is done behind what fails.
+      const statements = [statement, ...before.map((preceding) => preceding.statement)];
+      for (const unused of kept.makeRoom(statements)) connection.close({ type: 'S', name: unused });
+      for (const [index, preceding] of before.entries()) {
+        // Behind a pooler, where the one was lost, it may be there already although this connection never prepared it.
+        if (!knownBefore[index]) prepare(connection, kept, this.#before[index] as Preparation, isLost);
+        connection.bind({ statement: preceding.statement.name, values: preceding.values });
+        connection.execute({});
+      }
+      if (!known) prepare(connection, kept, this.#preparation);
+      executions.forEach(({ values }, index) => {
+        connection.bind({ statement: name, values });
+        if (index === 0) connection.describe({ type: 'P', name: '' });
+        connection.execute({});
+      });
+      connection.sync();
+      connection.stream.uncork();
+      return null;
+    }
+
+    handleRowDescription(message: Fields): void {
+      this.#preparation.parsers = parsersOf(this.#batch.statement, this.#client, message);
+    }
+
+    handleDataRow({ fields, length }: { fields: TextRow; length: number }): void {
+      this.#rows.add(fields, length);
+    }
+
+    handleCommandComplete({ text }: { text: string }): void {
+      const rows = this.#rows.take();
+      if (this.#beforeLeft > 0) {
+        this.#beforeLeft -= 1;
+        return;
+      }
+      // The tag ends with the number of rows: "UPDATE 1".
+      const count = Number(text.slice(text.lastIndexOf(' ') + 1));
+      this.#given.push({ rows, count });
+    }
+
+    handleEmptyQuery(): void {}
+
+    handleError(error: Error): void {
+      // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
+      if (!this.#isPreparing && this.#preparation.statement.name !== '') noteOutdated(error);
+      const isStaleNow = isStale(error);
+      if (this.#isPreparing || isStaleNow) {
+        this.#preparation.isLost = true;
+        for (const preparation of this.#before) preparation.isLost = true;
+      }
+      if (isStaleNow) onStale(error);
+      this.#fail(error);
+    }
+
+    /** Now it is committed, too. */
+    handleReadyForQuery(): void {
+      if (!this.#end(null)) return;
+      const { statement, executions } = this.#batch;
+      // Statements that return no rows have no description.
+      this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
+      const { parsers } = this.#preparation;
+      this.#given.forEach(({ rows, count }, index) => {
+        if (rows) executions[index]?.settle(null, { rows, count, parsers });
+        else executions[index]?.settle(new ResultTooLargeError());
+      });
+    }
+
+    /** The database has said of an error of its own which execution failed: the first that gave nothing, or the commit. */
+    #fail(error: Error): void {
+      if (!this.#end(error)) return;
+      const { executions } = this.#batch;
+      const failed = Math.min(this.#given.length, executions.length - 1);
+      const isOfOne = 'severity' in error;
+      executions.forEach((execution, index) => {
+        execution.settle(isOfOne && index !== failed ? new BatchAbortedError() : error);
+      });
+    }
+
+    /** Ends the query; false where it was over before. */
+    #end(error: Error | null): boolean {
+      if (this.#isOver) return false;
+      this.#isOver = true;
+      this.#rows.end();
+      queryTimeouts.end(this);
+      this.#batch.end(error);
+      return true;
+    }
+  }
+  Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
+  return TextQuery;
+}
+
+/** Parsers of the columns of a statement's results. */
+function parsersOf(
+  statement: PreparedStatement,
+  client: DriverClient,
+  { fields }: Fields,
+): readonly TextParser[] {
+  const oids = fields.map(({ dataTypeID }) => dataTypeID);
+  return statement.parsersFor(oids, (oid) => client.getTypeParser(oid, 'text'));
+}
+
+function unprepared(statement: PreparedStatement): Preparation {
+  return { statement, parsers: null, isLost: false };
+}
+
+/** @param mayBeThere whether the name may be in use although this connection has not prepared it */
+function prepare(
+  connection: DriverConnection,
+  kept: Preparations,
+  preparation: Preparation,
+  mayBeThere = false,
+): void {
+  const { text, name } = preparation.statement;
+  if (name !== '' && (mayBeThere || kept.has(name))) connection.close({ type: 'S', name });
+  connection.parse({ name, text, types: [] });
+  kept.add(preparation);
+}
+
+/** Prepared statements of each connection. Not pg's `parsedStatements`, which have one text for a name and no more. */
+const preparations = new WeakMap<DriverConnection, Preparations>();
+
+function preparationsOf(
+  connection: DriverConnection,
+  client: DriverClient,
+  Taker: AnswerTakerClass,
+): Preparations {
+  let kept = preparations.get(connection);
+  if (kept === undefined) {
+    readAnswers(connection, client, Taker);
+    kept = new Preparations();
+    preparations.set(connection, kept);
+  }
+  return kept;
+}
+
+type AnswerTakerClass = new (...args: never[]) => BackendMessageHandler;
+
+/** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
+function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
+  const { stream } = connection;
+  const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
+  if (listener === undefined || others.length > 0) return;
+  const currentTaker = () => {
+    const query = activeQueryOf(client);
+    return query instanceof Taker ? query : null;
+  };
+  const reader = new BackendMessageParser(currentTaker, listener);
+  stream.off('data', listener);
+  stream.on('data', (bytes: Buffer) => {
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      // Thrown by somebody's listener of notices, say. What came behind is lost, so nobody may wait for answers here.
+      stream.destroy();
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,184 @@
+/**
+ * A request that writes many records -> what is done with each. What is wrong with any of them is told of all at once; where
+ * each record stands for itself, it is kept for the answer.
+ */
+import type { Request } from 'express';
+import { askRelated, compileWantedRelations } from '../access/related-access.js';
+import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../declare/endpoint.js';
+import { type BulkInputs, bulkInputs } from '../features/bulk-inputs.js';
+import { IDEMPOTENCY_KEY } from '../features/idempotency-key.js';
+import type { Access } from '../operation/access.js';
+import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../operation/compile-features.js';
+import type { Inputs } from '../operation/feature.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { MemberBudget } from '../schema/json-value.js';
+import {
+  BodyError,
+  InvalidBodyError,
+  InvalidQueryError,
+  MAX_ISSUES,
+  type RequestIssue,
+  withinItem,
+} from '../schema/request-issue.js';
+import { isPromise } from '../util/maybe.js';
+import { setCurrentItem } from './item-index.js';
+import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
+import {
+  bodyLimits,
+  compileValuesParser,
+  type ParserSettings,
+  type RequestArguments,
+} from './parse-request.js';
+import { readBody, sentBody } from './read-body.js';
+
+/** Arguments of a request for many records. */
+export interface BulkArguments {
+  readonly inputs: BulkInputs;
+  readonly access: Access;
+  /** Null where `q` finds the rows. */
+  readonly items: readonly BulkItem[] | null;
+  /** Arguments of the write of each row that `q` finds; they have no key yet. */
+  readonly each: RequestArguments | null;
+}
+
+/** Reads a request for many records. One for a single record is left to its own parser, with the body that was read. */
+export type BulkParser = (request: Request) => Promise<BulkArguments | RequestArguments>;
+
+/** True for the arguments of a request for many records. */
+export function isForMany(input: BulkArguments | RequestArguments): input is BulkArguments {
+  return 'items' in input;
+}
+
+/**
+ * The parser of an endpoint.
+ *
+ * @param hasSingle whether the same route takes a single record, too
+ */
+export function compileBulkParser(
+  settings: ParserSettings,
+  endpoint: BulkEndpoint,
+  hasSingle: boolean,
+): BulkParser {
+  const { plan, features, access: askAccess } = settings;
+  const single = SINGLE_OF[endpoint];
+  const filter = features.list.inputs.find(({ name }) => name === 'q');
+  const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
+  const relations = compileWantedRelations(plan, endpoint !== 'createMany');
+  const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
+  const { absentFor, inputs: singleInputs } = features[single];
+  // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
+  const refuseParameters = compileQueryReader(plan, []);
+  const readKey = compileHeaderReader(singleInputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
+  return async (request) => {
+    const access = await askAccess(request, single);
+    const related = await askRelated(request, relations(request.url, access.form));
+    const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
+    refuseCondition(request, plan.name, single);
+    readKey(request, inputs, access);
+    // A request that may not list must not learn by conditions which rows exist.
+    if (inputs.filter) await askAccess(request, 'list');
+    const absent = absentFor(access.form);
+    if (inputs.filter && plan.ifMatch === 'required') {
+      throw new RefusedRequestError(
+        428,
+        `A change of a ${plan.name} needs its version; send an array of records.`,
+      );
+    }
+    if (!parseBody) {
+      if (inputs.filter) return { inputs, access, items: null, each: { query: absent, access } };
+      throw missingFilter('A delete of many records needs q.');
+    }
+    return parseBody(request, { inputs, access, absent }, () => refuseParameters(request.url, access));
+  };
+}
+
+interface Head {
+  readonly inputs: BulkInputs;
+  readonly access: Access;
+  readonly absent: Inputs;
+}
+
+function compileBodyParser(
+  { plan, bodyLimit }: ParserSettings,
+  kind: 'create' | 'update',
+  hasSingle: boolean,
+) {
+  const limits = bodyLimits(plan, kind, bodyLimit);
+  const listLimits = { ...limits, mediaTypes: ['application/json'] };
+  const parseValues = compileValuesParser(plan, kind);
+  const parseItem = compileItemParser(plan, kind, parseValues);
+  return async (
+    request: Request,
+    { inputs, access, absent }: Head,
+    refuseParameters: () => void,
+  ): Promise<BulkArguments | RequestArguments> => {
+    const body = await readBody(request, inputs.filter ? limits : listLimits);
+    if (inputs.filter) {
+      const each = { query: absent, ...(await parseValues(request, access, body)) };
+      return { inputs, access, items: null, each };
+    }
+    if (Array.isArray(body)) {
+      checkLength(body, plan.bulk?.max ?? 0);
+      const items = await parseItems(request, { inputs, access, absent }, body, parseItem);
+      return { inputs, access, items, each: null };
+    }
+    if (hasSingle) {
+      // Parameters of many records are refused for one, and writes of one have none.
+      refuseParameters();
+      return { query: absent, ...(await parseValues(request, access, body)) };
+    }
+    if (kind === 'update')
+      throw missingFilter('A change of many records needs q, or a body that is an array.');
+    const detail = 'The body must be a JSON array.';
+    throw new InvalidBodyError([{ pointer: '', code: 'isArray', detail }]);
+  };
+}
+
+/** @throws InvalidBodyError, and what refuses an item, where one stands for all */
+async function parseItems(
+  request: Request,
+  { inputs, access, absent }: Head,
+  body: readonly unknown[],
+  parse: ItemParser,
+): Promise<readonly BulkItem[]> {
+  const items: BulkItem[] = [];
+  const keys = new Map<string, number>();
+  const issues: RequestIssue[] = [];
+  const budget = new MemberBudget(sentBody(request).length);
+  for (const [index, each] of body.entries()) {
+    const parsed = parse(request, { access, absent, index, keys, budget }, each);
+    const item = isPromise(parsed) ? await parsed : parsed;
+    items.push(item);
+    if (!inputs.isAtomic || !(item.problem instanceof InvalidBodyError)) continue;
+    issues.push(...item.problem.errors.map((issue) => withinItem(index, issue)));
+    // More are not told.
+    if (issues.length > MAX_ISSUES) break;
+  }
+  if (!inputs.isAtomic) return items;
+  if (issues.length > 0) throw new InvalidBodyError(issues);
+  const refused = items.findIndex(({ problem }) => problem !== null);
+  const { problem = null } = items[refused] ?? {};
+  if (problem === null) return items;
+  setCurrentItem(request, refused);
+  throw problem;
+}
+
+function checkLength({ length }: readonly unknown[], max: number): void {
+  if (length === 0)
+    throw new BodyError(400, 'empty', 'The body is an array without items; send one at least.');
+  if (length <= max) return;
+  throw new BodyError(413, 'tooMany', `The body has ${length} items; at most ${max} are accepted.`);
+}
+
+function missingFilter(detail: string): InvalidQueryError {
+  return new InvalidQueryError([{ parameter: 'q', code: 'required', detail }]);
+}
+
+/** A tag is that of one record. What creates finds none. */
+function refuseCondition(request: Request, name: string, single: Endpoint): void {
+  const conditions = single === 'create' ? ['If-Match'] : ['If-Match', 'If-None-Match'];
+  const given = conditions.find((each) => request.get(each) !== undefined);
+  if (given === undefined) return;
+  const detail = `${given} names states of one ${name}, and nothing was done; give each record its version, or leave it out.`;
+  throw new RefusedRequestError(412, detail);
+}

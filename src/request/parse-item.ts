@@ -1,0 +1,161 @@
+/** Parses one of many records in a body into the arguments of its write, or into its issues. */
+import type { Request } from 'express';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { noSuchRecord } from '../errors/errors.js';
+import type { Access } from '../operation/access.js';
+import { hidesState, NO_VERSION } from '../operation/entity-tag.js';
+import type { Inputs } from '../operation/feature.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { MemberBudget } from '../schema/json-value.js';
+import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
+import { isPromise, type Maybe } from '../util/maybe.js';
+import type { ParsedValues, RequestArguments, ValuesParser } from './parse-request.js';
+import { tryParseId } from './read-id.js';
+
+/** An item of a body: what it asks for, or what is wrong with it. */
+export interface BulkItem {
+  /** As it was sent. */
+  readonly body: unknown;
+  /** Null where the item is wrong. */
+  readonly input: RequestArguments | null;
+  /** With pointers into the item. */
+  readonly problem: Error | null;
+}
+
+/** Context in which an item is parsed. */
+export interface ItemContext {
+  readonly access: Access;
+  /** Inputs of a single write without parameters. */
+  readonly absent: Inputs;
+  /** From 0. */
+  readonly index: number;
+  /** Where the keys of earlier items stand. */
+  readonly keys: Map<string, number>;
+  /** That of all items. */
+  readonly budget: MemberBudget;
+}
+
+/** Reads an item. */
+export type ItemParser = (request: Request, context: ItemContext, body: unknown) => Maybe<BulkItem>;
+
+const MAX_VERSION = 2_147_483_647;
+
+/** Compiles the reader of items. */
+export function compileItemParser(
+  plan: ResourcePlan,
+  kind: 'create' | 'update',
+  parseValues: ValuesParser,
+): ItemParser {
+  const key = plan.info.primaryKey.name;
+  const readHead = kind === 'update' ? compileHead(plan) : null;
+  return (request, { access, absent, index, keys, budget }, body) => {
+    const issues: RequestIssue[] = [];
+    const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
+      body,
+      input: null,
+      problem: new InvalidBodyError(errors),
+    });
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
+    }
+    const sent = body as Readonly<Record<string, unknown>>;
+    const isHidden = plan.entityTag !== null && hidesState(plan.entityTag, access.form);
+    const head = readHead?.(sent, issues, isHidden);
+    const rest = readHead ? bodyOf(plan, sent, isHidden) : sent;
+    const finish = (parsed: ParsedValues | null): BulkItem => {
+      const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
+      const before = text === undefined ? undefined : keys.get(text);
+      if (before !== undefined) {
+        issues.push(repeatedKey(key, before));
+      } else if (text !== undefined) keys.set(text, index);
+      if (issues.length > 0 || !parsed) return wrong(issues);
+      if (head?.refusal) return { body, input: null, problem: head.refusal };
+      const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
+      const { values, access: granted } = parsed;
+      return { body, input: { query, access: granted, id: head?.id, values }, problem: null };
+    };
+    const refuse = (error: unknown): BulkItem => {
+      if (!(error instanceof InvalidBodyError)) throw error;
+      issues.push(...error.errors);
+      return finish(null);
+    };
+    try {
+      const parsed = parseValues(request, access, rest, budget);
+      return isPromise(parsed) ? parsed.then(finish, refuse) : finish(parsed);
+    } catch (error) {
+      return refuse(error);
+    }
+  };
+}
+
+/** Issue of an item whose record is also that of an earlier item. */
+export function repeatedKey(key: string, before: number): RequestIssue {
+  const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
+  return { pointer: bodyPointer(key), code: 'repeated', detail };
+}
+
+interface ItemHead {
+  readonly id: unknown;
+  /** The version that the record has to have. */
+  readonly states: readonly string[] | null;
+  readonly refusal: Error | null;
+}
+
+/** Reads which record an item is about, and in which state that has to be. */
+function compileHead(plan: ResourcePlan) {
+  const { entityTag, ifMatch, idKind, info } = plan;
+  const key = info.primaryKey.name;
+  const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
+  const isNumber = idKind === 'integer';
+  return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
+    const wrong = (name: string, code: string, detail: string) =>
+      void issues.push({ pointer: bodyPointer(name), code, detail });
+    const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
+    // A version that the request may not read would be told by whether the record has it.
+    const states =
+      version !== null && !isHidden && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
+    if (states === undefined) wrong(String(version), 'isInt', `${version} must be an integer from 0.`);
+    let refusal: Error | null = null;
+    if (states === null && ifMatch === 'required') {
+      refusal = new RefusedRequestError(
+        428,
+        `A change of a ${plan.name} needs its ${version}, which a read of it has given.`,
+      );
+    }
+    const isFitting =
+      typeof given === (isNumber ? 'number' : 'string') || (idKind === 'custom' && typeof given === 'number');
+    const parsed = isFitting ? tryParseId(plan, String(given)) : null;
+    if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
+    else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
+    else if (parsed.kind === 'malformed') wrong(key, 'id', `${key} must be ${parsed.expected}.`);
+    else if (parsed.kind === 'impossible') refusal = noSuchRecord({ name: plan.name, key });
+    return { id: parsed?.kind === 'id' ? parsed.value : undefined, states: states ?? null, refusal };
+  };
+}
+
+function readVersion(value: unknown): readonly string[] | undefined {
+  // A row without a version shows null.
+  if (value === null) return NO_VERSIONS;
+  const isVersion = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VERSION;
+  return isVersion ? Object.freeze([String(value)]) : undefined;
+}
+
+const NO_VERSIONS = Object.freeze([NO_VERSION]);
+
+/** Attributes of an item that are written. */
+function bodyOf(
+  { info, entityTag }: ResourcePlan,
+  sent: Readonly<Record<string, unknown>>,
+  isHidden: boolean,
+) {
+  const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
+  const heads = [info.primaryKey.name, ...version];
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
+}
+
+/** By which keys are compared; undefined where there is none. */
+function textOf(key: unknown): string | undefined {
+  return typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint'
+    ? String(key)
+    : undefined;
+}

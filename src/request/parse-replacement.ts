@@ -1,0 +1,115 @@
+/** The body of a PUT -> all that a request may set of a record: what the body leaves out has its default. */
+
+import { checkScopedValues } from '../access/scoped-values.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type AttributeInfo, isFilled } from '../describe/model-info.js';
+import { defaultValues } from '../describe/sequelize-internals.js';
+import { type Access, type AccessForm, allowsValue, closedAttributes } from '../operation/access.js';
+import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
+import type { BodyValues } from '../schema/body-values.js';
+import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
+import { without } from '../util/without.js';
+import { valueText } from './query/type-template.js';
+
+/** The schema of such a body: that of a create, with the key, which the path decides. */
+export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
+  const closed = new Set(closedAttributes(form, 'create'));
+  const { name } = plan.info.primaryKey;
+  if (form.scope.has(name) && !form.unwritable.has(name)) closed.delete(name);
+  return bodySchema(plan, 'create', closed);
+}
+
+/**
+ * The values of a record, without its key. What a request may not set is not among them: it stays as it is, and has its
+ * default in a new record.
+ *
+ * @throws InvalidBodyError
+ */
+export async function parseReplacement(
+  plan: ResourcePlan,
+  schema: BodySchema,
+  body: unknown,
+  id: unknown,
+  access: Access,
+): Promise<BodyValues> {
+  const { name, type } = plan.info.primaryKey;
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  // As a body has it, so that it meets what is asked of the key of a new record.
+  const key = type.kind === 'integer' || type.kind === 'float' ? Number(id) : valueText(id);
+  const given = isObject && !Object.hasOwn(body, name) ? { ...body, [name]: key } : body;
+  const values = await parseBody(schema, given);
+  if (textOf(type, values[name]) !== textOf(type, id)) {
+    throw refusal(name, 'key', `${name} is that of the path; leave it out, or send the same.`);
+  }
+  const isScoped = access.form.scope.get(name) === 'one';
+  if (isScoped && !allowsValue(access, name, id)) {
+    throw refusal(name, 'scope', `This request may not write records with this ${name}.`);
+  }
+  const others = without(values, [name]);
+  checkScopedValues('create', isScoped ? others : values, access);
+  return withDefaults(plan, schema, others);
+}
+
+/** A UUID may have large letters. */
+function textOf({ kind }: AttributeInfo['type'], value: unknown): string | undefined {
+  const text = valueText(value);
+  return kind === 'uuid' ? text?.toLowerCase() : text;
+}
+
+/** @throws InvalidBodyError where a schema of the user's lets a value be absent that has no default */
+function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values: BodyValues): BodyValues {
+  const defaults = defaultValues(info.model);
+  const whole = { ...values };
+  const missing: RequestIssue[] = [];
+  for (const attribute of info.attributes.values()) {
+    const { name, type, role, nullable } = attribute;
+    if (!properties.has(name) || role === 'primaryKey' || type.kind === 'virtual') continue;
+    if (whole[name] !== undefined) continue;
+    const value = defaults[name]?.();
+    const own = value === undefined ? constantDefault(attribute) : value;
+    if (own !== undefined) whole[name] = own;
+    // A sequence of the table counts on in new rows only, and so does what else it makes anew for each.
+    else if (isFilled(attribute)) continue;
+    else if (nullable) whole[name] = null;
+    else missing.push(issue(name, 'isDefined', `${name} is required.`));
+  }
+  if (missing.length > 0) throw new InvalidBodyError(missing);
+  return whole;
+}
+
+/** The default of a table that is the same for every row, as the model holds it; undefined where there is none. */
+function constantDefault({ found, type }: AttributeInfo): unknown {
+  const text = found?.constant ?? null;
+  return text === null ? undefined : parseConstant(type, text);
+}
+
+/** Undefined for a type whose values have other texts in a default. */
+function parseConstant({ kind }: AttributeInfo['type'], text: string): unknown {
+  switch (kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text.startsWith('t');
+    case 'json':
+      return JSON.parse(text);
+    case 'string':
+    case 'enum':
+    case 'uuid':
+    case 'bigint':
+    case 'decimal':
+    case 'dateonly':
+    case 'time':
+      return text;
+    default:
+      return undefined;
+  }
+}
+
+function issue(name: string, code: string, detail: string): RequestIssue {
+  return { pointer: bodyPointer(name), code, detail };
+}
+
+function refusal(name: string, code: string, detail: string): InvalidBodyError {
+  return new InvalidBodyError([issue(name, code, detail)]);
+}

@@ -1,0 +1,185 @@
+/**
+ * A request -> the arguments of a controller's method. Cheap checks come first and each stops the rest: the query
+ * string, then the id, then the body, which is only read when everything before it is right.
+ */
+import type { Request } from 'express';
+import { setToldNames } from '../access/error-visibility.js';
+import { accessToWrite } from '../access/reference-access.js';
+import { askRelated, compileWantedRelations } from '../access/related-access.js';
+import type { RequestAccess } from '../access/request-access.js';
+import { checkScopedValues } from '../access/scoped-values.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { Endpoint } from '../declare/crud-options.js';
+import { type Access, closedAttributes, perForm } from '../operation/access.js';
+import type { Asked, ResourceFeatures } from '../operation/compile-features.js';
+import type { Inputs } from '../operation/feature.js';
+import { bodySchema, parseBody } from '../schema/body-schema.js';
+import type { BodyValues } from '../schema/body-values.js';
+import type { BodyKind } from '../schema/derive-body-class.js';
+import type { MemberBudget } from '../schema/json-value.js';
+import { patchTypes } from '../schema/patch-types.js';
+import { type Maybe, then } from '../util/maybe.js';
+import { compileAskAllowed } from './allowed-inputs.js';
+import { parseReplacement, replacementSchema } from './parse-replacement.js';
+import { type BodyLimits, readBody } from './read-body.js';
+import { parseNewId, parsePathId } from './read-id.js';
+
+/** The arguments, as far as the operation has them. */
+export interface RequestArguments {
+  /** Parsed inputs; of a list its `ListQuery`. */
+  readonly query: Inputs;
+  /** Attributes and rows that the request may see and write. */
+  readonly access: Access;
+  readonly id?: unknown;
+  readonly values?: BodyValues;
+}
+
+/** Reads the arguments of one operation. Only what has a body takes time. */
+export type RequestParser = (request: Request) => RequestArguments | Promise<RequestArguments>;
+
+/** Settings that the parsers of a resource need. */
+export interface ParserSettings {
+  readonly plan: ResourcePlan;
+  readonly features: ResourceFeatures;
+  readonly access: RequestAccess;
+  /** Bytes. */
+  readonly bodyLimit: number;
+}
+
+const JSON_TYPES = ['application/json'];
+
+/** The same parser for those who ask several times: a request is parsed once. */
+export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (request: Request) => Promise<T> {
+  // A property, not a WeakMap, whose entries would keep bodies that are long over from the young generation of the garbage collector.
+  const parsed = Symbol('parsed');
+  return (request: Request & { [parsed]?: Promise<T> }) => {
+    request[parsed] ??= Promise.resolve().then(() => parse(request));
+    return request[parsed];
+  };
+}
+
+/**
+ * The parser of one operation of a resource.
+ *
+ * @param others query parameters that an override reads by itself
+ */
+export function compileParser(
+  { plan, features, access: askAccess, bodyLimit }: ParserSettings,
+  operation: Endpoint,
+  others: readonly string[] = [],
+): RequestParser {
+  const { inputs, readQuery, readHeaders } = features[operation];
+  const hasId = operation !== 'list' && operation !== 'create';
+  const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
+    const query = readQuery(request.url, access, others, asked);
+    const readId = operation === 'replace' ? parseNewId : parsePathId;
+    const id = hasId ? readId(plan, request) : undefined;
+    return { query: readHeaders(request, query, access, id), access, id };
+  };
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
+    const relations = compileWantedRelations(plan, operation === 'list');
+    const askAllowed = compileAskAllowed(inputs, askAccess);
+    return (request) =>
+      then(askAccess(request, operation), (access) =>
+        then(askAllowed(request), (allowed) => {
+          const wanted = relations(request.url, access.form);
+          if (wanted.length === 0 && allowed.size === 0) return readHead(request, access);
+          return then(askRelated(request, wanted), (related) =>
+            readHead(request, access, { related, allowed }),
+          );
+        }),
+      );
+  }
+  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, askAccess, readHead);
+  const limits = bodyLimits(plan, operation, bodyLimit);
+  const parseValues = compileValuesParser(plan, operation);
+  return async (request) => {
+    const access = await askAccess(request, operation);
+    const { query, id } = readHead(request, access);
+    const body = await readBody(request, limits);
+    const { access: granted, values } = await parseValues(request, access, body);
+    return { query, access: granted, id, values };
+  };
+}
+
+function compileReplacementParser(
+  plan: ResourcePlan,
+  bodyLimit: number,
+  askAccess: RequestAccess,
+  readHead: (request: Request, access: Access) => RequestArguments,
+): RequestParser {
+  const schemaFor = perForm((form) => replacementSchema(plan, form));
+  const limits = bodyLimits(plan, 'create', bodyLimit);
+  return async (request) => {
+    const access = await askAccess(request, 'replace');
+    const { query, id } = readHead(request, access);
+    const body = await readBody(request, limits);
+    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
+    const written = { ...values, [plan.info.primaryKey.name]: id };
+    return { query, access: await accessToWrite(request, plan.model, access, written), id, values };
+  };
+}
+
+/** Limits of the body of a write. */
+export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): BodyLimits {
+  return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
+}
+
+/** Arguments that one record is written with. */
+export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
+
+/** Reads it, and asks what the values may refer to. The budget is that of the request, where it has more than one record. */
+export type ValuesParser = (
+  request: Request,
+  access: Access,
+  body: unknown,
+  budget?: MemberBudget,
+) => Maybe<ParsedValues>;
+
+/** The parser of one record's values. */
+export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
+  const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
+  const isRuled = Boolean(plan.access?.fields.size);
+  return (request, access, body, budget) => {
+    if (isRuled) setToldNames(request, access.form, body);
+    return then(parseBody(schemaFor(access.form), body, budget), (values) => {
+      checkScopedValues(kind, values, access);
+      const granted = accessToWrite(request, plan.model, access, values);
+      return then(granted, (own) => ({ access: own, values }));
+    });
+  };
+}
+
+/** Arguments that a route of the user's takes of its resource. */
+export interface WantedArguments {
+  /** The generated operation that it stands for, if it does. */
+  readonly operation: Endpoint | undefined;
+  readonly hasId: boolean;
+  readonly hasList: boolean;
+  /** Query parameters that the route reads by itself. */
+  readonly others: readonly string[];
+}
+
+const NO_INPUTS: Inputs = Object.freeze({});
+
+/** The parser of what a route of the user's asks for. */
+export function compileWantedParser(
+  { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
+  { operation, hasId, hasList, others }: WantedArguments,
+): RequestParser {
+  const { inputs, readQuery, readHeaders } = features.list;
+  const relations = compileWantedRelations(plan, hasList);
+  const askAllowed = compileAskAllowed(
+    hasList ? inputs.filter(({ name }) => !others.includes(name)) : [],
+    askAccess,
+  );
+  return async (request) => {
+    const access = await askAccess(request, operation);
+    const allowed = await askAllowed(request);
+    const related = await askRelated(request, hasList ? relations(request.url, access.form) : []);
+    const read = () => readQuery(request.url, access, others, { related, allowed });
+    const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
+    return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
+  };
+}

@@ -1,0 +1,58 @@
+/** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
+import type { Request } from 'express';
+import { askRelated, compileWantedRelations, relatedAccess } from '../access/related-access.js';
+import { compileSubresourceAccess, type SubresourceAccess } from '../access/subresource-access.js';
+import type { SubresourcePlan } from '../compile/resource-plan.js';
+import { isHidden } from '../features/include-names.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { checkOwner } from '../postgres/session/model-registry.js';
+import { then } from '../util/maybe.js';
+import { compileAskAllowed } from './allowed-inputs.js';
+import type { ParserSettings, RequestArguments } from './parse-request.js';
+import { parsePathId } from './read-id.js';
+
+/** The arguments of a list under a parent. */
+export interface SubresourceArguments extends RequestArguments {
+  readonly access: SubresourceAccess;
+  /** Arguments of the read of the parent. */
+  readonly parent: RequestArguments;
+}
+
+/** Settings that a parser needs of a resource. */
+type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
+
+/** The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target. */
+export function compileSubresourceParser(
+  parent: Side,
+  target: Side,
+  plan: SubresourcePlan,
+): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
+  const { inputs, readQuery, readHeaders } = target.features.list;
+  const askAllowed = compileAskAllowed(inputs, target.access);
+  const { model } = target.plan;
+  const { sequelize } = model;
+  const grant = compileSubresourceAccess(plan);
+  const relations = compileWantedRelations(target.plan);
+  const { name } = plan.relation;
+  return (request) => {
+    checkOwner(model, sequelize);
+    return then(parent.access(request, 'read'), (access) =>
+      then(relatedAccess(request, plan), (granted) => {
+        if (isHidden(plan, access.form, granted))
+          throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
+        const within = grant(granted, String(request.params['id']));
+        return then(askAllowed(request), (allowed) =>
+          then(askRelated(request, relations(request.url, within.form)), (related) => {
+            const query = readQuery(request.url, within, [], { related, allowed });
+            const id = parsePathId(parent.plan, request);
+            return {
+              query: readHeaders(request, query, within),
+              access: within,
+              parent: { query: parent.features.read.absentFor(access.form), access, id },
+            };
+          }),
+        );
+      }),
+    );
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * Cursors: `base64url(payload) + '.' + tag`. The payload holds a version, a digest of the list it belongs to, and key
+ * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
+ * forgers, and needs not: the values are only compared with columns that the client may sort by.
+ */
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
+import { InvalidQueryError } from '../../schema/request-issue.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
+import { digestOfValues, type Keyset } from './keyset.js';
+import type { Deleted, Filter, RelatedFilter } from './list-query.js';
+import { createSealedStates, type SealedStates } from './sealed-states.js';
+
+/** Changes when the meaning of a payload does; cursors of another version are malformed. */
+const VERSION = 1;
+/** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
+export const CURSOR_LENGTH = 12_288;
+/**
+ * The most characters of a payload with all values: an address has room for `q` beside it, behind proxies too. It is more than the
+ * longest row of an index has (2,704 bytes). A cursor of longer values holds the primary key of the row, and a digest of them.
+ */
+const WHOLE_LENGTH = 4_000;
+/** Flags of a payload's third member, which are added up. */
+const INCLUSIVE = 1;
+const ABRIDGED = 2;
+/** Characters of base64url: multiples of four, of which each says six bits that no other spelling says. */
+const DIGEST_LENGTH = 12;
+const TAG_LENGTH = 24;
+
+/** The list that a cursor belongs to. */
+export interface CursorScope {
+  readonly plan: ResourcePlan;
+  readonly sort: readonly SortTerm[];
+  readonly filter: Filter | null;
+  /** Tells the rows that the request may see from those of others; empty for all. */
+  readonly access: string;
+  /** Soft-deleted rows; undefined is none of them. */
+  readonly deleted?: Deleted | undefined;
+}
+
+/** Makes and reads cursors. */
+export interface CursorCodec {
+  encode(keyset: Keyset, scope: CursorScope): string;
+  /** @throws InvalidCursorError */
+  decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
+  /** States of entity tags, sealed with the same secrets. */
+  readonly states: SealedStates;
+}
+
+/** Makes the tags of payloads, and looks at them. */
+interface Tagger {
+  tag(payload: string): string;
+  isAuthentic(payload: string, tag: string): boolean;
+}
+
+/** Without a secret: the same on every instance of an application, and no promise. */
+const checksums: Tagger = {
+  tag: (payload) => hash('sha256', payload, 'base64url').slice(0, TAG_LENGTH),
+  isAuthentic: (payload, tag) => tag === checksums.tag(payload),
+};
+
+/** @param secrets the first signs, all of them verify */
+function signatures(secrets: readonly string[]): Tagger {
+  // Read once: a text would be read again for each tag.
+  const keys = secrets.map((secret) => createSecretKey(secret, 'utf8')) as [KeyObject, ...KeyObject[]];
+  const sign = (payload: string, key: KeyObject) =>
+    createHmac('sha256', key).update(payload).digest('base64url').slice(0, TAG_LENGTH);
+  return {
+    tag: (payload) => sign(payload, keys[0]),
+    // Every key is tried, so that the time tells nothing of which one fits.
+    isAuthentic: (payload, tag) => keys.map((key) => isSame(tag, sign(payload, key))).includes(true),
+  };
+}
+
+/**
+ * A codec.
+ *
+ * @param secrets the first signs, all of them verify; none means checksums
+ */
+export function createCursorCodec(secrets: readonly string[]): CursorCodec {
+  const tagger = secrets.length > 0 ? signatures(secrets) : checksums;
+
+  return Object.freeze({
+    states: createSealedStates(secrets),
+
+    encode(keyset: Keyset, scope: CursorScope): string {
+      const payload = shortestPayload(keyset, scope);
+      return `${payload}.${tagger.tag(payload)}`;
+    },
+
+    decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset {
+      const malformed = (): never => {
+        throw new InvalidCursorError('cursor.malformed', parameter);
+      };
+      if (cursor.length > CURSOR_LENGTH) malformed();
+      const [payload = '', tag = '', ...rest] = cursor.split('.');
+      // The tag is that of one spelling: base64url has others of the same bytes.
+      if (rest.length > 0 || !tagger.isAuthentic(payload, tag)) return malformed();
+      const content = readContent(Buffer.from(payload, 'base64url')) ?? malformed();
+      const { digest, keyset } = content;
+      if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
+        throw new InvalidCursorError('cursor.mismatch', parameter);
+      }
+      return keyset.digest === undefined || hasKeyOnly(keyset, scope) ? keyset : malformed();
+    },
+  });
+}
+
+/** In a time that does not tell how much of the tag is right. */
+function isSame(tag: string, expected: string): boolean {
+  const bytes = Buffer.from(tag);
+  return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));
+}
+
+function shortestPayload(keyset: Keyset, scope: CursorScope): string {
+  const whole = payloadOf(keyset, scope);
+  if (whole.length <= WHOLE_LENGTH) return whole;
+  const short = payloadOf(abridged(keyset, scope), scope);
+  // Where the key is what is long, a digest of it is one thing more.
+  return short.length < whole.length ? short : whole;
+}
+
+function payloadOf({ values, isInclusive, digest }: Keyset, scope: CursorScope): string {
+  const flags = (isInclusive ? INCLUSIVE : 0) + (digest === undefined ? 0 : ABRIDGED);
+  const content = [VERSION, digestOf(scope), flags, ...(digest === undefined ? [] : [digest]), ...values];
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** Of all values the primary key, which tells the row. */
+function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
+  const key = plan.info.primaryKey.name;
+  const known = values.map((value, index) => (sort[index]?.attribute === key ? value : null));
+  return { values: known, isInclusive, digest: digestOfValues(values) };
+}
+
+function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
+  return sort.every(({ attribute }, index) => {
+    return (attribute === plan.info.primaryKey.name) === (values[index] !== null);
+  });
+}
+
+function readContent(payload: Buffer): { readonly digest: string; readonly keyset: Keyset } | null {
+  const content = parseJson(payload.toString());
+  if (!Array.isArray(content)) return null;
+  const [version, digest, flags, ...values] = content as unknown[];
+  const isAbridged = flags === ABRIDGED || flags === ABRIDGED + INCLUSIVE;
+  const isInclusive = flags === INCLUSIVE || flags === ABRIDGED + INCLUSIVE;
+  const [ofValues] = isAbridged ? values.splice(0, 1) : [];
+  const isWhole =
+    version === VERSION &&
+    typeof digest === 'string' &&
+    (flags === 0 || isInclusive || isAbridged) &&
+    (!isAbridged || typeof ofValues === 'string') &&
+    values.every((value) => value === null || (typeof value === 'string' && !value.includes('\0')));
+  if (!isWhole) return null;
+  const keyset = { values: Object.freeze(values as (string | null)[]), isInclusive };
+  return { digest, keyset: Object.freeze(isAbridged ? { ...keyset, digest: String(ofValues) } : keyset) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Digests of lists of all rows, by the order: there are few of them, and each comes again. Those of tenants are many. */
+const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
+
+/** The typed filter, not its text: blanks and spellings do not make another list. */
+function digestOf(scope: CursorScope): string {
+  const { plan, sort, filter, access, deleted } = scope;
+  if (filter !== null || access !== '' || deleted) return computeDigest(scope);
+  const known = digests.get(plan) ?? new BoundedCache<string>();
+  digests.set(plan, known);
+  let order = '';
+  for (const { attribute, descending } of sort) order += `${descending ? '-' : '+'}${attribute}\0`;
+  return known.get(order, () => computeDigest(scope));
+}
+
+function computeDigest({ plan, sort, filter, access, deleted }: CursorScope): string {
+  const scope = [
+    plan.name,
+    plan.prefix,
+    sort.map(({ attribute, descending }) => [attribute, descending]),
+    filter,
+    ...(access === '' && !deleted ? [] : [access]),
+    ...(deleted ? [deleted] : []),
+  ];
+  return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
+}
+
+/** Of another table in a filter, its name tells which it is. */
+function nameOfTarget(member: string, value: unknown): unknown {
+  return member === 'target' ? (value as RelatedFilter['target']).name : value;
+}
+
+/**
+ * A cursor that was not made by this list: damaged, forged, or made for another resource, order or filter. Answered
+ * with 400 by the list route itself.
+ *
+ * @example
+ * ```ts
+ * override async list(query: ListQuery, context: CrudContext<City>) {
+ *   return super.list(query, context).catch((error: unknown) => {
+ *     // A place whose values the columns cannot have; this application starts over.
+ *     if (error instanceof InvalidCursorError && query.kind === 'cursor')
+ *       return super.list({ ...query, after: null, before: null }, context);
+ *     throw error;
+ *   });
+ * }
+ * ```
+ */
+export class InvalidCursorError extends InvalidQueryError {
+  override readonly name = 'InvalidCursorError';
+
+  constructor(code: keyof typeof DETAILS, parameter: 'after' | 'before') {
+    super([{ parameter, code, detail: DETAILS[code] }]);
+  }
+}
+
+/** Why a cursor is refused, by its code, which is part of the API. */
+const DETAILS = {
+  'cursor.malformed': 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
+  'cursor.mismatch':
+    'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+  'cursor.gone':
+    'The row that this cursor was made from is gone, or has other values by now; they were too long for the cursor to ' +
+    'hold them. Start again without a cursor.',
+};

@@ -1,0 +1,135 @@
+/** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
+import type { ColumnType } from '../../describe/column-type.js';
+import {
+  isBigint,
+  isDecimal,
+  isNonFinite,
+  isTimeOfDay,
+  isUuid,
+  parseDay,
+  parseInstant,
+  parseLocalText,
+} from '../../schema/wire-value.js';
+import { FilterError } from './filter-error.js';
+import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
+import { quote } from './query-string.js';
+
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** Digits of a decimal, on both sides of the point. */
+const DECIMAL_DIGITS = 38;
+const SINGLE_PRECISION_MAXIMUM = 3.4028234663852886e38;
+
+/**
+ * A value as the text that PostgreSQL reads for the column's type.
+ *
+ * @param attribute named in messages
+ * @throws FilterError `q.type` for a value of another type, `q.range` for one that the column cannot hold
+ */
+export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: string): string {
+  const { text } = value;
+  const wrongType = (expected: string): never => {
+    throw new FilterError('q.type', value.position, {
+      detail: `${quote(text)} is not ${expected} (field '${attribute}').${hint(value, attribute)}`,
+    });
+  };
+  const outOfRange = (): never => {
+    throw new FilterError('q.range', value.position, {
+      detail: `${quote(text)} is outside the range of '${attribute}'.`,
+    });
+  };
+  switch (type.kind) {
+    case 'string':
+      return [...text].length <=
+        Math.min(type.maxLength ?? FILTER_LIMITS.textLength, FILTER_LIMITS.textLength)
+        ? text
+        : outOfRange();
+    case 'enum':
+      return type.values.includes(text) ? text : wrongType(`one of ${type.values.join(', ')}`);
+    case 'integer':
+      if (!INTEGER.test(text)) return wrongType('an integer');
+      return Number(text) >= type.minimum && Number(text) <= type.maximum ? text : outOfRange();
+    case 'bigint':
+      if (!INTEGER.test(text)) return wrongType('an integer');
+      return isBigint(text) ? text : outOfRange();
+    case 'decimal':
+      if (!isDecimal(text, null, null)) return wrongType('a decimal number');
+      return text.replace(/[-.]/g, '').length <= DECIMAL_DIGITS ? text : outOfRange();
+    case 'float':
+      if (isNonFinite(text)) return text;
+      if (!JSON_NUMBER.test(text)) return wrongType('a number');
+      return isInFloatRange(text, type.maximum) ? text : outOfRange();
+    case 'boolean':
+      return text === 'true' || text === 'false' ? text : wrongType('true or false');
+    case 'date':
+      if (type.zone !== undefined)
+        return (
+          parseLocalText(text, type.zone) ??
+          wrongType('a date and time without an offset, such as 2026-01-31T08:00:00')
+        );
+      return (
+        parseInstant(text) ??
+        wrongType('an RFC 3339 date and time with an offset, such as 2026-01-31T08:00:00Z')
+      );
+    case 'dateonly':
+      return parseDay(text) ?? wrongType('a date such as 2026-01-31');
+    case 'time':
+      return isTimeOfDay(text) ? text : wrongType('a time of day such as 08:00:00');
+    case 'uuid':
+      return isUuid(text) ? text.toLowerCase() : wrongType('a UUID');
+    default:
+      // The plan allows no comparison of values for the other kinds.
+      throw new TypeError(`A ${type.kind} column has no filter values.`);
+  }
+}
+
+/** Neither too large for the column, nor so small that PostgreSQL refuses it as an underflow. */
+function isInFloatRange(text: string, maximum: number): boolean {
+  const number = Number(text);
+  if (Math.abs(number) > maximum) return false;
+  const stored = maximum === SINGLE_PRECISION_MAXIMUM ? Math.fround(number) : number;
+  return stored !== 0 || !/[1-9]/.test(text.split(/[eE]/)[0] ?? '');
+}
+
+/** Hint for a frequent mistake. */
+function hint({ text }: Lexeme, attribute: string): string {
+  if (text === 'null') return ` Use ${attribute}=isnull=true.`;
+  // A plus in a query string is a space; the offset of a timestamp loses it.
+  if (/^\d{4}-\d\d-\d\dT.* \d\d:\d\d$/.test(text)) return " Write the '+' of the offset as %2B.";
+  return '';
+}
+
+/**
+ * A pattern of `=like=` and its relatives -> the text of SQL's LIKE with a backslash as its escape character. `*` is any
+ * run of characters. `\*` is a star and `\\` a backslash;
+ * `%` and `_` mean themselves.
+ *
+ * @throws FilterError
+ */
+export function compilePattern({ text, position }: Lexeme): string {
+  if (text.length > FILTER_LIMITS.patternLength) {
+    throw new FilterError('q.range', position, {
+      detail: `A pattern has at most ${FILTER_LIMITS.patternLength} characters (found ${text.length}).`,
+    });
+  }
+  const pattern = text.replace(/\\(.?)|[*%_]/gsu, (match, escaped: string | undefined) => {
+    if (match === '*') return '%';
+    if (escaped === undefined || escaped === '\\') return `\\${match.at(-1)}`;
+    if (escaped === '*') return '*';
+    throw new FilterError('q.bad-escape', position, {
+      detail: `'${match}' is not a valid escape in a pattern; use \\* or \\\\.`,
+    });
+  });
+  const wildcards = text.replace(/\\./gsu, '').split('*').length - 1;
+  if (wildcards > FILTER_LIMITS.patternWildcards) {
+    throw new FilterError('q.too-complex', position, {
+      detail: `A pattern has at most ${FILTER_LIMITS.patternWildcards} wildcards (found ${wildcards}).`,
+    });
+  }
+  if (/^\*+$/.test(text)) {
+    throw new FilterError('q.bad-escape', position, {
+      detail: 'A pattern of wildcards alone matches every text; use =isnull=false.',
+    });
+  }
+  return pattern;
+}

@@ -1,0 +1,121 @@
+/** Parsed request of a list or a read, checked against the plan. Frozen. */
+
+import type { IncludePlan, SortTerm } from '../../compile/resource-plan.js';
+import type { CountMode, CountRequest } from '../../declare/count-options.js';
+import type { CanonicalFilterOperator, JsonType } from '../../declare/crud-options.js';
+import type { RecordInfo } from '../../describe/model-info.js';
+import type { Keyset } from './keyset.js';
+
+/** Soft-deleted records that a request asks for: them only, or them among the others. */
+export const DELETED = ['only', 'with'] as const;
+
+/** Value of `DELETED`. */
+export type Deleted = (typeof DELETED)[number];
+
+/** Criteria of lists of both kinds; `count` and `cap` only where the option `count` is set. */
+export interface ListCriteria extends CountRequest {
+  /** Rows per page, within the resource's maximum. */
+  readonly size: number;
+  readonly filter: Filter | null;
+  /** A total order: the primary key is part of it. */
+  readonly sort: readonly SortTerm[];
+  /** The properties to answer with, of those that the request may read; null is all there are. */
+  readonly fields: readonly string[] | null;
+  /** The relations to answer along with each record. Default: none. */
+  readonly include?: readonly Inclusion[];
+  /** Soft-deleted records, where the rule `can.deleted` has allowed them. Default: none of them. */
+  readonly deleted?: Deleted;
+}
+
+/** A list request that is paged by number. */
+export interface OffsetListQuery extends ListCriteria {
+  readonly kind: 'offset';
+  /** From 1. */
+  readonly page: number;
+}
+
+/** A list request that is paged by cursor. At most one of `after` and `before` is given. */
+export interface CursorListQuery extends ListCriteria {
+  readonly kind: 'cursor';
+  /** The page follows this place. */
+  readonly after: Keyset | null;
+  /** The page precedes this place. */
+  readonly before: Keyset | null;
+}
+
+/** A list request. Whether it is paged by number or by cursor is the resource's `pagination`. */
+export type ListQuery = OffsetListQuery | CursorListQuery;
+
+/** A filter: a comparison, a condition on related rows, or filters joined by `and` or `or`. */
+export type Filter = Comparison | RelatedFilter | WrittenFilter | Junction;
+
+/** The condition of a default scope on related rows, as Sequelize has written it. */
+export interface WrittenFilter {
+  readonly kind: 'written';
+  readonly target: RecordInfo;
+  readonly text: string;
+}
+
+/** Several filters, all or any of which must hold. */
+export interface Junction {
+  readonly kind: 'and' | 'or';
+  readonly operands: readonly Filter[];
+}
+
+/** An attribute compared with values of its column's type, each in the text form that the database reads. */
+export interface Comparison {
+  readonly kind: 'comparison';
+  /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
+  readonly attribute: string;
+  /** JSON type that the value has to have. Values of other types count as NULL. */
+  readonly jsonType?: JsonType;
+  /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
+  readonly toMilliseconds?: true;
+  readonly operator: CanonicalFilterOperator;
+  readonly values: readonly string[];
+}
+
+/**
+ * Condition that another table has a row that belongs to the row and meets a condition, or has none. The library
+ * makes it of `q`, and it holds the access of the request to that table: pass it on as it is.
+ *
+ * @example repository.page({ filter: query.filter, page: 1, size: 20 })
+ */
+export interface RelatedFilter {
+  readonly kind: 'exists';
+  /** True where there must be none. Default: false. */
+  readonly isNegated?: boolean;
+  readonly target: RecordInfo;
+  /** The attribute of the target that has the value. */
+  readonly key: string;
+  /** The value, or the attribute of the row that has it. */
+  readonly value: string | { readonly attribute: string };
+  /** On the rows of the target; null is every row. */
+  readonly where: Filter | null;
+}
+
+/** The query of `GET /{id}`. */
+export interface ReadQuery {
+  /** The properties to answer with, of those that the request may read; null is all there are. */
+  readonly fields: readonly string[] | null;
+  /** The relations to answer along with the record. Default: none. */
+  readonly include?: readonly Inclusion[];
+  /** Mode for soft-deleted records, which the rule `can.deleted` has allowed. Default: no such record is read. */
+  readonly deleted?: Deleted;
+}
+
+/** A relation that is answered along with each record. */
+export interface Inclusion {
+  readonly plan: IncludePlan;
+  /** The properties of its records, of those that the request may read; null is all there are. */
+  readonly fields: readonly string[] | null;
+  /** Rows of each parent; 1 where it has one at most. */
+  readonly size: number;
+  /** A total order. */
+  readonly sort: readonly SortTerm[];
+  readonly filter: Filter | null;
+  /** Mode of counting the rows of each parent; undefined where the relation has no `count`. */
+  readonly count?: CountMode | undefined;
+  /** Relations that are included in its records. */
+  readonly include: readonly Inclusion[];
+}

@@ -1,0 +1,218 @@
+/** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
+
+import {
+  canonicalOperator,
+  LIST_OPERATORS,
+  relationOperators,
+  TRUTH_OPERATORS,
+} from '../../compile/filter-operators.js';
+import type { RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
+import type { CanonicalFilterOperator } from '../../declare/crud-options.js';
+import { type ColumnType, comparedType } from '../../describe/column-type.js';
+import type { RequestIssue } from '../../schema/request-issue.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { FilterError } from './filter-error.js';
+import {
+  type FilterablePlan,
+  FilterNames,
+  type Level,
+  type NamedRelations,
+  type ShownAttribute,
+} from './filter-names.js';
+import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
+import { compilePattern, parseFilterValue } from './filter-value.js';
+import type { Filter } from './list-query.js';
+import { quote } from './query-string.js';
+import { join, type NamedFilter, type RelatedRows, toFilter } from './related-filters.js';
+
+type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
+type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;
+
+const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
+/** Operators whose value is a pattern. */
+export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
+  '=like=',
+  '=notlike=',
+  '=ilike=',
+  '=inotlike=',
+]);
+
+/** Of lists without relations. */
+const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, isHidden: unasked, any: unasked });
+
+function unasked({ relation: { parent, name } }: RelatedPlan): never {
+  throw new TypeError(`Nothing has asked what may be seen of ${parent.name}.${name}.`);
+}
+
+/**
+ * Parses `q`; what is wrong with it is added to `issues`. A blank filter is null.
+ *
+ * @param rows of the relations that `namedRelations` tells
+ */
+export function parseFilter(
+  plan: FilterablePlan,
+  text: string,
+  issues: RequestIssue[],
+  rows: RelatedRows = NO_ROWS,
+): Filter | null {
+  const typing = new FilterTyping(issues, rows);
+  const syntax = typing.collect(() => parseFilterSyntax(text));
+  return syntax && typeFilter(plan, syntax, issues, rows);
+}
+
+/** Gives names, operators and values the meaning that they have for a model; what is wrong is added to `issues`. */
+export function typeFilter(
+  plan: FilterablePlan,
+  syntax: SyntaxNode,
+  issues: RequestIssue[],
+  rows: RelatedRows = NO_ROWS,
+): Filter | null {
+  const before = issues.length;
+  const filter = new FilterTyping(issues, rows).node({ ...plan, prefix: '' }, syntax);
+  return issues.length > before ? null : filter && toFilter(filter, rows);
+}
+
+class FilterTyping {
+  readonly #names: FilterNames;
+
+  constructor(
+    private readonly issues: RequestIssue[],
+    rows: RelatedRows,
+  ) {
+    this.#names = new FilterNames(rows);
+  }
+
+  node(level: Level, syntax: SyntaxNode): NamedFilter | null {
+    if ('operands' in syntax) {
+      const operands = syntax.operands.flatMap((operand) => this.node(level, operand) ?? []);
+      return join(syntax.kind, operands);
+    }
+    if (syntax.kind === 'comparison') return this.collect(() => this.#comparison(level, syntax));
+    return this.collect(() => this.#quantified(level, syntax));
+  }
+
+  /** One wrong comparison does not hide the next one. */
+  collect<T>(work: () => T): T | null {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error;
+      this.issues.push(error.toIssue());
+      return null;
+    }
+  }
+
+  #comparison(level: Level, syntax: ComparisonNode): NamedFilter {
+    const named = this.#names.find(level, syntax.selector);
+    if (named.kind === 'relation') return this.#presence(named, syntax);
+    const { attribute, filter, hops, name } = named;
+    const operator = findOperator(filter.operators, attribute, syntax.operator);
+    checkArity(operator, syntax);
+    const values = Object.freeze(syntax.values.map((value) => parseOperand(attribute, operator, value)));
+    const { jsonType } = filter;
+    const inside = jsonType
+      ? { jsonType }
+      : isShortened(filter.type, operator)
+        ? { toMilliseconds: true as const }
+        : {};
+    return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
+  }
+
+  /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */
+  #presence({ hops, last }: NamedRelations, syntax: ComparisonNode): NamedFilter {
+    checkRelationOperator(last, syntax);
+    checkArity('=isnull=', syntax);
+    const [value = syntax.operator] = syntax.values;
+    const isNegated = parseFilterValue({ kind: 'boolean' }, value, syntax.selector.text) === 'true';
+    return behind(hops, { kind: 'related', relation: last, isNegated, condition: null });
+  }
+
+  /** `reviews=any=(…)`: the condition is about one row. Where it is wrong, so is the filter. */
+  #quantified(level: Level, syntax: QuantifiedNode): NamedFilter {
+    const named = this.#names.find(level, syntax.selector);
+    if (named.kind === 'attribute') {
+      const { filter, attribute } = named;
+      throw operatorError(filter.operators, attribute, syntax.operator);
+    }
+    const { hops, last } = named;
+    checkRelationOperator(last, syntax);
+    const condition = this.node(this.#names.behind(named.level, last), syntax.condition);
+    return behind(hops, { kind: 'related', relation: last, isNegated: syntax.kind === 'none', condition });
+  }
+}
+
+function findOperator(
+  allowed: readonly CanonicalFilterOperator[],
+  attribute: ShownAttribute,
+  lexeme: Lexeme,
+): CanonicalFilterOperator {
+  const operator = canonicalOperator(lexeme.text);
+  if (operator && allowed.includes(operator)) return operator;
+  throw operatorError(allowed, attribute, lexeme);
+}
+
+function operatorError(
+  allowed: readonly CanonicalFilterOperator[],
+  { name, type }: ShownAttribute,
+  { text, position }: Lexeme,
+): FilterError {
+  const isKnown = canonicalOperator(text) !== undefined;
+  const code = isKnown ? 'q.operator-not-allowed' : 'q.unknown-operator';
+  const problem = isKnown
+    ? `'${text}' is not available for '${name}' (${type.kind}).`
+    : `Unknown operator ${quote(text)}.${didYouMean(text === '=' ? '==' : text, allowed)}`;
+  return new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
+}
+
+/** The operator of a condition on a relation itself. */
+function checkRelationOperator(
+  { related: { relation } }: RelationFilter,
+  { operator: { text, position }, selector }: ComparisonNode | QuantifiedNode,
+): void {
+  const allowed = relationOperators(relation.isOne);
+  if (allowed.includes(canonicalOperator(text) ?? text)) return;
+  const told = relation.isOne ? 'one record' : 'many records';
+  throw new FilterError('q.operator-not-allowed', position, {
+    detail: `${quote(text)} is not available for '${selector.text}' (${told}). Use ${allowed.join(', ')}.`,
+    allowed,
+  });
+}
+
+/** True where an answer may show fewer digits of a value than an equality compares. */
+function isShortened(type: ColumnType, operator: CanonicalFilterOperator): boolean {
+  return type.kind === 'date' && type.zone === undefined && EQUALITY.has(operator);
+}
+
+const EQUALITY: ReadonlySet<CanonicalFilterOperator> = new Set(['==', '!=', '=in=', '=out=']);
+
+/** A condition on the row behind some relations to one. */
+function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilter {
+  return hops.reduceRight<NamedFilter>(
+    (condition, relation) => ({ kind: 'related', relation, isNegated: false, condition }),
+    filter,
+  );
+}
+
+function checkArity(
+  operator: CanonicalFilterOperator,
+  { values, operator: { text, position } }: ComparisonNode,
+): void {
+  if (LIST_OPERATORS.has(operator)) return;
+  const isPair = PAIR_OPERATORS.has(operator);
+  if (values.length === (isPair ? 2 : 1)) return;
+  const detail = isPair
+    ? `'${text}' takes two values: ${text}(low,high).`
+    : `'${text}' takes one value; use =in=(a,b) for a list.`;
+  throw new FilterError('q.arity', position, { detail });
+}
+
+function parseOperand(
+  { name, type }: ShownAttribute,
+  operator: CanonicalFilterOperator,
+  value: Lexeme,
+): string {
+  if (TRUTH_OPERATORS.has(operator)) return parseFilterValue({ kind: 'boolean' }, value, name);
+  return PATTERN_OPERATORS.has(operator)
+    ? compilePattern(value)
+    : parseFilterValue(comparedType(type), value, name);
+}

@@ -1,0 +1,106 @@
+/**
+ * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
+ * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
+ */
+import { restrictedNames } from '../../compile/access-plan.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+
+/** Characters of a request's text that an answer repeats at most. */
+const QUOTED_LENGTH = 40;
+
+/** A query string, decoded. */
+export interface QueryString {
+  /** Values by name, in the order they were given. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Parameters that were given twice, or are not percent-encoded UTF-8. */
+  readonly issues: readonly RequestIssue[];
+}
+
+/** A value from the request, short enough to be repeated in a message. */
+export function quote(value: string): string {
+  return `'${value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH).toWellFormed()}…` : value}'`;
+}
+
+const NO_QUERY: QueryString = Object.freeze({ parameters: new Map(), issues: Object.freeze([]) });
+
+/**
+ * Decodes the query string of a request target such as `/cities?page=2`.
+ *
+ * @param skipped names that other code reads
+ */
+export function parseQueryString(target: string, skipped: readonly string[] = []): QueryString {
+  const start = target.indexOf('?');
+  if (start < 0) return NO_QUERY;
+  const parameters = new Map<string, string>();
+  const issues: RequestIssue[] = [];
+  for (const pair of target.slice(start + 1).split('&')) {
+    if (pair === '') continue;
+    const separator = pair.indexOf('=');
+    const rawName = separator < 0 ? pair : pair.slice(0, separator);
+    const name = decode(rawName);
+    const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
+    if (name !== undefined && skipped.includes(name)) continue;
+    if (name === undefined || value === undefined) issues.push(encodingIssue(name ?? rawName));
+    else if (parameters.has(name)) issues.push(repeatedIssue(name));
+    else parameters.set(name, value);
+  }
+  return { parameters, issues };
+}
+
+const ENCODED = /[%+]/;
+
+/** `application/x-www-form-urlencoded`: a plus is a space. Undefined for what is not percent-encoded UTF-8. */
+function decode(text: string): string | undefined {
+  if (!ENCODED.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+function encodingIssue(name: string): RequestIssue {
+  return {
+    parameter: name,
+    code: 'encoding',
+    detail: `Parameter ${quote(name)} is not valid percent-encoded UTF-8.`,
+  };
+}
+
+function repeatedIssue(parameter: string): RequestIssue {
+  return { parameter, code: 'repeated', detail: `Parameter ${quote(parameter)} may be given once.` };
+}
+
+/**
+ * Problems of a query string before its values are read: parameters given twice or not decodable, and parameters that
+ * the route does not read. Where the resource ignores the latter, their problems are left out.
+ */
+export function parameterIssues(
+  plan: ResourcePlan,
+  { parameters, issues }: QueryString,
+  accepted: readonly string[],
+): RequestIssue[] {
+  if (parameters.size === 0 && issues.length === 0) return [];
+  if (plan.unknownQuery === 'ignore') {
+    return issues.filter((issue) => 'parameter' in issue && accepted.includes(issue.parameter));
+  }
+  const unknown = [...parameters.keys()].filter((name) => !accepted.includes(name));
+  if (unknown.length === 0) return [...issues];
+  const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
+  // More are not told.
+  const told = unknown.slice(0, MAX_ISSUES + 1).map((name) => ({
+    parameter: name,
+    code: 'unknown',
+    detail: `This route has no parameter ${quote(name)}.${filterHint(plan, name, accepted) || didYouMean(name, accepted)} ${choices}`,
+  }));
+  return [...issues, ...told];
+}
+
+/** For `?title=Hello`. Nothing is told of attributes that only some requests may read. */
+function filterHint({ filters, access }: ResourcePlan, name: string, accepted: readonly string[]): string {
+  const filter = filters.get(name);
+  if (!filter || !accepted.includes('q') || restrictedNames(access).has(filter.attribute)) return '';
+  return ` To filter by it, send q=${name}${filter.operators[0]}value.`;
+}

@@ -1,0 +1,181 @@
+/** The JSON body of a request. Nothing of a body that is refused is read further, and no message quotes it. */
+import { isUtf8 } from 'node:buffer';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request } from 'express';
+import getRawBody from 'raw-body';
+import { BodyError } from '../schema/request-issue.js';
+
+/** Limits of a body. */
+export interface BodyLimits {
+  /** Bytes, as they are sent and after decompression. */
+  readonly limit: number;
+  readonly mediaTypes: readonly string[];
+  /** Properties because of which there are no more types. */
+  readonly unmerged?: readonly string[];
+}
+
+/** Nesting beyond this is refused: recursion over a deeper value could exhaust the stack. */
+const MAX_DEPTH = 32;
+
+const MEDIA_TYPE = /^\s*([^\s;]+)\s*(?:;(.*))?$/;
+const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
+
+/**
+ * Reads and parses the body. A body that the application's own `express.json()` has parsed already is taken as it is.
+ *
+ * @throws Error for a body that an earlier middleware has read and kept for itself
+ * @throws BodyError 400 for what is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
+ */
+export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
+  checkMediaType(request, limits);
+  const body = isRead(request) ? takeReadBody(request) : parseJson(await readOnce(request, limits.limit));
+  refuseDepth(body);
+  return body;
+}
+
+/** @throws BodyError 400 for a body that what walks through it may have no stack for */
+export function refuseDepth(body: unknown): void {
+  if (!isDeeper(body, MAX_DEPTH)) return;
+  throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+}
+
+const TEXT = Symbol('text of the body');
+
+/** A property, as the resource of a request is. */
+interface ReadRequest extends Request {
+  [TEXT]?: string;
+}
+
+/** The text of a body that was read; of one that an earlier middleware has parsed, its JSON. Empty where there is none. */
+export function sentBody(request: ReadRequest): string {
+  const { body } = request;
+  const text = request[TEXT] ?? (Buffer.isBuffer(body) ? body.toString() : body);
+  return typeof text === 'string' ? text : (JSON.stringify(text) ?? '');
+}
+
+async function readOnce(request: ReadRequest, limit: number): Promise<string> {
+  const text = await readText(request, limit);
+  request[TEXT] = text;
+  return text;
+}
+
+/** RFC 9112, 6.3: a request has a body when it says how long it is, or that it comes in chunks. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Asked of the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
+function isRead(request: Request): boolean {
+  return request.readableDidRead || request.readableEnded;
+}
+
+/** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */
+function takeReadBody({ body }: Request): unknown {
+  if (body === undefined) {
+    throw new Error('An earlier middleware has read the body of the request and left no request.body.');
+  }
+  if (typeof body === 'string') return parseJson(body);
+  return Buffer.isBuffer(body) ? parseJson(decode(body)) : body;
+}
+
+function checkMediaType({ headers }: Request, { mediaTypes, unmerged = [] }: BodyLimits): void {
+  const contentType = headers['content-type'] ?? '';
+  if (mediaTypes.includes(contentType)) return;
+  const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];
+  const charset = CHARSET.exec(parameters)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!mediaTypes.includes(type.toLowerCase())) {
+    const reason = unmerged.length > 0 ? `, because ${unmerged.join(', ')} cannot be merged` : '';
+    throw new BodyError(415, 'mediaType', `The Content-Type must be ${mediaTypes.join(' or ')}${reason}.`);
+  }
+  if (charset !== 'utf-8' && charset !== 'utf8') {
+    throw new BodyError(415, 'charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).');
+  }
+}
+
+async function readText(request: Request, limit: number): Promise<string> {
+  const length = request.headers['content-length'];
+  if (Number(length ?? 0) > limit) throw tooLarge(limit);
+  const stream = decompress(request, limit);
+  const isPlain = stream === request;
+  const arrived = isPlain ? takeArrived(request) : null;
+  if (arrived) return decode(arrived);
+  const whole = { limit, ...(isPlain && length !== undefined ? { length } : {}) };
+  return decode(await getRawBody(stream, whole).catch((error) => Promise.reject(readError(error, limit))));
+}
+
+/** A small body mostly comes with the head of its request: taking it is cheaper than waiting for its events. */
+function takeArrived(request: Request): Buffer | null {
+  const { headers, readableLength, readableEncoding } = request;
+  const isWhole =
+    readableLength === Number(headers['content-length']) && headers['transfer-encoding'] === undefined;
+  if (!isWhole || readableEncoding !== null) return null;
+  const bytes: Buffer | null = request.read();
+  // For those who wait for the end of the request.
+  request.resume();
+  return bytes;
+}
+
+/** Mark that a parser may ignore at the beginning (RFC 8259, section 8.1). */
+const BYTE_ORDER_MARK = '\ufeff';
+
+function decode(bytes: Buffer): string {
+  // `toString` would replace what is invalid.
+  if (!isUtf8(bytes)) throw new BodyError(400, 'encoding', 'The body is not valid UTF-8.');
+  const text = bytes.toString();
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+}
+
+const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** The body as it was before it was compressed. The limit holds for what is sent, too: bytes may inflate to nothing without end. */
+function decompress(request: Request, limit: number): Readable {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return request;
+  const decompressor = DECOMPRESSORS.get(encoding)?.();
+  if (!decompressor) {
+    throw new BodyError(415, 'encoding', 'The Content-Encoding must be gzip, deflate, br or identity.');
+  }
+  // An aborted request must end the reading of its decompressed form too.
+  request.once('aborted', () => decompressor.destroy(new Error('request aborted')));
+  let sent = 0;
+  request.on('data', ({ length }: Buffer) => {
+    sent += length;
+    if (sent > limit) decompressor.destroy(tooLarge(limit));
+  });
+  return request.pipe(decompressor);
+}
+
+function readError(error: unknown, limit: number): BodyError {
+  if (error instanceof BodyError) return error;
+  if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
+  return new BodyError(
+    400,
+    'unreadable',
+    'The body could not be read; it is incomplete or not encoded as announced.',
+  );
+}
+
+function tooLarge(limit: number): BodyError {
+  return new BodyError(413, 'tooLarge', `The body is larger than ${limit} bytes.`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // V8's own message quotes the body.
+    throw new BodyError(400, 'malformed', 'The body is not valid JSON.');
+  }
+}
+
+/** Recursion no deeper than the limit, because the value may be as deep as an attacker likes. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}

@@ -1,0 +1,96 @@
+/** An id of a path -> the value of a primary key, or what is answered to one that is none. */
+import type { Request } from 'express';
+import { HttpError } from 'routing-controllers';
+import { compileId, type ParsedId, REFUSED } from '../compile/compile-id.js';
+import { describeModel } from '../compile/describe-model.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { ModelClass } from '../declare/crud-options.js';
+import { declaredOptions } from '../describe/declared-options.js';
+import { noSuchRecord } from '../errors/errors.js';
+import type { Id } from '../execute/records/row-records.js';
+import { attributeRules } from '../schema/column-rules.js';
+import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../schema/request-issue.js';
+import { ConfigError } from '../util/config-error.js';
+import { quote } from './query/query-string.js';
+
+/** Part of a plan that decides the parser of ids. */
+type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
+  readonly info: Pick<ResourcePlan['info'], 'primaryKey'>;
+};
+
+/**
+ * Reads the id of a record from a text, as the generated routes do by the `idType` of the model's `@Crud`. For routes that
+ * do not extend a generated controller; `@InjectId()` does it for those that do.
+ *
+ * @param raw the text, percent-decoded, such as Express and routing-controllers give a parameter of the path
+ * @example
+ * ```ts
+ * app.get('/cities/:id/map', async (request, response) => {
+ *   const city = await new Repository(City).get(readId(City, request.params.id));
+ *   response.type('svg').send(draw(city));
+ * });
+ * ```
+ * @throws InvalidQueryError where the text is no id: 400
+ * @throws NotFoundError where no row can have it, such as a number beyond the range of the column: 404
+ * @throws ConfigError when the model is not attached to a Sequelize instance, or its key needs an `idType`
+ */
+export function readId(model: ModelClass, raw: string): Id {
+  const info = describeModel(model);
+  const { name, primaryKey } = info;
+  const { parser, problems } = compileId(name, primaryKey, declaredOptions(model)?.idType);
+  if (!parser) throw new ConfigError(problems);
+  return parseId({ name, info, parseId: parser }, raw) as Id;
+}
+
+/** The id in the path of a request. @throws NotFoundError @throws InvalidQueryError */
+export function parsePathId(plan: IdPlan, request: Request): unknown {
+  return parseId(plan, String(request.params['id']));
+}
+
+/**
+ * The id of a record that a request may make. There is nothing to find for one that no row can have, and nothing to make.
+ *
+ * @throws InvalidQueryError @throws InvalidBodyError
+ */
+export function parseNewId(plan: IdPlan, request: Request): unknown {
+  const raw = String(request.params['id']);
+  if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
+  const { primaryKey } = plan.info;
+  const { name, type } = primaryKey;
+  // As a body has it, so that it meets what is asked of the key of a new record.
+  const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
+  const broken = attributeRules(primaryKey).find(({ check }) => !check(value));
+  const pointer = bodyPointer(name);
+  if (!broken)
+    throw new InvalidBodyError([{ pointer, code: 'id', detail: `${name} is beyond the range of ids.` }]);
+  const { name: code, text } = broken;
+  throw new InvalidBodyError([{ pointer, code, detail: `${name} ${text}.` }]);
+}
+
+function parseId(plan: IdPlan, raw: string): unknown {
+  const parsed = tryParseId(plan, raw);
+  switch (parsed.kind) {
+    case 'id':
+      return parsed.value;
+    case 'impossible':
+      throw noSuchRecord({ name: plan.name, key: plan.info.primaryKey.name });
+    case 'malformed':
+      throw new InvalidQueryError([
+        {
+          parameter: 'id',
+          code: 'id',
+          detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
+        },
+      ]);
+  }
+}
+
+/** A user's `idType` function refuses an id by throwing; an HTTP error of his choice stays his. */
+export function tryParseId(plan: Pick<IdPlan, 'parseId'>, raw: string): ParsedId {
+  try {
+    return plan.parseId(raw);
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    return REFUSED;
+  }
+}

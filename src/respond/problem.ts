@@ -1,0 +1,273 @@
+/** Any error -> the answer a client gets (RFC 9457). What is not understood is a 500 that says nothing. */
+import { STATUS_CODES } from 'node:http';
+import { ValidationError } from 'class-validator';
+import type { HttpError } from 'routing-controllers';
+import type { ToldNames } from '../access/error-visibility.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../errors/database-fault.js';
+import { PersistenceError } from '../errors/errors.js';
+import { refusedAttributes } from '../errors/refused-attributes.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { classProperties } from '../schema/class-properties.js';
+import {
+  bodyPointer,
+  firstIssues,
+  InvalidRequestError,
+  type RequestIssue,
+  withinItem,
+} from '../schema/request-issue.js';
+import { quotesValue } from '../util/quoted-value.js';
+import { statusFor } from './http-exception.js';
+
+/** An answer to a request that failed. */
+export interface Problem {
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly RequestIssue[];
+  /** Seconds until it is worth trying again. */
+  readonly retryAfter?: number;
+  /** Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The answer to what is not understood. */
+export const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
+
+const UNAVAILABLE: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is not available; try again.',
+  retryAfter: 1,
+});
+
+const BUSY: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is busy; try again.',
+  retryAfter: 1,
+});
+
+const FAULTS: Readonly<Record<FaultKind, Problem>> = {
+  unique: { status: 409, detail: 'Another record has the same unique value.' },
+  foreignKey: {
+    status: 409,
+    detail: 'The record refers to one that does not exist, or is still referred to by others.',
+  },
+  exclusion: { status: 409, detail: 'The record conflicts with another one.' },
+  concurrent: { status: 409, detail: 'Somebody else changed the data at the same time; try again.' },
+  locked: BUSY,
+  invalid: { status: 422, detail: 'The database does not accept these values.' },
+  refused: { status: 422, detail: 'A rule of the database refuses this.' },
+  forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
+  readOnly: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
+  full: { status: 503, detail: 'Too many requests wait for the database; try again.', retryAfter: 1 },
+  tooLarge: {
+    status: 400,
+    detail: 'The answer would be too large; ask for fewer records at once, or for fewer fields of them.',
+  },
+  noMemory: {
+    status: 503,
+    detail: 'There is no memory for so many large records at once; ask for fewer, or try again.',
+    retryAfter: 1,
+  },
+  timeout: { status: 504, detail: 'The database did not answer in time.' },
+  unexpected: UNEXPECTED,
+};
+
+/** Sentences about one attribute, where the constraint tells which. */
+const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute: string) => string>>> = {
+  unique: (resource, attribute) => `Another ${resource} has the same ${attribute}.`,
+  foreignKey: (_resource, attribute) => `The value of ${attribute} refers to a record that does not exist.`,
+  invalid: (_resource, attribute) => `The database does not accept the value of ${attribute}.`,
+};
+
+/** routing-controllers quotes what it cannot read a parameter from, which may be the secret of a body. */
+const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
+
+/** Request in which an error happened. */
+export interface ProblemContext {
+  /** The resource whose attributes the error may be about. */
+  readonly plan?: ResourcePlan | undefined;
+  /** Attributes that the problem may name. Default: all. */
+  readonly told?: ToldNames;
+  /** True where the request should only have read, so that a refused write is a mistake in the code. */
+  readonly isSafe?: boolean;
+}
+
+/** The answer to an error of any kind, null and strings included. */
+export function toProblem(error: unknown, context: ProblemContext = {}): Problem {
+  return shortened(wholeProblem(error, context));
+}
+
+/**
+ * A problem with as many errors as are worth reading, which says so where there are more.
+ *
+ * @param most how many they may be
+ */
+export function shortened(problem: Problem, most?: number): Problem {
+  const { errors = [] } = problem;
+  const told = firstIssues(errors, most);
+  if (told === errors) return problem;
+  const detail = `There are more problems than are told; errors has the first ${told.length}.`;
+  return { ...problem, detail, errors: told };
+}
+
+function wholeProblem(error: unknown, context: ProblemContext): Problem {
+  const { isSafe = false } = context;
+  if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
+  if (error instanceof RefusedRequestError) {
+    return { status: error.status, detail: error.message, headers: error.headers };
+  }
+  if (error instanceof InvalidRequestError) {
+    return { status: error.status, detail: error.message, errors: error.errors };
+  }
+  const fault = describeFault(error);
+  if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
+  // A request that only reads has no part in the changes of others.
+  if (fault && isSafe && isBusy(fault)) return BUSY;
+  if (fault) return faultProblem(fault, context);
+  return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
+}
+
+/** Words for what says nothing about an attribute. */
+const ITEM_CODES: Readonly<Record<number, string>> = {
+  403: 'forbidden',
+  404: 'notFound',
+  409: 'conflict',
+  412: 'changed',
+  428: 'conditionRequired',
+};
+
+/** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
+export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
+  const { status, detail, errors } = problem;
+  if (status >= 500 || (item === 'unknown' && !errors)) return problem;
+  const own = errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
+  return { status, detail, errors: own.map((each) => withinItem(item, each)) };
+}
+
+function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
+  const problem = FAULTS[fault.kind];
+  // A failure of the server is about no value.
+  if (problem.status >= 500) return problem;
+  const missing = missingNames(fault, plan, told);
+  const hidden = new Set([...told.hidden, ...missing, ...hiddenNames(plan)]);
+  const errors = [
+    // PostgreSQL tells the first.
+    ...missing.slice(0, 1).map(missingIssue),
+    ...violationIssues(fault, plan, hidden),
+    ...refusalIssues(fault, problem, plan, hidden),
+  ];
+  if (errors.length === 0) return problem;
+  const [only] = errors;
+  return { ...problem, detail: errors.length === 1 && only ? only.detail : problem.detail, errors };
+}
+
+const ALL_TOLD: ToldNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
+
+/** Attributes that a row needs and the request may not set. The error of Sequelize or of the database names them. */
+function missingNames(
+  fault: DatabaseFault,
+  plan: ResourcePlan | undefined,
+  { unwritable }: ToldNames,
+): readonly string[] {
+  if (!plan || fault.kind !== 'invalid' || unwritable.size === 0) return [];
+  const absent = fault.violations.flatMap(({ rule, attribute }) => (rule === 'is_null' ? attribute : null));
+  const names = [...absent, ...(fault.column === null ? [] : refusedAttributes(plan.info, fault))];
+  return [...plan.info.attributes.keys()].filter((name) => unwritable.has(name) && names.includes(name));
+}
+
+function missingIssue(name: string): RequestIssue {
+  const detail = `${name} is required, and this request may not set it.`;
+  return { pointer: bodyPointer(name), code: 'readOnly', detail };
+}
+
+/** Attributes that no request can see or set. */
+function hiddenNames(plan: ResourcePlan | undefined): readonly string[] {
+  if (!plan) return [];
+  const { unreadable, unwritable } = plan.exposure;
+  const { create, update } = plan.explicitSchemas;
+  const isTaken = (name: string) =>
+    [create, update].some((schema) => schema && classProperties(schema, 'write').has(name));
+  return [...unreadable].filter((name) => unwritable.has(name) && !isTaken(name));
+}
+
+/** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
+function violationIssues(
+  { violations }: DatabaseFault,
+  plan: ResourcePlan | undefined,
+  hidden: ReadonlySet<string>,
+): RequestIssue[] {
+  const told = violations.filter(({ attribute }) => attribute === null || !hidden.has(attribute));
+  return told.map(({ attribute, rule, message }) => ({
+    pointer:
+      attribute === null || plan?.info.attributes.has(attribute) === false ? '' : bodyPointer(attribute),
+    code: rule,
+    detail: message,
+  }));
+}
+
+/** One issue for each attribute that the database refused and the client can see or set. */
+function refusalIssues(
+  fault: DatabaseFault,
+  { detail }: Problem,
+  plan: ResourcePlan | undefined,
+  hidden: ReadonlySet<string>,
+): RequestIssue[] {
+  if (!plan) return [];
+  return refusedAttributes(plan.info, fault)
+    .filter((name) => !hidden.has(name))
+    .map((name) => ({
+      pointer: bodyPointer(name),
+      code: fault.kind,
+      detail: REFUSALS[fault.kind]?.(plan.name, name) ?? detail,
+    }));
+}
+
+/** routing-controllers recommends to tell its errors by shape: two copies of it in one tree have two classes. */
+function httpErrorProblem(error: unknown): Problem | undefined {
+  const { httpCode, message, errors } = (error ?? {}) as Partial<HttpError> & { errors?: unknown };
+  if (typeof httpCode !== 'number' || !isErrorStatus(httpCode)) return undefined;
+  const detail =
+    typeof message === 'string' && message !== ''
+      ? message.replace(QUOTING, '$1 It $2')
+      : (STATUS_CODES[httpCode] ?? 'Error');
+  const failures = Array.isArray(errors)
+    ? errors.filter((failure) => failure instanceof ValidationError)
+    : [];
+  if (failures.length === 0 || httpCode >= 500) return { status: httpCode, detail };
+  return {
+    status: httpCode,
+    detail: 'The request has problems.',
+    errors: failures.flatMap((each) => validationIssues(each)),
+  };
+}
+
+/** Issues that class-validator found in a parameter of a hand-written route; never the value itself. */
+function validationIssues(failure: ValidationError, path: readonly string[] = []): RequestIssue[] {
+  const { property, value, constraints, children } = failure;
+  // A parameter's own validation options may hide the value, and then any message may quote it.
+  const mayQuote = (message: string) => !Object.hasOwn(failure, 'value') || quotesValue(message, value);
+  const own = property === undefined ? path : [...path, property];
+  const issues = Object.entries(constraints ?? {}).map(([code, message]) => ({
+    pointer: bodyPointer(...own),
+    code,
+    detail: mayQuote(message) ? `${property} is not valid` : message,
+  }));
+  return [...issues, ...(children ?? []).flatMap((child) => validationIssues(child, own))];
+}
+
+/** Errors of Express and its middleware (http-errors): a status, and whether the message may be shown. */
+function middlewareProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { status, expose, type } = error as { status?: unknown; expose?: unknown; type?: unknown };
+  if (typeof status !== 'number' || !isErrorStatus(status)) return undefined;
+  if (type === 'entity.parse.failed') return { status: 400, detail: 'The body is not valid JSON.' };
+  if (error instanceof URIError)
+    return { status: 400, detail: 'The path is not valid percent-encoded UTF-8.' };
+  const detail = expose === true && error.message !== '' ? error.message : (STATUS_CODES[status] ?? 'Error');
+  return { status, detail };
+}
+
+function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
+}

@@ -1,0 +1,163 @@
+/** Writes the rows of a resource: as JSON text, or as records where code of the user's reads them. */
+
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { hasJsonForm } from '../describe/json-form.js';
+import type { AttributeInfo } from '../describe/model-info.js';
+import {
+  type Hydrate,
+  hydrator,
+  pristineRow,
+  type RecordColumns,
+  storedAttributes,
+} from '../execute/customization/hydrate-record.js';
+import { gettersOf, needsRecords } from '../execute/customization/model-fast-path-blockers.js';
+import type { TextRow } from '../postgres/protocol/batch.js';
+import { readableAttributes } from '../schema/derive-read-class.js';
+import { hasTransform } from '../schema/model-decorators.js';
+import { plainNames } from '../schema/read-through-class.js';
+import { perPair } from '../util/memoize-by-identity.js';
+import type { RecordSerializer, WireRecord } from './record-serializer.js';
+import {
+  compileRowWriters,
+  type RowProperty,
+  type RowWriter,
+  type RowWriters,
+  selectedOf,
+  type TextParsers,
+  withMembers,
+} from './row-writer.js';
+
+/** Writer of the rows of an answer. */
+export interface AnswerWriter {
+  /** One as JSON text. */
+  readonly text: RowWriter;
+  /** Several as plain values, for code that looks at them. */
+  values(rows: readonly TextRow[]): readonly WireRecord[];
+}
+
+/** Names of properties; null is all of them. */
+type Fields = readonly string[] | null;
+
+/** View of the rows of a resource. */
+export interface RowView {
+  /** The attributes that rows are read with, in order: for all properties, or for some. */
+  columnsOf(fields: Fields): readonly string[];
+  /** True where records are made of the rows. */
+  readonly isOfRecords: boolean;
+  /** True where code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
+  readonly runsUserCode: boolean;
+  /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
+  writer(parsers: TextParsers, fields?: Fields): AnswerWriter;
+  /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
+  ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
+  /** The primary key of a row, as an address has it; it follows the columns of the properties where it is none of theirs. */
+  key(row: TextRow, parsers: TextParsers, fields?: Fields): unknown;
+}
+
+/** Compiles the view of a resource. The address of what was created has the primary key, also where answers do not. */
+export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
+  const { primaryKey } = plan.info;
+  const shown = plainColumns(plan, serialize);
+  if (!shown) return recordView(plan, serialize);
+  const writers = compileRowWriters(shown);
+  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), primaryKey])]);
+  const columnsOf = (fields: Fields) =>
+    fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole;
+  const keyAt = (columns: readonly string[]) =>
+    columns.includes(primaryKey.name) ? columns.indexOf(primaryKey.name) : columns.length;
+  return {
+    columnsOf,
+    isOfRecords: false,
+    runsUserCode: false,
+    key: (row, _parsers, fields = null) => row[keyAt(columnsOf(fields))],
+    ofRecord: pristineWriter(plan.model, shown, writers),
+    writer(parsers, fields) {
+      const text = writers(parsers, fields);
+      // The values of the text are those that a serializer would make, at less cost.
+      return {
+        text,
+        values: (rows) => JSON.parse(`[${rows.map((row) => text(row)).join()}]`) as WireRecord[],
+      };
+    },
+  };
+}
+
+/** The properties of the answer; null where any of them takes more than its column. */
+function plainColumns(
+  { info, exposure, explicitSchemas: { read } }: ResourcePlan,
+  serialize: RecordSerializer,
+): readonly RowProperty[] | null {
+  const readable = readableAttributes(info, exposure);
+  if (!read) {
+    const isShaped =
+      needsRecords(info, [...readable, info.primaryKey]) ||
+      readable.some(({ name }) => hasTransform(info, name, 'read'));
+    return isShaped ? null : readable.map((attribute) => ({ name: attribute.name, attribute }));
+  }
+  const shown = plainNames(read, new Set(info.attributes.keys()));
+  const attributes = [...(shown?.keys() ?? [])].map((property) => info.attributes.get(property));
+  const known = attributes.filter((attribute) => attribute !== undefined);
+  if (!shown || known.length < shown.size || needsRecords(info, [...known, info.primaryKey])) return null;
+  return known.map((attribute) => {
+    const name = shown.get(attribute.name) as string;
+    // The driver may parse a text into an object, which class-transformer walks; JSON goes around it.
+    const throughClass = (value: unknown): unknown => serialize({ [attribute.name]: value })[name];
+    return { name, attribute, ...(attribute.type.kind === 'json' ? {} : { toWire: throughClass }) };
+  });
+}
+
+/** Writes records of a model from their rows, whose columns may be in another order. */
+function pristineWriter(
+  model: object,
+  shown: readonly RowProperty[],
+  writers: RowWriters,
+): RowView['ofRecord'] {
+  const writerOf = perPair(({ info, attributes, parsers }: RecordColumns, fields: Fields) => {
+    const selected = fields ? selectedOf(shown, fields) : shown;
+    const positions = selected.map(({ attribute }) =>
+      attributes.findIndex(({ name }) => name === attribute.name),
+    );
+    // A record that was read with less has no value for the rest, which is no null.
+    if (info.model !== model || positions.includes(-1)) return null;
+    const ordered = positions.map((position) => parsers[position] as TextParsers[number]);
+    const write = writers(ordered, fields);
+    return (row: TextRow) => write(positions.map((position) => row[position] ?? null));
+  });
+  return (record, fields) => {
+    const pristine = pristineRow(record);
+    return pristine && (writerOf(pristine.columns, fields)?.(pristine.row) ?? null);
+  };
+}
+
+/** Through records, with their getters, and the serializer. */
+function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
+  const { info, exposure, explicitSchemas } = plan;
+  const attributes = storedAttributes(info);
+  const whole = namesOf(attributes);
+  const readable = readableAttributes(info, exposure);
+  const isByClass =
+    explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
+  const hydratorFor = perPair((parsers: TextParsers): Hydrate => hydrator({ info, attributes, parsers }));
+  return {
+    // A getter may look at anything.
+    columnsOf: () => whole,
+    isOfRecords: true,
+    // Virtual attributes without getters are values like others.
+    runsUserCode:
+      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, info.primaryKey]).length > 0,
+    ofRecord: () => null,
+    key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
+    writer(parsers, fields = null) {
+      const hydrate = hydratorFor(parsers);
+      const value = (row: TextRow) => serialize(hydrate(row), fields);
+      return {
+        text: (row, more = '') => withMembers(JSON.stringify(value(row)), more),
+        values: (rows) => rows.map(value),
+      };
+    },
+  };
+}
+
+function namesOf(attributes: readonly AttributeInfo[]): readonly string[] {
+  return attributes.map(({ name }) => name);
+}

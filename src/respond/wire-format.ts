@@ -1,0 +1,152 @@
+/** Values of a record -> JSON values, by column type. */
+import type { ColumnType } from '../describe/column-type.js';
+import {
+  infinityText,
+  LocalDate,
+  localText,
+  toDatabaseYear,
+  toExpandedYear,
+} from '../describe/exact-time.js';
+
+/** Turns one value into what JSON can say; null and undefined stay. */
+export type WireFormat = (value: unknown) => unknown;
+
+const asIs: WireFormat = (value) => value;
+/** BIGINT and DECIMAL: a JSON number would be rounded by most readers. */
+const asString: WireFormat = (value) => (typeof value === 'string' ? value : String(value));
+
+/** With an expanded year where RFC 3339 has none. The driver reads `infinity` as a number. */
+function asTimestamp(value: unknown): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  return typeof value === 'number' ? (infinityText(value) ?? null) : value;
+}
+
+function isMoment(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime());
+}
+
+function asDay(value: unknown): unknown {
+  return typeof value === 'string' ? toExpandedYear(value) : (infinityText(value) ?? value);
+}
+
+function asBase64(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}
+
+/** JSON has no NaN and no infinities: they are texts, as those of DECIMAL are. */
+function asNumber(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+function asNull(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? null : value;
+}
+
+/** Texts for values that the driver parses to objects: PostgreSQL reads them only from a text. */
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (value instanceof Date) return isMoment(value) ? databaseMoment(value) : null;
+  if (isInterval(value)) return intervalText(value);
+  if (isPoint(value)) return pointText(value);
+  return asNumber(value);
+}
+
+/** Of a column without a zone, its clock. */
+function databaseMoment(value: Date): string {
+  const local = value instanceof LocalDate ? value.current : undefined;
+  return toDatabaseYear(local ?? value.toISOString());
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+  readonly radius?: number;
+}
+
+function isPoint(value: unknown): value is Point {
+  const { x, y } = Object(value) as Partial<Point>;
+  return typeof x === 'number' && typeof y === 'number';
+}
+
+function pointText({ x, y, radius }: Point): string {
+  return radius === undefined ? `(${x},${y})` : `<(${x},${y}),${radius}>`;
+}
+
+/** Interval as the driver parses it, without the parts that are zero. */
+type Interval = Partial<Record<'years' | 'months' | 'days' | 'hours' | 'minutes' | 'seconds', number>> & {
+  readonly milliseconds?: number;
+  toPostgres(): string;
+};
+
+function isInterval(value: unknown): value is Interval {
+  return typeof (value as Partial<Interval> | null | undefined)?.toPostgres === 'function';
+}
+
+/** ISO 8601, such as `P1Y2DT3.5S`. Each part may be negative. */
+function intervalText({
+  years,
+  months,
+  days,
+  hours,
+  minutes,
+  seconds = 0,
+  milliseconds = 0,
+}: Interval): string {
+  const part = (value: number | undefined, unit: string): string => (value ? `${value}${unit}` : '');
+  const microseconds = Math.round(Math.abs(seconds * 1_000_000 + milliseconds * 1_000));
+  const sign = seconds < 0 || milliseconds < 0 ? '-' : '';
+  const fraction = String(microseconds % 1_000_000)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  const whole = Math.floor(microseconds / 1_000_000);
+  const second = microseconds === 0 ? '' : `${sign}${whole}${fraction && '.'}${fraction}S`;
+  const time = part(hours, 'H') + part(minutes, 'M') + second;
+  const date = part(years, 'Y') + part(months, 'M') + part(days, 'D');
+  return `P${date}${time && 'T'}${time}` === 'P' ? 'PT0S' : `P${date}${time && 'T'}${time}`;
+}
+
+/** The format of what the user's own code made of a value: its type decides, not the column's. */
+export const ownFormat: WireFormat = (value) => {
+  if (value instanceof Date) return asTimestamp(value);
+  return typeof value === 'bigint' ? String(value) : asNull(asBase64(value));
+};
+
+function presentOnly(format: WireFormat): WireFormat {
+  return (value) => (value === null || value === undefined ? value : format(value));
+}
+
+/** The wire format of a column type. */
+export function wireFormat(type: ColumnType): WireFormat {
+  switch (type.kind) {
+    case 'bigint':
+    case 'decimal':
+      return presentOnly(asString);
+    case 'float':
+      return asNumber;
+    case 'date':
+      return presentOnly((value) =>
+        type.zone !== undefined && isMoment(value) ? localText(value, type.zone) : asTimestamp(value),
+      );
+    case 'dateonly':
+      return asDay;
+    case 'uuid':
+      return presentOnly((value) => String(value).toLowerCase());
+    case 'blob':
+      return presentOnly(asBase64);
+    case 'array': {
+      const element = wireFormat(type.element);
+      const isNested = type.element.kind !== 'json' && type.element.kind !== 'array';
+      // A column of arrays may hold arrays of arrays, whatever its type says. One JSON value may be an array.
+      const format: WireFormat = (value) =>
+        Array.isArray(value)
+          ? value.map((each) => (Array.isArray(each) && isNested ? format(each) : element(each)))
+          : value;
+      return format;
+    }
+    case 'other':
+      return asText;
+    default:
+      return asIs;
+  }
+}

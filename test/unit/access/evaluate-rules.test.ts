@@ -1,0 +1,323 @@
+import { expect } from 'chai';
+import type { Request } from 'express';
+import { DataTypes } from 'sequelize';
+import { compileAskAccess, compileAskUnreadable } from '../../../src/access/evaluate-rules.js';
+import { EVERYTHING } from '../../../src/declare/access-options.js';
+import type { Endpoint } from '../../../src/declare/endpoint.js';
+import { filter } from '../../../src/declare/filter-template.js';
+import type { Access } from '../../../src/operation/access.js';
+import { equalTo } from '../../../src/operation/predicates.js';
+import { RefusedRequestError } from '../../../src/operation/refused-request-error.js';
+import { caughtError } from '../../support/caught-error.js';
+import { defineModel, planOf } from '../../support/offline-models.js';
+
+const Task = defineModel('Task', {
+  tenant: DataTypes.INTEGER,
+  team: DataTypes.STRING,
+  isOpen: DataTypes.BOOLEAN,
+  since: DataTypes.DATE,
+  share: DataTypes.DOUBLE,
+});
+const REQUEST = {} as Request;
+
+function asking(options: object) {
+  const { info, access } = planOf(Task, options);
+  if (!access) throw new Error('There are no rules.');
+  return compileAskAccess(info, access);
+}
+
+/** The access of a request, where no rule gives a promise. */
+function granted(options: object, endpoint: Endpoint | null = 'list'): Access {
+  return asking(options)(REQUEST, endpoint) as Access;
+}
+
+async function refusal(options: object, endpoint: Endpoint | null = 'list'): Promise<unknown> {
+  const error = await caughtError(() => asking(options)(REQUEST, endpoint));
+  return error instanceof RefusedRequestError ? [error.status, error.message] : error;
+}
+
+const scopedTo = (answer: unknown, attribute = 'tenant') => ({ scope: { [attribute]: () => answer } });
+
+/** Of a number, or a list of which all are. */
+function isOdd(request: Request): boolean {
+  return [request as unknown].flat().every((each) => typeof each === 'number' && each % 2 === 1);
+}
+
+describe('the rules of a resource', () => {
+  describe('of scope', () => {
+    it('give one value a slot, so that requests share a form', () => {
+      const ask = asking({ scope: { tenant: (request: Request) => Number(request) } });
+      const [one, two] = [1, 2].map((tenant) => ask(tenant as unknown as Request, 'list') as Access);
+      expect(one?.form).to.equal(two?.form);
+      expect(one?.where).to.equal(one?.form.where);
+      expect(one?.where).to.deep.equal(equalTo('tenant', { slot: 'scope.Task.tenant' }));
+      expect(one?.slots).to.deep.equal({ 'scope.Task.tenant': '1' });
+      expect(two?.slots).to.deep.equal({ 'scope.Task.tenant': '2' });
+      expect([...(one?.form.scope ?? [])]).to.deep.equal([['tenant', 'one']]);
+      expect(one?.digest()).to.not.equal(two?.digest());
+    });
+
+    it('give several values a condition, and everything none', () => {
+      const { where, form, slots } = granted(scopedTo([1, '2']));
+      const values = ['1', '2'];
+      expect(where).to.deep.equal({ kind: 'comparison', attribute: 'tenant', operator: '=in=', values });
+      expect(form.where).to.equal(null);
+      expect(slots).to.deep.equal({});
+      const all = granted(scopedTo(EVERYTHING));
+      expect(all.where).to.equal(null);
+      expect(all.digest()).to.equal('');
+      expect([...all.form.scope]).to.deep.equal([['tenant', 'any']]);
+      expect([...all.values()]).to.deep.equal([]);
+    });
+
+    it('give each kind of answer a form of its own', () => {
+      const ask = asking({ scope: { tenant: (of: Request) => of }, fields: { team: { read: isOdd } } });
+      const answers = [1, [1, 2], EVERYTHING, 2, [3], [1, 3, 5], EVERYTHING];
+      const forms = answers.map((answer) => (ask(answer as unknown as Request, 'list') as Access).form);
+      const told = forms.map(({ scope, unreadable }) => [scope.get('tenant'), [...unreadable].length]);
+      expect(told).to.deep.equal([
+        ['one', 0],
+        ['several', 1],
+        ['any', 1],
+        ['one', 1],
+        ['several', 0],
+        ['several', 0],
+        ['any', 1],
+      ]);
+      expect(forms[4]).to.equal(forms[5]);
+      expect(forms[2]).to.equal(forms[6]);
+      expect(new Set(forms).size).to.equal(5);
+    });
+
+    it('add up, with what is visible', () => {
+      const scope = {
+        tenant: () => 1,
+        team: () => ['a', 'b'],
+        isOpen: () => [true],
+        share: () => EVERYTHING,
+      };
+      const access = granted({ scope, visible: () => filter`since=isnull=${false}` });
+      const condition = { kind: 'comparison', operator: '=in=' };
+      expect(access.where).to.deep.equal({
+        kind: 'and',
+        operands: [
+          equalTo('tenant', { slot: 'scope.Task.tenant' }),
+          { ...condition, attribute: 'team', values: ['a', 'b'] },
+          { ...condition, attribute: 'isOpen', values: ['true'] },
+          { kind: 'comparison', attribute: 'since', operator: '=isnull=', values: ['false'] },
+        ],
+      });
+      expect([...access.values()]).to.deep.equal([
+        ['tenant', [1]],
+        ['team', ['a', 'b']],
+        ['isOpen', [true]],
+      ]);
+    });
+
+    for (const [attribute, answer, value] of [
+      ['tenant', '7', 7],
+      ['share', 0.5, 0.5],
+      ['isOpen', true, true],
+      ['isOpen', 'false', false],
+      ['team', 7, '7'],
+      ['since', '2026-01-31T08:00:00Z', new Date('2026-01-31T08:00:00Z')],
+    ] as const) {
+      it(`give ${attribute} the value that records have, of ${typeof answer} ${answer}`, () => {
+        for (const each of [answer, [answer]]) {
+          expect(granted(scopedTo(each, attribute)).values().get(attribute)).to.deep.equal([value]);
+        }
+      });
+    }
+
+    it('refuse a request without a value, in a list too', async () => {
+      for (const answer of [null, undefined, [null], [1, undefined]]) {
+        expect(await refusal(scopedTo(answer))).to.deep.equal([403, 'This request has no access to Task.']);
+      }
+    });
+
+    it('fail with what is no value of the column, without telling it', async () => {
+      for (const answer of ['secret', 1.5, 2 ** 53, {}, Symbol('secret'), ['1', 'secret']]) {
+        expect(await refusal(scopedTo(answer)))
+          .to.be.instanceOf(TypeError)
+          .with.property('message', 'scope.tenant of Task gave a value that is no integer of this column.');
+      }
+    });
+  });
+
+  describe('of what is visible', () => {
+    it('are a condition beside that of one value, and alone', () => {
+      const visible = () => filter`team==${'a'}`;
+      const team = equalTo('team', 'a');
+      expect(granted({ visible }).where).to.deep.equal(team);
+      const { where, form } = granted({ visible, ...scopedTo(1) });
+      const tenant = equalTo('tenant', { slot: 'scope.Task.tenant' });
+      expect(where).to.deep.equal({ kind: 'and', operands: [tenant, team] });
+      expect(form.where).to.deep.equal(tenant);
+    });
+
+    it('may be no condition', () => {
+      expect(granted({ visible: () => EVERYTHING }).where).to.equal(null);
+    });
+
+    it('refuse a request without one', async () => {
+      for (const answer of [null, undefined, filter`tenant==${null}`]) {
+        expect(await refusal({ visible: () => answer })).to.deep.equal([
+          403,
+          'This request has no access to Task.',
+        ]);
+      }
+    });
+
+    it('fail with anything else', async () => {
+      for (const answer of [true, 'tenant==1', {}]) {
+        expect(await refusal({ visible: () => answer }))
+          .to.be.instanceOf(TypeError)
+          .with.property('message', 'visible of Task gave something else than a filter`…` or EVERYTHING.');
+      }
+    });
+  });
+
+  describe('of operations', () => {
+    it('allow where they answer true, and nothing else', async () => {
+      for (const answer of [false, 1, 'true', null, undefined, {}]) {
+        for (const each of [answer, Promise.resolve(answer)]) {
+          expect(await refusal({ can: { list: () => each } })).to.deep.equal([
+            403,
+            'This request may not list Task.',
+          ]);
+        }
+      }
+      for (const answer of [true, Promise.resolve(true)]) {
+        expect((await asking({ can: { list: () => answer } })(REQUEST, 'list')).where).to.equal(null);
+      }
+    });
+
+    it('are asked for the operation alone, and not for what is none', async () => {
+      const can = { list: false, read: true };
+      expect(granted({ can }, 'read').where).to.equal(null);
+      expect(granted({ can }, null).where).to.equal(null);
+      expect(granted({ can }, 'delete').where).to.equal(null);
+      expect(await refusal({ can }, 'list')).to.deep.equal([403, 'This request may not list Task.']);
+    });
+
+    it('are both needed where there are two, and the second is not asked where the first refuses', async () => {
+      const asked: string[] = [];
+      const can = (create: boolean, update: boolean) => ({
+        create: () => asked.push('create') > 0 && create,
+        update: () => asked.push('update') > 0 && update,
+      });
+      expect(await refusal({ can: can(false, true) }, 'replace')).to.be.an('array');
+      expect(asked.splice(0)).to.deep.equal(['create']);
+      expect(await refusal({ can: can(true, false) }, 'replace')).to.be.an('array');
+      expect(asked.splice(0)).to.deep.equal(['create', 'update']);
+      expect(granted({ can: can(true, true) }, 'replace').where).to.equal(null);
+    });
+
+    it('fail as they throw, and only with errors', async () => {
+      const error = new Error('own');
+      const throwing = (thrown: unknown) => ({
+        can: {
+          list: () => {
+            throw thrown;
+          },
+        },
+      });
+      expect(await refusal(throwing(error))).to.equal(error);
+      expect(await refusal({ can: { list: () => Promise.reject(error) } })).to.equal(error);
+      for (const [thrown, told] of [
+        [null, 'null'],
+        [undefined, 'undefined'],
+        ['text', 'the text "text"'],
+      ]) {
+        for (const options of [throwing(thrown), { can: { list: () => Promise.reject(thrown) } }]) {
+          expect(await refusal(options))
+            .to.be.instanceOf(TypeError)
+            .with.property(
+              'message',
+              `A rule of access threw ${told}, which is no error; throw new Error(…).`,
+            );
+        }
+      }
+    });
+  });
+
+  describe('of attributes', () => {
+    const fields = {
+      id: { update: false },
+      team: { read: () => false, create: () => false },
+      share: { read: () => Promise.resolve(true), update: () => false },
+      isOpen: { read: false, create: true, update: () => Promise.resolve(false) },
+      since: { create: () => true, update: () => true },
+    };
+    const ask = asking({ fields });
+    const formOf = async (endpoint: Endpoint | null) => {
+      const { unreadable, unwritable } = (await ask(REQUEST, endpoint)).form;
+      return [[...unreadable], [...unwritable]];
+    };
+
+    it('tell what may not be read, and by a write what may not be written', async () => {
+      expect(await formOf('list')).to.deep.equal([['team', 'isOpen'], []]);
+      expect(await formOf(null)).to.deep.equal([['team', 'isOpen'], []]);
+      expect(await formOf('create')).to.deep.equal([['team', 'isOpen'], ['team']]);
+      expect(await formOf('update')).to.deep.equal([
+        ['team', 'isOpen'],
+        ['id', 'share', 'isOpen'],
+      ]);
+      // It is no change of a key that the row has it.
+      expect(await formOf('replace')).to.deep.equal([
+        ['team', 'isOpen'],
+        ['team', 'share', 'isOpen'],
+      ]);
+    });
+
+    it('hold for the key of a record that a replacement creates', async () => {
+      const { form } = await asking({ fields: { id: { create: false } } })(REQUEST, 'replace');
+      expect([...form.unwritable]).to.deep.equal(['id']);
+    });
+
+    it('give requests with the same answers the same form, and others another', async () => {
+      const forms = await Promise.all(
+        (['list', 'create', 'update', 'list', 'create'] as const).map(
+          async (endpoint) => (await ask(REQUEST, endpoint)).form,
+        ),
+      );
+      expect(new Set(forms).size).to.equal(3);
+      expect(forms[0]).to.equal(forms[3]);
+      expect(forms[1]).to.equal(forms[4]);
+    });
+
+    it('are asked once for what may not be read', async () => {
+      let asked = 0;
+      const read = () => {
+        asked += 1;
+        return asked > 1;
+      };
+      const { access } = planOf(Task, { fields: { team: { read }, share: { create: false } } });
+      if (!access) throw new Error('There are no rules.');
+      expect(compileAskUnreadable(access)(REQUEST)).to.deep.equal(['team']);
+      expect(compileAskUnreadable(access)(REQUEST)).to.deep.equal([]);
+      expect(compileAskUnreadable({ ...access, fields: new Map() })(REQUEST)).to.deep.equal([]);
+      expect(asked).to.equal(2);
+    });
+  });
+
+  it('of rows are not asked again for another operation of the same request, unless it writes', async () => {
+    let asked = 0;
+    const ask = asking({
+      scope: {
+        tenant: () => {
+          asked += 1;
+          return 1;
+        },
+      },
+      can: { delete: false },
+    });
+    const before = ask(REQUEST, 'list');
+    expect(ask(REQUEST, 'read', before)).to.equal(before);
+    expect(ask(REQUEST, null, before)).to.equal(before);
+    expect(asked).to.equal(1);
+    expect(ask(REQUEST, 'update', before)).not.to.equal(before);
+    expect(asked).to.equal(2);
+    expect(await caughtError(() => ask(REQUEST, 'delete', before))).to.be.instanceOf(RefusedRequestError);
+  });
+});

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import type { Request } from 'express';
+import { DataTypes } from 'sequelize';
+import {
+  accessSource,
+  accessToWrite,
+  type RuledKey,
+  setAccessRules,
+} from '../../../src/access/reference-access.js';
+import { compileRequestAccess } from '../../../src/access/request-access.js';
+import { type Access, OPEN_ACCESS } from '../../../src/operation/access.js';
+import type { Input } from '../../../src/operation/feature.js';
+import { equalTo } from '../../../src/operation/predicates.js';
+import { compileAskAllowed } from '../../../src/request/allowed-inputs.js';
+import { caughtError } from '../../support/caught-error.js';
+import { defineModel, planOf } from '../../support/offline-models.js';
+
+const Task = defineModel('Task', {
+  team: DataTypes.INTEGER,
+  teamId: DataTypes.INTEGER,
+  ownerId: DataTypes.INTEGER,
+});
+const Team = defineModel('Team', { name: DataTypes.TEXT });
+
+/** Counts how often a rule is asked. */
+function counting<T>(answer: T) {
+  const rule = (): T => {
+    rule.asked += 1;
+    return answer;
+  };
+  rule.asked = 0;
+  return rule;
+}
+
+describe('the access of a request', () => {
+  it('is asked once for an operation, and its rows once for all of them', async () => {
+    for (const value of [1, Promise.resolve(1)]) {
+      const team = counting(value);
+      const list = counting(true);
+      const access = compileRequestAccess(planOf(Task, { scope: { team }, can: { list } }));
+      const request = {} as Request;
+      const first = await access(request, 'list');
+      for (const endpoint of ['list', null, undefined] as const) {
+        expect(await access(request, endpoint)).to.equal(first);
+      }
+      expect(await access(request, 'read')).to.equal(first);
+      expect([team.asked, list.asked]).to.deep.equal([1, 1]);
+      await access(request, 'create');
+      expect([team.asked, list.asked]).to.deep.equal([2, 1]);
+      expect(await access({} as Request, 'list')).not.to.equal(first);
+    }
+  });
+
+  it('is asked once for what may not be read', async () => {
+    const read = counting(false);
+    const access = compileRequestAccess(planOf(Task, { fields: { team: { read } } }));
+    const request = {} as Request;
+    expect(await access.unreadable(request)).to.deep.equal(['team']);
+    expect([...(await access(request, 'list')).form.unreadable]).to.deep.equal(['team']);
+    expect(read.asked).to.equal(1);
+  });
+
+  it('for no operation has not asked whether the request may do it', async () => {
+    const access = compileRequestAccess(planOf(Task, { can: { list: () => false } }));
+    const request = {} as Request;
+    expect((await access(request)).where).to.equal(null);
+    expect(await caughtError(() => access(request, 'list'))).to.have.property('status', 403);
+  });
+
+  it('is to everything where there are no rules, and allows nothing that needs one', () => {
+    const { info } = planOf(Task);
+    const access = compileRequestAccess({ info, access: null });
+    expect(access({} as Request, 'list')).to.equal(OPEN_ACCESS);
+    expect(access.unreadable({} as Request)).to.deep.equal([]);
+    expect(access.allows({} as Request, 'deleted')).to.equal(false);
+  });
+
+  it('allows what a rule says, and nothing that has none', async () => {
+    for (const [deleted, isAllowed] of [
+      [true, true],
+      [Promise.resolve(true), true],
+      [false, false],
+      [1, false],
+    ] as const) {
+      const access = compileRequestAccess(planOf(Task, { can: { deleted: () => deleted } }));
+      expect(await access.allows({} as Request, 'deleted')).to.equal(isAllowed);
+      expect(await access.allows({} as Request, 'read')).to.equal(false);
+    }
+  });
+});
+
+describe('parameters that have a rule', () => {
+  const inputs = [
+    { name: 'size' },
+    { name: 'deleted', rule: 'deleted' },
+    { name: 'own', rule: 'update' },
+  ] as unknown as readonly Input[];
+  const ask = (url: string, can: object, of = inputs) =>
+    compileAskAllowed(of, compileRequestAccess(planOf(Task, { can })))({ url } as Request);
+
+  it('are asked for where they are named, in any spelling', async () => {
+    for (const url of [
+      '/x?deleted=with',
+      '/x?d%65leted=with',
+      '/x?deleted=%ff',
+      '/x?deleted=1&deleted=2',
+      '/x?own=%ff&deleted',
+    ]) {
+      const deleted = counting(Promise.resolve(true));
+      const allowed = await ask(url, { deleted, update: () => false });
+      expect([...allowed]).to.deep.equal(['deleted']);
+      expect(deleted.asked).to.equal(1);
+    }
+  });
+
+  it('are not asked for where they are not', async () => {
+    const can = { deleted: counting(true), update: counting(true) };
+    for (const url of ['/x', '/deleted?size=1', '/x?size=%20', '/x?q=deleted', '/x?%ff=1']) {
+      expect([...(await ask(url, can))]).to.deep.equal([]);
+    }
+    expect([...(await ask('/x?deleted=1', can, inputs.slice(0, 1)))]).to.deep.equal([]);
+    expect([can.deleted.asked, can.update.asked]).to.deep.equal([0, 0]);
+    expect([...(await ask('/x?own=1&deleted=1', can))]).to.deep.equal(['deleted', 'update']);
+  });
+});
+
+describe('the rows that keys of a write may name', () => {
+  const where = equalTo('name', { slot: 'scope.Team.name' });
+  const granted: Access = { ...OPEN_ACCESS, where, slots: { 'scope.Team.name': 'a' } };
+  const own: Access = { ...OPEN_ACCESS, slots: { own: 'b' }, digest: () => 'own' };
+  const requestAccess = (access: Access) =>
+    Object.assign(() => access, { unreadable: () => [], allows: () => false });
+  const key = (attribute: string, access: Access) =>
+    ({ attribute, target: Team, key: 'id', access: requestAccess(access) }) as unknown as RuledKey;
+  const request = {} as Request;
+  setAccessRules(request, {
+    accessTo: (model) => (model === Team ? requestAccess(granted) : null),
+    keysOf: () => [key('teamId', granted), key('ownerId', OPEN_ACCESS)],
+  });
+
+  it('are asked for keys that are sent', () => {
+    for (const values of [{}, { teamId: null }, { teamId: undefined, team: 1 }]) {
+      expect(accessToWrite(request, Task, own, values)).to.equal(own);
+    }
+    expect(accessToWrite({} as Request, Task, own, { teamId: 1 })).to.equal(own);
+    const access = accessToWrite(request, Task, own, { teamId: 1, ownerId: 2 }) as Access;
+    expect(access.references).to.have.lengthOf(1);
+    expect(access.references[0]).to.deep.include({ attribute: 'teamId', key: 'id', where });
+    expect(access.slots).to.deep.equal({ own: 'b', 'scope.Team.name': 'a' });
+    expect(access).to.deep.include({ form: own.form, where: null });
+    expect([access.digest(), access.values()]).to.deep.equal(['own', own.values()]);
+    expect((accessToWrite(request, Task, own, { ownerId: 2 }) as Access).references).to.deep.equal([]);
+  });
+
+  it('are part of what a repository asks', () => {
+    expect(accessSource({} as Request, Task, null)).to.equal(null);
+    const source = accessSource(request, Task, requestAccess(own));
+    expect(source?.()).to.equal(own);
+    expect((source?.({ teamId: 1 }) as Access | undefined)?.references).to.have.lengthOf(1);
+    expect([source?.to(Task), source?.to(Team), source?.to(defineModel('Other'))]).to.deep.equal([
+      own,
+      granted,
+      OPEN_ACCESS,
+    ]);
+    const open = accessSource(request, Task, null);
+    expect([open?.(), open?.to(Task), open?.to(Team)]).to.deep.equal([OPEN_ACCESS, OPEN_ACCESS, granted]);
+    expect(accessSource({} as Request, Task, requestAccess(own))?.to(Team)).to.equal(OPEN_ACCESS);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { DataTypes } from 'sequelize';
+import { Column, DataType, ForeignKey, HasMany, HasOne, Model, Table } from 'sequelize-typescript';
+import { compilePlan } from '../../../src/compile/compile-plan.js';
+import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
+import type { ConfigError } from '../../../src/util/config-error.js';
+import { caughtError } from '../../support/caught-error.js';
+import { attach, decoratorReader, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
+
+const City = defineModel('City', { name: DataTypes.STRING });
+const ALL = ['exact', 'capped', 'none'];
+
+@Table({ timestamps: false })
+class Land extends Model {
+  @HasOne(() => Town, { as: 'capital', foreignKey: 'landId' })
+  declare capital?: Model;
+
+  @HasMany(() => Town, { as: 'towns', foreignKey: 'landId' })
+  declare towns?: Model[];
+}
+
+@Table({ timestamps: false })
+class Town extends Model {
+  @ForeignKey(() => Land)
+  @Column(DataType.INTEGER)
+  declare landId: number;
+}
+attach(Land, Town);
+
+describe('the option count', () => {
+  it('is off by default', () => {
+    expect(planOf(City).count).to.equal(null);
+  });
+
+  it('fills in what is left out, by how the list is paged', () => {
+    const usual = { default: 'exact', allow: ALL, cap: 10_000 };
+    for (const count of [true, {}]) expect(planOf(City, { count }).count).to.deep.equal(usual);
+    expect(planOf(City, { count: {}, pagination: 'cursor' }).count).to.deep.equal({
+      ...usual,
+      default: 'none',
+    });
+    expect(planOf(City, { count: { default: 'capped', cap: 1 } }).count).to.deep.equal({
+      default: 'capped',
+      allow: ALL,
+      cap: 1,
+    });
+  });
+
+  it('takes the first that is allowed for the default where the usual one is not', () => {
+    const allow = ['none', 'capped', 'none'];
+    expect(planOf(City, { count: { allow } }).count).to.deep.include({
+      default: 'none',
+      allow: ['none', 'capped'],
+    });
+    expect(planOf(City, { count: { allow: ['exact'] }, pagination: 'cursor' }).count).to.deep.include({
+      default: 'exact',
+    });
+  });
+
+  for (const [label, count, problems] of [
+    [
+      'is no object',
+      'exact',
+      ['is "exact"; use true, or an object such as { default: \'capped\', cap: 10_000 }.'],
+    ],
+    ['is false', false, ["is false; use true, or an object such as { default: 'capped', cap: 10_000 }."]],
+    ['has an unknown name', { max: 5 }, [" has no option 'max'. The options are default, allow, cap."]],
+    [
+      'names modes that there are not',
+      { default: 'cappd', allow: ['exakt', 'capped'] },
+      [
+        ".allow has \"exakt\"; use one of 'exact', 'capped', 'none'. Did you mean 'exact'?",
+        ".default is \"cappd\"; use one of 'exact', 'capped', 'none'. Did you mean 'capped'?",
+      ],
+    ],
+    [
+      'allows only modes that there are not',
+      { allow: ['exat'] },
+      [".allow has \"exat\"; use one of 'exact', 'capped', 'none'. Did you mean 'exact'?"],
+    ],
+    [
+      'has a default that is not allowed',
+      { default: 'exact', allow: ['none'] },
+      [".default is 'exact', which its allow leaves out; add it there, or choose another default."],
+    ],
+    ['allows nothing', { allow: [] }, [".allow is []; use a list of some of 'exact', 'capped', 'none'."]],
+    ['has a cap below 1', { cap: 0 }, ['.cap is 0; use an integer from 1.']],
+    ['has a cap that is no integer', { cap: 2.5 }, ['.cap is 2.5; use an integer from 1.']],
+    ['has a cap that is no number', { cap: '5' }, ['.cap is "5"; use an integer from 1.']],
+  ] as const) {
+    it(`is refused where it ${label}`, () => {
+      const expected = problems.map(
+        (problem) => `City: count${problem.startsWith('is') ? ' ' : ''}${problem}`,
+      );
+      expect(problemsOf(City, { count })).to.deep.equal(expected);
+    });
+  }
+});
+
+describe('the option count of a relation', () => {
+  const compile = (include: object) =>
+    compilePlan([{ model: Land as ModelClass, options: { include } as CrudOptions }], decoratorReader);
+
+  it('is off by default, and counts nothing unless it is asked to', () => {
+    const [plan] = compile({ towns: true });
+    expect(plan?.relations.include.get('towns')?.count).to.equal(null);
+    const [counted] = compile({ towns: { count: true } });
+    const expected = { default: 'none', allow: ALL, cap: 10_000 };
+    expect(counted?.relations.include.get('towns')?.count).to.deep.equal(expected);
+  });
+
+  it('is checked as that of a list, and refused of a relation to one', async () => {
+    const error = await caughtError(() =>
+      compile({ capital: { count: true }, towns: { count: { cap: -1 } } }),
+    );
+    expect((error as ConfigError).problems).to.deep.equal([
+      'Land: include.capital.count is about a relation to one record; remove it.',
+      'Land: include.towns.count.cap is -1; use an integer from 1.',
+    ]);
+  });
+});

@@ -1,0 +1,344 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compileId, type ParsedId } from '../../../src/compile/compile-id.js';
+import type { IdType } from '../../../src/declare/crud-options.js';
+import type { ColumnType } from '../../../src/describe/column-type.js';
+import type { AttributeInfo } from '../../../src/describe/model-info.js';
+
+const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
+const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };
+const IMPOSSIBLE: ParsedId = { kind: 'impossible' };
+
+function keyOf(type: ColumnType): AttributeInfo {
+  return { name: 'id', column: 'id', type, role: 'primaryKey', nullable: false, hasDefault: true };
+}
+
+function parserOf(type: ColumnType, idType?: IdType): (raw: string) => ParsedId {
+  const { parser, problems } = compileId('Article', keyOf(type), idType);
+  if (!parser) throw new Error(problems.join('\n'));
+  return parser;
+}
+
+function found(value: unknown): ParsedId {
+  return { kind: 'id', value };
+}
+
+function malformed(expected: string): ParsedId {
+  return { kind: 'malformed', expected };
+}
+
+describe('compileId', () => {
+  describe('for an integer key', () => {
+    const parse = parserOf(INT4);
+
+    for (const raw of ['0', '7', '-7', '2147483647', '-2147483648']) {
+      it(`reads ${raw} as that number`, () => {
+        expect(parse(raw)).to.deep.equal(found(Number(raw)));
+      });
+    }
+
+    for (const raw of ['2147483648', '-2147483649', '9'.repeat(400)]) {
+      it(`knows that no row has ${raw.slice(0, 12)}`, () => {
+        expect(parse(raw)).to.deep.equal(IMPOSSIBLE);
+      });
+    }
+
+    for (const raw of [
+      '',
+      'abc',
+      '1.0',
+      '1e3',
+      '0x10',
+      ' 1',
+      '1 ',
+      '1\n',
+      '+1',
+      '-0',
+      '007',
+      '1;',
+      '٣',
+      'NaN',
+      'Infinity',
+      '1_000',
+      '--1',
+      '{}',
+    ]) {
+      it(`refuses ${JSON.stringify(raw)}`, () => {
+        expect(parse(raw)).to.deep.equal(malformed('an integer'));
+      });
+    }
+
+    it('takes the range from the column', () => {
+      expect([parserOf(INT2)('32767'), parserOf(INT2)('32768')]).to.deep.equal([found(32767), IMPOSSIBLE]);
+    });
+  });
+
+  describe('for a bigint key', () => {
+    const parse = parserOf({ kind: 'bigint' });
+
+    for (const raw of ['0', '9007199254740993', '9223372036854775807', '-9223372036854775808']) {
+      it(`keeps ${raw} as text, so that nothing is rounded`, () => {
+        expect(parse(raw)).to.deep.equal(found(raw));
+      });
+    }
+
+    for (const raw of ['9223372036854775808', '-9223372036854775809', '1'.repeat(100_000)]) {
+      it(`knows that no row has ${raw.slice(0, 20)}`, () => {
+        expect(parse(raw)).to.deep.equal(IMPOSSIBLE);
+      });
+    }
+
+    for (const raw of ['', '1.0', '0x10', '1n', '007', '-0', ' 1']) {
+      it(`refuses ${JSON.stringify(raw)}`, () => {
+        expect(parse(raw)).to.deep.equal(malformed('an integer'));
+      });
+    }
+  });
+
+  describe('for a uuid key', () => {
+    const parse = parserOf({ kind: 'uuid' });
+
+    it('reads the canonical form in either case as lower case', () => {
+      expect(parse('6F9619FF-8B86-D011-B42D-00C04FC964FF')).to.deep.equal(
+        found('6f9619ff-8b86-d011-b42d-00c04fc964ff'),
+      );
+    });
+
+    for (const raw of [
+      '',
+      '6f9619ff8b86d011b42d00c04fc964ff',
+      '{6f9619ff-8b86-d011-b42d-00c04fc964ff}',
+      '6f9619ff-8b86-d011-b42d-00c04fc964f',
+      '6f9619ff-8b86-d011-b42d-00c04fc964fg',
+      '6f9619ff-8b86-d011-b42d-00c04fc964ff\n',
+    ]) {
+      it(`refuses ${JSON.stringify(raw)}`, () => {
+        expect(parse(raw)).to.deep.equal(malformed('a UUID'));
+      });
+    }
+  });
+
+  describe('for a text key', () => {
+    const parse = parserOf({ kind: 'string', maxLength: 3 });
+
+    it('keeps the text as it is', () => {
+      expect([parse('FRA'), parse(' a'), parse('')]).to.deep.equal([found('FRA'), found(' a'), found('')]);
+    });
+
+    it('knows that no row has a longer one, counted in code points', () => {
+      expect([parse('🎈🎈🎈'), parse('🎈🎈🎈🎈'), parse('FRAN')]).to.deep.equal([
+        found('🎈🎈🎈'),
+        IMPOSSIBLE,
+        IMPOSSIBLE,
+      ]);
+    });
+
+    it('refuses what PostgreSQL cannot hold', () => {
+      const expected = malformed('text without NUL characters');
+      expect([parse('a\0'), parse('\ud83d')]).to.deep.equal([expected, expected]);
+    });
+
+    it('knows no limit where the column has none', () => {
+      const long = 'x'.repeat(10_000);
+      expect(parserOf({ kind: 'string', maxLength: null })(long)).to.deep.equal(found(long));
+    });
+  });
+
+  describe('for an enum key', () => {
+    it('knows that no row has another member', () => {
+      const parse = parserOf({ kind: 'enum', values: ['red', 'green'] });
+      expect([parse('red'), parse('RED'), parse('')]).to.deep.equal([found('red'), IMPOSSIBLE, IMPOSSIBLE]);
+    });
+  });
+
+  describe('with an idType', () => {
+    const pairs: readonly (readonly [IdType, IdType])[] = [
+      ['integer', Number],
+      ['bigint', BigInt],
+      ['string', String],
+    ];
+    const key: ColumnType = { kind: 'other', sqlType: 'CITEXT' };
+    const raws = ['7', '9007199254740993', '1.5', 'x', '', '9223372036854775808'];
+
+    for (const [name, standIn] of pairs) {
+      it(`reads '${String(name)}' and its constructor alike`, () => {
+        const [byName, byStandIn] = [parserOf(key, name), parserOf(key, standIn)];
+        expect(raws.map(byStandIn)).to.deep.equal(raws.map(byName));
+      });
+    }
+
+    it('reads an integer only where a number is exact, when the column does not tell a range', () => {
+      const parse = parserOf({ kind: 'bigint' }, Number);
+      expect(['9007199254740991', '9007199254740992', '-9007199254740992'].map(parse)).to.deep.equal([
+        found(9007199254740991),
+        IMPOSSIBLE,
+        IMPOSSIBLE,
+      ]);
+    });
+
+    it('keeps the range of an integer column', () => {
+      expect(parserOf(INT2, 'integer')('32768')).to.deep.equal(IMPOSSIBLE);
+    });
+
+    it("reads a 'uuid' from a text column", () => {
+      const parse = parserOf({ kind: 'string', maxLength: 36 }, 'uuid');
+      expect([parse('x'), parse('6F9619FF-8B86-D011-B42D-00C04FC964FF')]).to.deep.equal([
+        malformed('a UUID'),
+        found('6f9619ff-8b86-d011-b42d-00c04fc964ff'),
+      ]);
+    });
+
+    it("keeps the length of a text column for a 'string'", () => {
+      expect(parserOf({ kind: 'string', maxLength: 2 }, 'string')('abc')).to.deep.equal(IMPOSSIBLE);
+    });
+
+    it('takes whatever a function returns', () => {
+      expect(parserOf(INT4, (raw) => [raw])('abc')).to.deep.equal(found(['abc']));
+    });
+
+    it('lets through what a function throws', () => {
+      const refusal = new Error('not a slug');
+      const parse = parserOf(INT4, () => {
+        throw refusal;
+      });
+      expect(() => parse('abc')).to.throw(refusal);
+    });
+
+    it('takes a function for a key of any type', () => {
+      expect(parserOf({ kind: 'date' }, (raw) => new Date(raw))('2026-01-31')).to.deep.equal(
+        found(new Date('2026-01-31')),
+      );
+    });
+
+    it("keeps the range of an integer column for a 'bigint'", () => {
+      const parse = parserOf(INT2, 'bigint');
+      expect([parse('32767'), parse('32768')]).to.deep.equal([found('32767'), IMPOSSIBLE]);
+    });
+
+    const misfits: readonly (readonly [IdType, ColumnType, string])[] = [
+      [
+        'string',
+        INT4,
+        "idType 'string' does not fit the primary key 'id', which is of type integer; leave it out, or use 'integer', 'bigint' or a function",
+      ],
+      [
+        Number,
+        { kind: 'string', maxLength: null },
+        "idType 'integer' does not fit the primary key 'id', which is of type string; leave it out, or use 'bigint', 'uuid', 'string' or a function",
+      ],
+      [
+        'uuid',
+        { kind: 'bigint' },
+        "idType 'uuid' does not fit the primary key 'id', which is of type bigint; leave it out, or use 'integer', 'bigint' or a function",
+      ],
+      [
+        BigInt,
+        { kind: 'uuid' },
+        "idType 'bigint' does not fit the primary key 'id', which is of type uuid; leave it out, or use 'uuid' or a function",
+      ],
+      [
+        String,
+        { kind: 'date' },
+        "idType 'string' does not fit the primary key 'id', which is of type date; use a function",
+      ],
+    ];
+    for (const [idType, type, problem] of misfits) {
+      it(`refuses ${typeof idType === 'string' ? `'${idType}'` : idType.name} for a key of type ${type.kind}`, () => {
+        expect(compileId('Article', keyOf(type), idType)).to.deep.equal({
+          parser: null,
+          kind: null,
+          problems: [`Article: ${problem}.`],
+        });
+      });
+    }
+
+    for (const [idType, shown] of [
+      ['int', '"int"'],
+      [null, 'null'],
+      [5n, '5n'],
+      [{ kind: 'integer' }, "{ kind: 'integer' }"],
+    ] as const) {
+      it(`refuses ${shown}`, () => {
+        expect(compileId('Article', keyOf(INT4), idType as never)).to.deep.equal({
+          parser: null,
+          kind: null,
+          problems: [
+            `Article: idType ${shown} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
+          ],
+        });
+      });
+    }
+  });
+
+  for (const type of [
+    { kind: 'decimal', precision: null, scale: null },
+    { kind: 'float', maximum: 1 },
+    { kind: 'boolean' },
+    { kind: 'date' },
+    { kind: 'dateonly' },
+    { kind: 'time' },
+    { kind: 'json' },
+    { kind: 'array', element: INT4 },
+    { kind: 'blob' },
+    { kind: 'virtual' },
+    { kind: 'other', sqlType: 'INET' },
+  ] satisfies ColumnType[]) {
+    it(`asks for a function where the key is of type ${type.kind}`, () => {
+      expect(compileId('Article', keyOf(type), undefined)).to.deep.equal({
+        parser: null,
+        kind: null,
+        problems: [
+          `Article: the primary key 'id' is of type ${type.kind}, which no path segment can hold; ` +
+            'give @Crud an idType function that reads it.',
+        ],
+      });
+    });
+  }
+
+  describe('for any text at all', () => {
+    const types: readonly ColumnType[] = [
+      INT4,
+      { kind: 'bigint' },
+      { kind: 'uuid' },
+      { kind: 'string', maxLength: 5 },
+      { kind: 'enum', values: ['red'] },
+    ];
+    const anyText = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme' }),
+      fc.bigInt().map(String),
+      fc.double().map(String),
+      fc.uuid(),
+    );
+
+    it('never throws, and says one of three things', () => {
+      for (const parse of types.map((type) => parserOf(type))) {
+        fc.assert(
+          fc.property(anyText, (raw) => {
+            expect(parse(raw).kind).to.be.oneOf(['id', 'malformed', 'impossible']);
+          }),
+        );
+      }
+    });
+
+    it('reads every int4, and no other integer', () => {
+      const parse = parserOf(INT4);
+      fc.assert(
+        fc.property(fc.bigInt({ min: -(2n ** 40n), max: 2n ** 40n }), (integer) => {
+          const fits = integer >= -(2n ** 31n) && integer < 2n ** 31n;
+          expect(parse(String(integer))).to.deep.equal(fits ? found(Number(integer)) : IMPOSSIBLE);
+        }),
+      );
+    });
+
+    it('reads every int8 as its text, and no other integer', () => {
+      const parse = parserOf({ kind: 'bigint' });
+      fc.assert(
+        fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (integer) => {
+          const fits = integer >= -(2n ** 63n) && integer < 2n ** 63n;
+          expect(parse(String(integer))).to.deep.equal(fits ? found(String(integer)) : IMPOSSIBLE);
+        }),
+      );
+    });
+  });
+});

@@ -1,0 +1,435 @@
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { DataTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { parseSortTerm, totalOrder } from '../../../src/compile/compile-options.js';
+import { FILTER_OPERATORS } from '../../../src/declare/crud-options.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
+import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
+
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
+
+const City = defineModel('City', {
+  name: DataTypes.STRING,
+  population: DataTypes.INTEGER,
+  isCapital: DataTypes.BOOLEAN,
+  founded: DataTypes.DATEONLY,
+  elevation: DataTypes.FLOAT,
+  area: DataTypes.DECIMAL,
+  tags: DataTypes.ARRAY(DataTypes.STRING),
+  details: DataTypes.JSONB,
+  source: DataTypes.JSON,
+  flag: DataTypes.BLOB,
+  label: DataTypes.VIRTUAL,
+  address: DataTypes.INET,
+});
+const ATTRIBUTES =
+  'id, name, population, isCapital, founded, elevation, area, tags, details, source, flag, label, address';
+
+@Table({ timestamps: false })
+class User extends Model {
+  @Column(DataType.STRING) declare email: string;
+  @Exclude() @Column(DataType.STRING) declare passwordHash: string;
+}
+attach(User);
+
+describe('the options etag and ifMatch', () => {
+  const VersionedCity = defineModel('VersionedCity', { name: DataTypes.STRING }, { version: true });
+
+  it('are the version where the model has one, and no condition', () => {
+    expect(planOf(VersionedCity)).to.deep.include({
+      entityTag: { kind: 'version', attribute: 'version', maximum: 2_147_483_647n },
+      ifMatch: 'optional',
+    });
+    expect(planOf(City).entityTag).to.equal(null);
+    expect(planOf(VersionedCity, { etag: false }).entityTag).to.equal(null);
+    expect(planOf(City, { etag: 'xmin', ifMatch: 'required' })).to.deep.include({ ifMatch: 'required' });
+  });
+
+  it('report what they cannot be, and what the model lacks for them', () => {
+    expect(problemsOf(City, { etag: 'version' })).to.deep.equal([
+      "City: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.",
+    ]);
+    expect(problemsOf(City, { ifMatch: 'required' })).to.deep.equal([
+      "City: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.",
+    ]);
+    expect(problemsOf(City, { etag: 'hash', ifMatch: 'always' })).to.deep.equal([
+      `City: etag is "hash"; use 'version', 'xmin' or false.`,
+      `City: ifMatch is "always"; use 'optional' or 'required'.`,
+    ]);
+  });
+});
+
+describe('the option endpoints', () => {
+  it('is all five by default', () => {
+    expect(planOf(City).endpoints).to.deep.equal(new Set(['list', 'read', 'create', 'update', 'delete']));
+  });
+
+  it('takes any iterable, and each name once', () => {
+    const lists = [
+      ['read', 'list', 'read'],
+      new Set(['read', 'list']),
+      new Map([
+        ['read', 1],
+        ['list', 2],
+      ]).keys(),
+    ];
+    for (const endpoints of lists) {
+      expect(planOf(City, { endpoints }).endpoints).to.deep.equal(new Set(['read', 'list']));
+    }
+  });
+
+  it('takes what can be gone through once, for one record and for many', () => {
+    const names = ['list', 'createMany', 'deleteMany'][Symbol.iterator]();
+    const { endpoints, bulk } = planOf(City, { endpoints: names as never, filterAllow: ['name'] });
+    expect(endpoints).to.deep.equal(new Set(['list']));
+    expect(bulk).to.deep.equal({ endpoints: new Set(['createMany', 'deleteMany']), max: 100 });
+  });
+
+  it('reports every name that is none, with the nearest one', () => {
+    expect(problemsOf(City, { endpoints: ['lst', 'read', 'LIST', 'everything', 5] })).to.deep.equal([
+      `City: endpoints has "lst"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
+      `City: endpoints has "LIST"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
+      `City: endpoints has "everything"; use ${ALL_ENDPOINTS}.`,
+      `City: endpoints has 5; use ${ALL_ENDPOINTS}.`,
+    ]);
+  });
+});
+
+describe('the option pageSize', () => {
+  for (const [given, expected] of [
+    [undefined, { default: 20, max: 100 }],
+    [{}, { default: 20, max: 100 }],
+    [{ default: 50 }, { default: 50, max: 100 }],
+    [{ max: 500 }, { default: 20, max: 500 }],
+    [{ max: 10 }, { default: 10, max: 10 }],
+    [
+      { default: 1, max: 1 },
+      { default: 1, max: 1 },
+    ],
+  ] as const) {
+    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(given)}`, () => {
+      expect(planOf(City, { pageSize: given }).pageSize).to.deep.equal(expected);
+    });
+  }
+
+  for (const [value, shown] of [
+    [0, '0'],
+    [-1, '-1'],
+    [1.5, '1.5'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['20', '"20"'],
+    [null, 'null'],
+    [20n, '20n'],
+  ] as const) {
+    it(`refuses ${shown}`, () => {
+      expect(problemsOf(City, { pageSize: { max: value } })).to.deep.equal([
+        `City: pageSize.max is ${shown}; use an integer from 1.`,
+      ]);
+    });
+  }
+
+  it('refuses a default above the maximum, and above the usual maximum', () => {
+    expect(problemsOf(City, { pageSize: { default: 30, max: 10 } })).to.deep.equal([
+      'City: pageSize.default is 30, above pageSize.max 10; raise it: pageSize: { default: 30, max: 30 }.',
+    ]);
+    expect(problemsOf(City, { pageSize: { default: 101 } })).to.deep.equal([
+      'City: pageSize.default is 101, above pageSize.max 100; raise it: pageSize: { default: 101, max: 101 }.',
+    ]);
+  });
+
+  it('refuses a name that nobody reads', () => {
+    expect(problemsOf(City, { pageSize: { maximum: 50 } })).to.deep.equal([
+      "City: pageSize has no 'maximum'; use default and max.",
+    ]);
+  });
+});
+
+describe('the option filterAllow', () => {
+  const order = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='];
+  const equality = ['==', '!=', '=in=', '=out=', '=isnull='];
+  const pattern = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
+  const array = ['=contains=', '=overlaps=', '=isempty=', '=isnull='];
+
+  /** The operators by name. */
+  const operatorsIn = (filterAllow: object) =>
+    new Map([...planOf(City, { filterAllow }).filters].map(([name, { operators }]) => [name, operators]));
+
+  it('is nothing by default', () => {
+    expect(planOf(City).filters).to.deep.equal(new Map());
+  });
+
+  it('gives each named attribute the operators of its type', () => {
+    const filterAllow = ['name', 'population', 'isCapital', 'founded', 'area', 'tags', 'details'];
+    expect(operatorsIn(filterAllow)).to.deep.equal(
+      new Map([
+        ['name', [...equality, ...order, ...pattern]],
+        ['population', [...equality, ...order]],
+        ['isCapital', equality],
+        ['founded', [...equality, ...order]],
+        ['area', [...equality, ...order]],
+        ['tags', array],
+        ['details', ['=isnull=']],
+      ]),
+    );
+  });
+
+  it('narrows the operators, under whichever spelling, each once', () => {
+    const filterAllow = {
+      name: ['==', '=like='],
+      population: ['<', '=lt=', '>=', '<=', '>'],
+      isCapital: true,
+    };
+    expect(operatorsIn(filterAllow)).to.deep.equal(
+      new Map([
+        ['name', ['==', '=like=']],
+        ['population', ['=lt=', '=ge=', '=le=', '=gt=']],
+        ['isCapital', equality],
+      ]),
+    );
+  });
+
+  it('reports attributes that do not exist, with the nearest one', () => {
+    const filterAllow = ['nmae', 'hasOwnProperty', 'name'];
+    expect(problemsOf(City, { filterAllow })).to.deep.equal([
+      "City: filterAllow names 'nmae', which is not an attribute. Did you mean 'name'? " +
+        `The attributes are ${ATTRIBUTES}.`,
+      `City: filterAllow names 'hasOwnProperty', which is not an attribute. The attributes are ${ATTRIBUTES}.`,
+    ]);
+  });
+
+  it('reports attributes of a type that cannot be filtered', () => {
+    expect(problemsOf(City, { filterAllow: ['flag', 'label', 'address'] })).to.deep.equal([
+      "City: filterAllow names 'label', whose type cannot be filtered; remove it.",
+    ]);
+  });
+
+  it('takes values inside of JSONB, with what they are', () => {
+    const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
+    const inside = { attribute: 'details' };
+    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+      new Map<string, object>([
+        [
+          'details.name',
+          {
+            ...inside,
+            jsonType: 'string',
+            type: { kind: 'string', maxLength: null },
+            operators: [...equality, ...order, ...pattern],
+          },
+        ],
+        [
+          'details.sizes.0',
+          {
+            ...inside,
+            jsonType: 'number',
+            type: { kind: 'float', maximum: Number.MAX_VALUE },
+            operators: [...equality, ...order],
+          },
+        ],
+        ['details.on', { ...inside, jsonType: 'boolean', type: { kind: 'boolean' }, operators: equality }],
+      ]),
+    );
+  });
+
+  it('reports values inside of JSON without what they are', () => {
+    const use = (name: string) =>
+      `City: filterAllow names '${name}', a value inside of JSON, without what it is; ` +
+      `use '${name}': 'string', 'number' or 'boolean'.`;
+    expect(problemsOf(City, { filterAllow: ['details.size'] })).to.deep.equal([use('details.size')]);
+    for (const wanted of [true, false, ['=='], 'integer', {}, undefined])
+      expect(problemsOf(City, { filterAllow: { 'details.a.b': wanted } })).to.deep.equal([
+        use('details.a.b'),
+      ]);
+  });
+
+  it('reports values inside of what is no JSONB, and those that q cannot spell', () => {
+    const filterAllow = {
+      'source.size': 'number',
+      'name.size': 'number',
+      'details.a-b': 'string',
+      'details.': 'string',
+    };
+    const spelling = 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
+    expect(problemsOf(City, { filterAllow })).to.deep.equal([
+      "City: filterAllow names 'source.size', and source is no column of JSONB, which has values inside; remove it.",
+      "City: filterAllow names 'name.size', and name is no column of JSONB, which has values inside; remove it.",
+      `City: filterAllow names 'details.a-b', ${spelling}.`,
+      `City: filterAllow names 'details.', ${spelling}.`,
+    ]);
+    expect(problemsOf(User, { filterAllow: { 'passwordHash.x': 'string' } })).to.deep.equal([
+      "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+    ]);
+  });
+
+  it('reports operators that do not exist, and those that the type does not have', () => {
+    const filterAllow = { isCapital: ['==', '=lik=', '<'], name: ['~~'] };
+    expect(problemsOf(City, { filterAllow })).to.deep.equal([
+      "City: filterAllow.isCapital has the operator '=lik=', which does not exist; " +
+        "use some of ==, !=, =in=, =out=, =isnull=. Did you mean '=like='?",
+      "City: filterAllow.isCapital has the operator '<', which a boolean column does not have; " +
+        'use some of ==, !=, =in=, =out=, =isnull=.',
+      "City: filterAllow.name has the operator '~~', which does not exist; use some of " +
+        `${[...equality, ...order, ...pattern].join(', ')}.`,
+    ]);
+  });
+
+  it('reports what is neither true nor a list of operators', () => {
+    const filterAllow = { name: false, population: [], area: '==', founded: undefined };
+    expect(problemsOf(City, { filterAllow })).to.deep.equal([
+      'City: filterAllow.name is false; use true or a list of operators.',
+      'City: filterAllow.population is []; use true or a list of operators.',
+      'City: filterAllow.area is "=="; use true or a list of operators.',
+      'City: filterAllow.founded is undefined; use true or a list of operators.',
+    ]);
+  });
+
+  it('refuses a hidden attribute, and does not name it among the others', () => {
+    expect(problemsOf(User, { filterAllow: ['passwordHash', 'passwordHsh'] })).to.deep.equal([
+      "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+      "User: filterAllow names 'passwordHsh', which is not an attribute. The attributes are id, email.",
+    ]);
+  });
+
+  it('knows every operator of the documentation for some type', () => {
+    const operators = [...operatorsIn(['name', 'tags']).values()].flat();
+    expect([...new Set(operators)]).to.have.members(FILTER_OPERATORS);
+  });
+});
+
+describe('the option sortAllow', () => {
+  it('is the primary key by default', () => {
+    expect(planOf(City).sortable).to.deep.equal(['id']);
+  });
+
+  it('takes attributes, each once', () => {
+    expect(planOf(City, { sortAllow: ['name', 'population', 'name'] }).sortable).to.deep.equal([
+      'name',
+      'population',
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect(planOf(City, { sortAllow: [] }).sortable).to.deep.equal([]);
+  });
+
+  it('reports unknown, hidden and unsortable attributes', () => {
+    expect(
+      problemsOf(City, { sortAllow: ['populaton', 'tags', 'details', 'flag', 'label', 'address'] }),
+    ).to.deep.equal([
+      "City: sortAllow names 'populaton', which is not an attribute. Did you mean 'population'? " +
+        `The attributes are ${ATTRIBUTES}.`,
+      "City: sortAllow names 'tags', of type array, which has no order; remove it.",
+      "City: sortAllow names 'details', of type json, which has no order; remove it.",
+      "City: sortAllow names 'flag', of type blob, which has no order; remove it.",
+      "City: sortAllow names 'label', of type virtual, which has no order; remove it.",
+      "City: sortAllow names 'address', of type other, which has no order; remove it.",
+    ]);
+    expect(problemsOf(User, { sortAllow: ['passwordHash'] })).to.deep.equal([
+      "User: sortAllow names 'passwordHash', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+    ]);
+  });
+
+  it('is empty by default where the primary key is hidden or has no order', () => {
+    @Table({ timestamps: false })
+    class Token extends Model {
+      @Exclude({ toPlainOnly: true }) @PrimaryKey @Column(DataType.INTEGER) declare id: number;
+    }
+    const Host = defineModel('Host', { ip: { type: DataTypes.INET, primaryKey: true } });
+    expect(planOf(attach(Token)).sortable).to.deep.equal([]);
+    expect(planOf(Host, { idType: (raw: string) => raw }).sortable).to.deep.equal([]);
+  });
+});
+
+describe('the option defaultSort', () => {
+  const id = { attribute: 'id', descending: false };
+
+  it('is the primary key ascending by default', () => {
+    expect(planOf(City).defaultSort).to.deep.equal([id]);
+  });
+
+  it('appends the primary key in the direction of the last term', () => {
+    expect(planOf(City, { defaultSort: 'name' }).defaultSort).to.deep.equal([
+      { attribute: 'name', descending: false },
+      id,
+    ]);
+    expect(planOf(City, { defaultSort: 'name,-population' }).defaultSort).to.deep.equal([
+      { attribute: 'name', descending: false },
+      { attribute: 'population', descending: true },
+      { attribute: 'id', descending: true },
+    ]);
+  });
+
+  it('appends nothing where the primary key is named', () => {
+    expect(planOf(City, { defaultSort: '-id,name' }).defaultSort).to.deep.equal([
+      { attribute: 'id', descending: true },
+      { attribute: 'name', descending: false },
+    ]);
+  });
+
+  it('allows blanks around names and a plus before them', () => {
+    expect(planOf(City, { defaultSort: ' +name , -id ' }).defaultSort).to.deep.equal([
+      { attribute: 'name', descending: false },
+      { attribute: 'id', descending: true },
+    ]);
+  });
+
+  it('needs no sortAllow', () => {
+    expect(planOf(City, { defaultSort: 'name', sortAllow: [] }).defaultSort).to.deep.equal([
+      { attribute: 'name', descending: false },
+      id,
+    ]);
+  });
+
+  it('takes up to five attributes', () => {
+    const five = 'name,population,isCapital,founded,elevation';
+    expect(planOf(City, { defaultSort: five }).defaultSort).to.have.length(6);
+    expect(problemsOf(City, { defaultSort: `${five},area` })).to.deep.equal([
+      'City: defaultSort names 6 attributes; at most 5 are allowed.',
+    ]);
+  });
+
+  it('reports unknown, repeated, hidden and unsortable attributes at once', () => {
+    expect(problemsOf(City, { defaultSort: '-nam,name,-name,tags,' })).to.deep.equal([
+      "City: defaultSort names 'nam', which is not an attribute. Did you mean 'name'? " +
+        `The attributes are ${ATTRIBUTES}.`,
+      "City: defaultSort names 'name' twice; name it once.",
+      "City: defaultSort names 'tags', of type array, which has no order; remove it.",
+      `City: defaultSort names '', which is not an attribute. The attributes are ${ATTRIBUTES}.`,
+    ]);
+    expect(problemsOf(User, { defaultSort: 'passwordHash' })).to.deep.equal([
+      "User: defaultSort names 'passwordHash', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+    ]);
+  });
+});
+
+describe('parseSortTerm', () => {
+  for (const [item, expected] of [
+    ['name', { attribute: 'name', descending: false }],
+    ['-name', { attribute: 'name', descending: true }],
+    ['+name', { attribute: 'name', descending: false }],
+    ['--name', { attribute: '-name', descending: true }],
+    ['', { attribute: '', descending: false }],
+  ] as const) {
+    it(`reads '${item}'`, () => {
+      expect(parseSortTerm(item)).to.deep.equal(expected);
+    });
+  }
+});
+
+describe('totalOrder', () => {
+  it('leaves the terms it is given alone', () => {
+    const terms = Object.freeze([Object.freeze({ attribute: 'name', descending: true })]);
+    const order = totalOrder(terms, 'id');
+    expect(order).to.deep.equal([
+      { attribute: 'name', descending: true },
+      { attribute: 'id', descending: true },
+    ]);
+    expect(Object.isFrozen(order)).to.equal(true);
+  });
+});

@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { compilePlan } from '../../../src/compile/compile-plan.js';
+import type { RelationFilter, ResourceDeclaration } from '../../../src/compile/resource-plan.js';
+import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
+import { ConfigError } from '../../../src/util/config-error.js';
+import { decoratorReader } from '../../support/offline-models.js';
+import { relatedModels } from '../../support/related-models.js';
+
+type Options = Partial<Record<keyof ReturnType<typeof relatedModels>, object>>;
+
+type Models = Readonly<Record<string, ModelClass>>;
+
+function compile(options: Options, guards: readonly string[] = [], models: Models = relatedModels()) {
+  Exclude()((models['Country'] as ModelClass).prototype, 'secret');
+  const declarations = Object.entries(options).map(
+    ([name, each]): ResourceDeclaration => ({
+      model: models[name] as ModelClass,
+      options: each as CrudOptions,
+      ...(name === 'City' ? {} : { guards }),
+    }),
+  );
+  return compilePlan(declarations, decoratorReader);
+}
+
+/** What may be filtered by, in short. */
+function shown(filters: ReadonlyMap<string, RelationFilter>): object {
+  return Object.fromEntries(
+    [...filters].map(([name, { filters: own, relations }]) => [
+      name,
+      {
+        ...Object.fromEntries([...own].map(([each, { operators }]) => [each, operators])),
+        ...shown(relations),
+      },
+    ]),
+  );
+}
+
+function filtersOf(filterAllow: unknown, others: Options = {}): object {
+  const plan = compile({ City: { filterAllow }, ...others }).find(({ name }) => name === 'City');
+  return shown(plan?.relations.filters ?? new Map());
+}
+
+function problemsOf(filterAllow: unknown, others: Options = {}, guards: readonly string[] = []) {
+  try {
+    compile({ City: { filterAllow }, ...others }, guards);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const TEXT =
+  '== != =in= =out= =isnull= =lt= =le= =gt= =ge= =between= =notbetween= =like= =notlike= =ilike= =inotlike=';
+const text = TEXT.split(' ');
+
+describe('filterAllow with relations', () => {
+  it('takes attributes behind relations, in both forms', () => {
+    expect(filtersOf(['name', 'country.region'])).to.deep.equal({ country: { region: text } });
+    expect(filtersOf({ 'country.region': ['==', '=in='], 'country.continent.name': true })).to.deep.equal({
+      country: { region: ['==', '=in='], continent: { name: text } },
+    });
+    expect(filtersOf({ reviews: ['text', 'author.name'], tags: { name: ['=ke='] } })).to.deep.equal({
+      reviews: { text, author: { name: text } },
+      tags: { name: ['=like='] },
+    });
+  });
+
+  it('takes what the lists of the other model can be filtered by', () => {
+    const Review = { filterAllow: { text: ['=='], 'author.name': true } };
+    expect(filtersOf(['reviews'], { Review })).to.deep.equal({ reviews: { text: ['=='] } });
+    expect(filtersOf({ reviews: true }, { Review })).to.deep.equal({ reviews: { text: ['=='] } });
+    expect(filtersOf({ reviews: [] })).to.deep.equal({ reviews: {} });
+  });
+
+  it('asks the rule of the relation that may be included', () => {
+    const where = () => null as never;
+    const [plan] = compile({ City: { filterAllow: ['country.name'], include: { country: { where } } } });
+    const { include, filters } = plan?.relations ?? {};
+    expect(filters?.get('country')?.related).to.equal(include?.get('country'));
+    expect(include?.get('country')?.where).to.equal(where);
+  });
+
+  for (const [what, filterAllow, problem] of [
+    [
+      'an unknown relation',
+      ['contry.region'],
+      "City: filterAllow.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, tags.",
+    ],
+    [
+      'an unknown name that may be a relation',
+      { revews: true },
+      "City: filterAllow names 'revews', which is not an attribute. Did you mean 'reviews'? " +
+        'The attributes are id, name, size, countryId.',
+    ],
+    [
+      'an unknown attribute',
+      ['country.regin'],
+      "City: filterAllow names 'country.regin', which is not an attribute of Country. Did you mean 'region'? " +
+        'The attributes are id, name, region, flag, continentId.',
+    ],
+    [
+      'a hidden attribute',
+      ['country.secret'],
+      "City: filterAllow names 'country.secret', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+    ],
+    [
+      'an operator that does not exist',
+      { reviews: { rating: ['=gee='] } },
+      "City: filterAllow.reviews.rating has the operator '=gee=', which does not exist; " +
+        'use some of ==, !=, =in=, =out=, =isnull=, =lt=, =le=, =gt=, =ge=, =between=, =notbetween=. ' +
+        "Did you mean '=ge='?",
+    ],
+    [
+      'a path to many records',
+      ['reviews.rating'],
+      "City: filterAllow names 'reviews.rating', and reviews leads to many records, whose attributes stand in a list of " +
+        "their own; use reviews: ['rating'].",
+    ],
+    [
+      'many records behind another relation',
+      ['country.cities.name'],
+      "City: filterAllow names 'country.cities', which leads to many records; only the first relation of a condition may do so.",
+    ],
+    [
+      'three relations',
+      ['country.continent.planet.name'],
+      "City: filterAllow names 'country.continent.planet.name', behind more than 2 relations, which is the most that a " +
+        'condition may follow.',
+    ],
+    [
+      'a relation in the place of an attribute',
+      { 'country.continent': true },
+      "City: filterAllow names 'country.continent', which is a relation; name an attribute of Continent: 'country.continent.…'.",
+    ],
+    [
+      'a relation of another type',
+      { reviews: 'rating' },
+      'City: filterAllow has reviews: "rating"; use true, a list of attributes, or an object of attributes and operators.',
+    ],
+    [
+      'all of a model that names nothing',
+      { reviews: true },
+      'City: filterAllow has reviews: true, and filterAllow of Review names no attribute; use a list of attributes.',
+    ],
+  ] as const) {
+    it(`refuses ${what}, and names the mend`, () => {
+      expect(problemsOf(filterAllow)).to.deep.equal([problem]);
+    });
+  }
+
+  it('refuses rows that other code guards, unless include says which may be seen', () => {
+    const others = { Country: {} };
+    expect(problemsOf(['country.name'], others, ['CountryController overrides read'])).to.deep.equal([
+      'City: filterAllow.country would show what the routes of Country may hide, because CountryController overrides read; ' +
+        "name it in include: 'country': { where: … } says which rows may be seen, 'all' or a function of the request.",
+    ]);
+    const City = { filterAllow: ['country.name'], include: { country: { where: 'all' } } };
+    expect(() => compile({ City, ...others }, ['CountryController overrides read'])).not.to.throw();
+  });
+
+  for (const [what, choose] of Object.entries({
+    'a hook': ({ Country }) => Country?.addHook('beforeFind', () => {}),
+    'a finder of its own': ({ Country }) => {
+      if (Country) Country.findAll = async () => [];
+    },
+    'a scope that joins another table': ({ Country }) =>
+      Country?.addScope('defaultScope', { include: [{ association: 'continent', required: true }] }),
+    'a scope that joins the rows of another table': ({ Country }) =>
+      Country?.addScope('defaultScope', { include: [{ association: 'continent', right: true }] }),
+    'a scope that joins a table with a condition': ({ Country, Continent }) => {
+      Continent?.addScope('defaultScope', { where: { name: 'Europe' } });
+      Country?.addScope('defaultScope', { include: 'continent' });
+    },
+  } satisfies Record<string, (models: Models) => unknown>)) {
+    it(`refuses rows that ${what} chooses`, () => {
+      const models: Models = relatedModels();
+      choose(models);
+      const refused = (City: object) => expect(() => compile({ City }, [], models)).to.throw(ConfigError);
+      refused({ filterAllow: ['country.name'] })
+        .with.property('message')
+        .that.includes("names 'country', and hooks");
+      const { City } = models;
+      City?.hasMany(models['Country'] as ModelClass, {
+        as: 'copies',
+        foreignKey: 'region',
+        constraints: false,
+      });
+      refused({ include: { copies: { count: true } } })
+        .with.property('message')
+        .that.includes('include.copies.count cannot be: hooks');
+      expect(() => compile({ City: { include: { copies: true } } }, [], models)).not.to.throw();
+    });
+  }
+
+  it('takes rows that a scope joins with others, and none without them', () => {
+    const models: Models = relatedModels();
+    models['Country']?.addScope('defaultScope', { include: [{ association: 'continent' }] });
+    expect(() => compile({ City: { filterAllow: ['country.name'] } }, [], models)).not.to.throw();
+  });
+
+  it('tells what is wrong with an included relation once', () => {
+    const City = { filterAllow: ['country.name'], include: { country: { where: 'none' } } };
+    expect(() => compile({ City }))
+      .to.throw(ConfigError)
+      .with.property('problems')
+      .that.has.length(1);
+  });
+});

@@ -1,0 +1,341 @@
+import { expect } from 'chai';
+import { Exclude, Expose } from 'class-transformer';
+import { IsString } from 'class-validator';
+import { DataTypes } from 'sequelize';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { compileResource } from '../../../src/compile/compile-resource.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
+import {
+  attach,
+  decoratorReader,
+  defineModel,
+  infoOf,
+  planOf,
+  problemsOf,
+} from '../../support/offline-models.js';
+
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
+
+const OPTIONS =
+  'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
+
+const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
+
+class Shown {
+  @Expose() title = '';
+}
+
+class Accepted {
+  @IsString() title = '';
+}
+
+class Undecorated {
+  title = '';
+}
+
+class Guard {
+  use(): void {}
+}
+
+describe('compileResource', () => {
+  it('fills in every default', () => {
+    const { parseId, ...plan } = planOf(Article);
+    expect(plan).to.deep.equal({
+      name: 'Article',
+      model: Article,
+      info: infoOf(Article),
+      exposure: { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
+      prefix: '/articles',
+      tags: ['Article'],
+      description: null,
+      endpoints: new Set(['list', 'read', 'create', 'update', 'delete']),
+      bulk: null,
+      pagination: 'offset',
+      pageSize: { default: 20, max: 100 },
+      count: null,
+      filters: new Map(),
+      sortable: ['id'],
+      defaultSort: [{ attribute: 'id', descending: false }],
+      explicitSchemas: { read: null, create: null, update: null },
+      dependencies: [],
+      idKind: 'integer',
+      unknownQuery: 'reject',
+      entityTag: null,
+      ifMatch: 'optional',
+      access: null,
+      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
+    });
+    expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
+  });
+
+  it('takes every option', () => {
+    const handler = () => {};
+    const { parseId, info, exposure, ...plan } = planOf(Article, {
+      prefix: '/posts',
+      tags: ['Blog', 'Public'],
+      description: 'What was written.',
+      endpoints: ['list'],
+      pagination: 'cursor',
+      pageSize: { default: 5, max: 50 },
+      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
+      filterAllow: { title: ['=='] },
+      sortAllow: ['title'],
+      defaultSort: '-views',
+      readSchema: Shown,
+      createSchema: Accepted,
+      updateSchema: Accepted,
+      dependencies: [handler, Guard],
+      idType: 'bigint',
+      unknownQuery: 'ignore',
+    });
+    expect(plan).to.deep.equal({
+      name: 'Article',
+      model: Article,
+      prefix: '/posts',
+      tags: ['Blog', 'Public'],
+      description: 'What was written.',
+      endpoints: new Set(['list']),
+      bulk: null,
+      pagination: 'cursor',
+      pageSize: { default: 5, max: 50 },
+      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
+      filters: new Map([
+        ['title', { attribute: 'title', type: { kind: 'string', maxLength: 255 }, operators: ['=='] }],
+      ]),
+      sortable: ['title'],
+      defaultSort: [
+        { attribute: 'views', descending: true },
+        { attribute: 'id', descending: true },
+      ],
+      explicitSchemas: { read: Shown, create: Accepted, update: Accepted },
+      dependencies: [handler, Guard],
+      idKind: 'bigint',
+      unknownQuery: 'ignore',
+      entityTag: null,
+      ifMatch: 'optional',
+      access: null,
+      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
+    });
+    expect([info, exposure]).to.deep.equal([
+      infoOf(Article),
+      { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
+    ]);
+    expect(parseId('7')).to.deep.equal({ kind: 'id', value: '7' });
+  });
+
+  it('takes null and undefined for options that were not given', () => {
+    const nothing = { tags: null, endpoints: undefined, pageSize: null, filterAllow: null, readSchema: null };
+    const { parseId: _, ...plan } = planOf(Article, nothing);
+    const { parseId: __, ...usual } = planOf(Article);
+    expect(plan).to.deep.equal(usual);
+  });
+
+  it('freezes the plan and the lists in it, and leaves the options as they are', () => {
+    const options = { tags: ['a'], sortAllow: ['title'], dependencies: [] };
+    const plan = planOf(Article, options);
+    const parts = [plan, plan.tags, plan.pageSize, plan.sortable, plan.defaultSort, plan.dependencies];
+    expect([...parts, plan.explicitSchemas, plan.exposure].every(Object.isFrozen)).to.equal(true);
+    expect(Object.values(options).some(Object.isFrozen)).to.equal(false);
+  });
+
+  it('stops at what is wrong with the model itself', () => {
+    class Unattached extends Model {}
+    const options = { endpoints: ['lst'] };
+    const compilation = compileResource({ model: Unattached, options: options as never }, decoratorReader);
+    expect(compilation).to.deep.equal({
+      plan: null,
+      problems: [
+        "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in " +
+          'new Sequelize({ models: [...] }), before bootstrap is called.',
+      ],
+      claim: null,
+    });
+  });
+
+  it('reports everything that is wrong with the options, in their order', () => {
+    @Table({ timestamps: false })
+    class Wrong extends Model {
+      @Expose({ name: 'headline' }) @Column(DataType.STRING) declare title: string;
+      @Exclude() @Column(DataType.STRING) declare secret: string;
+    }
+    const problems = problemsOf(attach(Wrong), {
+      tags: 'Blog',
+      pagenation: 'cursor',
+      prefix: 'wrong',
+      endpoints: ['create', 'remove'],
+      pagination: 'keyset',
+      pageSize: { default: 0 },
+      filterAllow: ['secret'],
+      sortAllow: ['titel'],
+      defaultSort: 'secret',
+      readSchema: 'Shown',
+      createSchema: Undecorated,
+      updateSchema: {},
+      dependencies: [undefined, 'auth'],
+      idType: 'int',
+      unknownQuery: 'drop',
+    });
+    expect(problems).to.deep.equal([
+      "Wrong.title: @Expose({ name: 'headline' }) renames it in answers only; rename the attribute " +
+        "(its column keeps its name with @Column({ field: '…' })), or give @Crud a readSchema.",
+      'Wrong: tags is "Blog"; use a list of names.',
+      `Wrong: @Crud has no option 'pagenation'. Did you mean 'pagination'? The options are ${OPTIONS}.`,
+      "Wrong: idType \"int\" is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.",
+      'Wrong: prefix "wrong" is not a plain path; ' +
+        "use '/segments' of letters, digits, '-', '.', '_' and '~'.",
+      `Wrong: endpoints has "remove"; use ${ALL_ENDPOINTS}.`,
+      "Wrong: pagination is \"keyset\"; use 'offset' or 'cursor'.",
+      'Wrong: pageSize.default is 0; use an integer from 1.',
+      "Wrong: filterAllow names 'secret', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+      "Wrong: sortAllow names 'titel', which is not an attribute. Did you mean 'title'? " +
+        'The attributes are id, title.',
+      "Wrong: defaultSort names 'secret', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
+      'Wrong: readSchema is "Shown"; give it a class.',
+      'Wrong: no property of the createSchema Undecorated may pass; ' +
+        'give each one @Expose() or a class-validator decorator.',
+      'Wrong: updateSchema is {}; give it a class.',
+      'Wrong: dependencies[0] is undefined; use an Express handler or a routing-controllers middleware class.',
+      'Wrong: dependencies[1] is "auth"; use an Express handler or a routing-controllers middleware class.',
+      "Wrong: unknownQuery is \"drop\"; use 'reject' or 'ignore'.",
+    ]);
+  });
+
+  describe('the name of an option', () => {
+    it('refuses arrays of BLOBs that bodies would write, whatever is in them', () => {
+      const File = defineModel('File', {
+        parts: DataTypes.ARRAY(DataTypes.BLOB),
+        deep: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.BLOB)),
+      });
+      const problem = (name: string): string =>
+        `File.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
+        '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.';
+      expect(problemsOf(File)).to.deep.equal([problem('parts'), problem('deep')]);
+      expect(problemsOf(File, { endpoints: ['update'] })).to.have.lengthOf(2);
+      expect(problemsOf(File, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
+    });
+
+    it('refuses to filter and sort by names that q and sort cannot spell', () => {
+      const names = ['größe', 'first-name', 'a b', '-up', '+up', ' x'];
+      const Odd = defineModel('Odd', Object.fromEntries(names.map((name) => [name, DataTypes.STRING])));
+      const rename = 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it.';
+      expect(problemsOf(Odd, { filterAllow: names })).to.deep.equal(
+        names.map((name) => `Odd: filterAllow names '${name}', ${rename}`),
+      );
+      expect(problemsOf(Odd, { sortAllow: names })).to.deep.equal(
+        ['-up', '+up', ' x'].map(
+          (name) => `Odd: sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`,
+        ),
+      );
+      expect(problemsOf(Odd)).to.deep.equal([]);
+      expect(problemsOf(Odd, { sortAllow: ['größe', 'first-name', 'a b'] })).to.deep.equal([]);
+    });
+
+    it('leaves the order by a key that sort cannot spell to the server', () => {
+      const key = { type: DataTypes.INTEGER, primaryKey: true };
+      const { sortable, defaultSort } = planOf(defineModel('Odd', { '-id': key }));
+      expect([sortable, defaultSort]).to.deep.equal([[], [{ attribute: '-id', descending: false }]]);
+    });
+
+    it('refuses a model as a schema, whose instances would be records', () => {
+      expect(problemsOf(Article, { readSchema: Article })).to.deep.equal([
+        'Article: readSchema is the model Article; give it a class of its own, or leave it out.',
+      ]);
+    });
+
+    it('is not looked for among the properties of every object', () => {
+      expect(problemsOf(Article, { toString: true, constructor: 1 })).to.deep.equal([
+        `Article: @Crud has no option 'toString'. The options are ${OPTIONS}.`,
+        `Article: @Crud has no option 'constructor'. The options are ${OPTIONS}.`,
+      ]);
+    });
+
+    it('may be in another case for the nearest one', () => {
+      expect(problemsOf(Article, { pagesize: 20 })).to.deep.equal([
+        `Article: @Crud has no option 'pagesize'. Did you mean 'pageSize'? The options are ${OPTIONS}.`,
+      ]);
+    });
+  });
+
+  describe('a choice', () => {
+    it('gets the nearest one for a near miss', () => {
+      expect(problemsOf(Article, { pagination: 'Cursor', unknownQuery: 'rejct' })).to.deep.equal([
+        "Article: pagination is \"Cursor\"; use 'offset' or 'cursor'. Did you mean 'cursor'?",
+        "Article: unknownQuery is \"rejct\"; use 'reject' or 'ignore'. Did you mean 'reject'?",
+      ]);
+    });
+
+    it('may be wrong in any way', () => {
+      expect(
+        problemsOf(Article, { pagination: Object.create(null), unknownQuery: Symbol('x') }),
+      ).to.deep.equal([
+        "Article: pagination is [Object: null prototype] {}; use 'offset' or 'cursor'.",
+        "Article: unknownQuery is Symbol(x); use 'reject' or 'ignore'.",
+      ]);
+    });
+  });
+
+  describe('a schema class', () => {
+    it('needs a property that may pass in its own direction', () => {
+      class ReadOnly {
+        @Expose({ toPlainOnly: true }) title = '';
+      }
+      class WriteOnly {
+        @Expose({ toClassOnly: true }) title = '';
+      }
+      class Hidden {
+        @Exclude() @IsString() title = '';
+      }
+      const options = { readSchema: WriteOnly, createSchema: ReadOnly, updateSchema: Hidden };
+      expect(problemsOf(Article, options)).to.deep.equal([
+        'Article: no property of the readSchema WriteOnly may pass; ' +
+          'give each one @Expose() or a class-validator decorator.',
+        'Article: no property of the createSchema ReadOnly may pass; ' +
+          'give each one @Expose() or a class-validator decorator.',
+        'Article: no property of the updateSchema Hidden may pass; ' +
+          'give each one @Expose() or a class-validator decorator.',
+      ]);
+      expect(problemsOf(Article, { readSchema: ReadOnly, createSchema: WriteOnly })).to.deep.equal([]);
+    });
+
+    it('may have its properties from a class that it extends', () => {
+      class Extended extends Accepted {}
+      expect(planOf(Article, { createSchema: Extended }).explicitSchemas.create).to.equal(Extended);
+    });
+  });
+
+  describe('the dependencies', () => {
+    it('may hold anything, however large or circular, and it is named shortly', () => {
+      const circular: { self?: unknown } = {};
+      circular.self = circular;
+      expect(problemsOf(Article, { dependencies: [circular, 5n, new Guard(), 'x'.repeat(9)] })).to.deep.equal(
+        [
+          'Article: dependencies[0] is <ref *1> { self: [Circular *1] }; ' +
+            'use an Express handler or a routing-controllers middleware class.',
+          'Article: dependencies[1] is 5n; use an Express handler or a routing-controllers middleware class.',
+          'Article: dependencies[2] is Guard {}; use an Express handler or a routing-controllers middleware class.',
+          'Article: dependencies[3] is "xxxxxxxxx"; ' +
+            'use an Express handler or a routing-controllers middleware class.',
+        ],
+      );
+    });
+  });
+
+  it('refuses writes of a version that the default scope leaves out', () => {
+    const made = defineModel(
+      'Log',
+      { name: DataTypes.TEXT },
+      {
+        version: true,
+        defaultScope: { attributes: { exclude: ['version'] } },
+      },
+    );
+    expect(problemsOf(made, {})).to.deep.equal([
+      'Log: the default scope leaves out version, without which Sequelize changes no row; have the scope read it: @Exclude() hides ' +
+        'it from answers.',
+    ]);
+    expect(problemsOf(made, { endpoints: ['list', 'read', 'create'] })).to.deep.equal([]);
+  });
+});

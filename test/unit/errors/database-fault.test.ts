@@ -1,0 +1,324 @@
+import { expect } from 'chai';
+import { DatabaseError as PgError } from 'pg';
+import {
+  AccessDeniedError,
+  ConnectionAcquireTimeoutError,
+  ConnectionError,
+  ConnectionRefusedError,
+  ConnectionTimedOutError,
+  DatabaseError,
+  DataTypes,
+  EagerLoadingError,
+  EmptyResultError,
+  ExclusionConstraintError,
+  ForeignKeyConstraintError,
+  HostNotFoundError,
+  HostNotReachableError,
+  InvalidConnectionError,
+  OptimisticLockError,
+  UniqueConstraintError,
+  UnknownConstraintError,
+  ValidationError,
+  ValidationErrorItem,
+} from 'sequelize';
+import { describeFault, type FaultKind } from '../../../src/errors/database-fault.js';
+import { caughtError } from '../../support/caught-error.js';
+import { defineModel } from '../../support/offline-models.js';
+
+const SECRET = 'hunter22';
+
+/** What PostgreSQL reports, as pg makes an error of it. */
+function serverError(code: string, fields: Partial<PgError> = {}): PgError & { sql: string } {
+  const error = new PgError(`a message with ${SECRET}`, 100, 'error');
+  return Object.assign(error, {
+    code,
+    severity: 'ERROR',
+    detail: `Key (email)=(${SECRET}) already exists.`,
+    sql: `INSERT … '${SECRET}'`,
+    ...fields,
+  });
+}
+
+/** What Node or pg throw without asking the server. */
+function plainError(message: string, code?: string): Error & { sql: string } {
+  return Object.assign(new Error(message), code === undefined ? {} : { code }, { sql: 'SELECT 1' });
+}
+
+/** Sequelize itself leaves the last arguments out; its types do not. */
+const Item = ValidationErrorItem as unknown as new (
+  message: string,
+  ...rest: unknown[]
+) => ValidationErrorItem;
+
+function faultOf(kind: FaultKind, names: object = {}) {
+  return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [], ...names };
+}
+
+describe('describeFault', () => {
+  describe('by SQLSTATE', () => {
+    for (const [code, kind] of [
+      ['23505', 'unique'],
+      ['23503', 'foreignKey'],
+      ['23001', 'foreignKey'],
+      ['23P01', 'exclusion'],
+      ['23502', 'invalid'],
+      ['23514', 'invalid'],
+      ['40001', 'concurrent'],
+      ['40P01', 'concurrent'],
+      ['55P03', 'locked'],
+      ['44000', 'invalid'],
+      ['P0001', 'refused'],
+      ['25P04', 'unavailable'],
+      ['40003', 'unavailable'],
+      ['57P04', 'unavailable'],
+      ['58030', 'unavailable'],
+      ['57014', 'timeout'],
+      ['22001', 'invalid'],
+      ['22003', 'invalid'],
+      ['22007', 'invalid'],
+      ['22008', 'invalid'],
+      ['22021', 'invalid'],
+      ['22023', 'invalid'],
+      ['22025', 'invalid'],
+      ['22P02', 'invalid'],
+      ['22P05', 'invalid'],
+      ['2201B', 'invalid'],
+      ['08000', 'unavailable'],
+      ['08006', 'unavailable'],
+      ['08P01', 'unavailable'],
+      ['53100', 'unavailable'],
+      ['53200', 'unavailable'],
+      ['53300', 'unavailable'],
+      ['57P01', 'unavailable'],
+      ['57P02', 'unavailable'],
+      ['57P03', 'unavailable'],
+      ['57P05', 'unavailable'],
+      ['25P03', 'unavailable'],
+      ['25006', 'readOnly'],
+      ['25P02', 'unexpected'],
+      ['42501', 'unexpected'],
+      ['42601', 'unexpected'],
+      ['42P01', 'unexpected'],
+      ['42703', 'unexpected'],
+      ['XX000', 'unexpected'],
+      ['99999', 'unexpected'],
+    ] as const) {
+      it(`takes ${code} for ${kind}, wrapped by Sequelize or not`, () => {
+        const error = serverError(code);
+        expect(describeFault(new DatabaseError(error))).to.deep.equal(
+          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
+        );
+        expect(describeFault(error)).to.deep.equal(
+          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
+        );
+      });
+    }
+
+    it('keeps the names that the server gives, and nothing else', () => {
+      const names = { constraint: 'users_email_key', table: 'users', column: 'email' };
+      const fault = describeFault(new DatabaseError(serverError('23505', names)));
+      expect(fault).to.deep.equal(faultOf('unique', names));
+      expect(JSON.stringify(fault)).not.to.include(SECRET);
+    });
+
+    it('takes names that are no texts for missing', () => {
+      const names = { constraint: 5, table: null, column: {} } as object;
+      expect(describeFault(serverError('23514', names))).to.deep.equal(faultOf('invalid'));
+    });
+  });
+
+  describe('in the classes of Sequelize', () => {
+    const names = { constraint: 'a_b_key', table: 'a', column: null };
+    const unnamed = { constraint: 'a_b_key', table: 'a' };
+
+    for (const [error, expected] of [
+      [
+        new UniqueConstraintError({
+          parent: serverError('23505', unnamed),
+          errors: [new Item('email must be unique', 'unique violation', 'email', SECRET, null, 'not_unique')],
+        }),
+        faultOf('unique', names),
+      ],
+      [
+        new ForeignKeyConstraintError({ parent: serverError('23503', unnamed), table: 'b' }),
+        faultOf('foreignKey', names),
+      ],
+      [new ExclusionConstraintError({ parent: serverError('23P01', unnamed) }), faultOf('exclusion', names)],
+      [new UnknownConstraintError({ parent: serverError('42704', unnamed) }), faultOf('unexpected', names)],
+      [new OptimisticLockError({ modelName: 'Article', values: { title: SECRET } }), faultOf('concurrent')],
+      [new EagerLoadingError('x is not associated to y'), faultOf('unexpected')],
+    ] as const) {
+      it(`understands ${error.name}`, () => {
+        expect(describeFault(error)).to.deep.equal(expected);
+      });
+    }
+
+    for (const [error, label] of [
+      [new ConnectionAcquireTimeoutError(plainError('Operation timeout')), 'a full pool'],
+      [new ConnectionError(plainError('timeout expired')), 'a connect that takes too long'],
+      [new ConnectionError(plainError('Connection terminated unexpectedly')), 'a lost connection'],
+      [new ConnectionRefusedError(plainError('connect', 'ECONNREFUSED')), 'a refused connection'],
+      [new ConnectionTimedOutError(plainError('connect', 'ETIMEDOUT')), 'a timed out connection'],
+      [new HostNotFoundError(plainError('getaddrinfo', 'ENOTFOUND')), 'an unknown host'],
+      [new HostNotReachableError(plainError('connect', 'EHOSTUNREACH')), 'an unreachable host'],
+      [new InvalidConnectionError(plainError('connect', 'EINVAL')), 'an invalid address'],
+      [new AccessDeniedError(serverError('28P01')), 'a changed password'],
+      [new ConnectionError(serverError('53300')), 'too many connections'],
+      [new ConnectionError(serverError('3D000')), 'a missing database'],
+    ] as const) {
+      it(`takes ${error.name} for ${label}: unavailable`, () => {
+        expect(describeFault(error)).to.deep.equal(faultOf('unavailable'));
+      });
+    }
+
+    it('understands what is wrong with a connection during a query', () => {
+      for (const parent of [
+        plainError('read', 'ECONNRESET'),
+        plainError('write', 'EPIPE'),
+        plainError('getaddrinfo', 'EAI_AGAIN'),
+        plainError('Connection terminated'),
+        plainError('Connection terminated unexpectedly'),
+        plainError('Client has encountered a connection error and is not queryable'),
+        plainError('Client was closed and is not queryable'),
+      ]) {
+        expect(describeFault(new DatabaseError(parent)), parent.message).to.deep.equal(
+          faultOf('unavailable'),
+        );
+      }
+    });
+
+    it("takes pg's own timeout for one", () => {
+      expect(describeFault(new DatabaseError(plainError('Query read timeout')))).to.deep.equal(
+        faultOf('timeout'),
+      );
+    });
+
+    it('takes any other error of the driver for unexpected', () => {
+      for (const parent of [
+        plainError('bind message'),
+        plainError('x', 'toString'),
+        plainError('x', 'ERR_X'),
+      ]) {
+        expect(describeFault(new DatabaseError(parent))).to.deep.equal(faultOf('unexpected'));
+      }
+    });
+  });
+
+  describe('of a validation by Sequelize', () => {
+    const User = defineModel(
+      'User',
+      {
+        email: { type: DataTypes.STRING, validate: { isEmail: true } },
+        age: { type: DataTypes.INTEGER, validate: { min: { args: [18], msg: 'too young' } } },
+        name: { type: DataTypes.STRING, allowNull: false },
+        code: {
+          type: DataTypes.STRING,
+          validate: {
+            quotes(value: unknown): void {
+              throw new Error(`what is ${value}?`);
+            },
+          },
+        },
+        born: {
+          type: DataTypes.DATE,
+          validate: {
+            past(value: unknown): void {
+              throw new Error(`not before ${String(value)}`);
+            },
+          },
+        },
+        details: {
+          type: DataTypes.JSONB,
+          validate: {
+            known(value: { user: string }): void {
+              throw new Error(`${value.user} is unknown`);
+            },
+          },
+        },
+      },
+      {
+        validate: {
+          complete(): void {
+            throw new Error('something is missing');
+          },
+        },
+      },
+    );
+
+    async function violationsOf(values: object) {
+      const fault = describeFault(await caughtError(() => User.build({ ...values }).validate()));
+      return fault?.kind === 'invalid'
+        ? fault.violations.toSorted((a, b) => (a.rule < b.rule ? -1 : 1))
+        : fault;
+    }
+
+    it('tells every rule that failed, with its attribute', async () => {
+      expect(await violationsOf({ email: 'x', age: 7 })).to.deep.equal([
+        { attribute: 'complete', rule: 'complete', message: 'something is missing' },
+        { attribute: 'email', rule: 'isEmail', message: 'Validation isEmail on email failed' },
+        { attribute: 'name', rule: 'is_null', message: 'User.name cannot be null' },
+        { attribute: 'age', rule: 'min', message: 'too young' },
+      ]);
+    });
+
+    it('repeats no value, whatever it is part of', async () => {
+      const born = new Date('2026-01-31T08:00:00Z');
+      const values = { name: 'Ada', code: SECRET, born, details: { user: SECRET } };
+      expect(await violationsOf(values)).to.deep.equal([
+        { attribute: 'complete', rule: 'complete', message: 'something is missing' },
+        { attribute: 'details', rule: 'known', message: 'details is not valid' },
+        { attribute: 'born', rule: 'past', message: 'born is not valid' },
+        { attribute: 'code', rule: 'quotes', message: 'code is not valid' },
+      ]);
+    });
+
+    it('understands one without an attribute, a rule or a value that JSON has', () => {
+      const item = new Item('wrong');
+      const big = new Item('5000n', 'Validation error', 'count', 5000n);
+      const { violations } = describeFault(new ValidationError('', [item, big])) ?? {};
+      expect(violations).to.deep.equal([
+        { attribute: null, rule: 'validate', message: 'wrong' },
+        { attribute: 'count', rule: 'validate', message: 'count is not valid' },
+      ]);
+    });
+  });
+
+  describe('of what is not about a database', () => {
+    for (const [label, error] of [
+      ['null', null],
+      ['undefined', undefined],
+      ['a text', '23505'],
+      ['a number', 23505],
+      ['an error', new Error('x')],
+      ['an error with a code', plainError('x', 'ECONNREFUSED')],
+      ['an error with a SQLSTATE but no severity', plainError('x', '23505')],
+      ['an error with a parent of its own', Object.assign(new Error('x'), { parent: { code: 'x' } })],
+      ['an object with a parent of its own', { parent: { parent: {} } }],
+      ['an empty result, which is for its caller', new EmptyResultError('x')],
+    ] as const) {
+      it(`is null for ${label}`, () => {
+        expect(describeFault(error)).to.equal(null);
+      });
+    }
+
+    it('still understands what another copy of Sequelize threw', () => {
+      for (const [parent, kind] of [
+        [serverError('23505'), 'unique'],
+        [plainError('connect', 'ECONNREFUSED'), 'unavailable'],
+      ] as const) {
+        expect(describeFault(Object.assign(new Error('x'), { parent }))).to.deep.equal(faultOf(kind));
+      }
+    });
+
+    it("still understands pg's words without an error of Sequelize around them", () => {
+      expect(describeFault(new Error('Connection terminated unexpectedly'))).to.deep.equal(
+        faultOf('unavailable'),
+      );
+      expect(
+        describeFault(
+          new Error('ConnectionManager.getConnection was called after the connection manager was closed!'),
+        ),
+      ).to.deep.equal(faultOf('unavailable'));
+    });
+  });
+});

@@ -1,0 +1,339 @@
+/** What the statements find and write is tested against PostgreSQL; here, what is text, what is a value, and what is shared. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DataTypes } from 'sequelize';
+import { JSON_TYPES } from '../../../../src/declare/crud-options.js';
+import { arrayLiteral } from '../../../../src/execute/sql/encode-parameter.js';
+import { liftValues } from '../../../../src/execute/sql/lift-values.js';
+import { OperationCompiler } from '../../../../src/execute/sql/operation-compiler.js';
+import { columnsOf, compilePredicate } from '../../../../src/execute/sql/predicate-sql.js';
+import { bindSlots, fillSlots, toStatement } from '../../../../src/execute/sql/statement.js';
+import { setIndexes } from '../../../../src/execute/sql/table-indexes.js';
+import type { Predicate, Slot, Value } from '../../../../src/operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../../../src/operation/predicates.js';
+import { defineModel, infoOf } from '../../../support/offline-models.js';
+
+const info = infoOf(
+  defineModel(
+    'Note',
+    {
+      id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
+      text: { type: DataTypes.TEXT, allowNull: false, field: 'body' },
+      stars: DataTypes.INTEGER,
+    },
+    { timestamps: true, paranoid: true, tableName: 'notes' },
+  ),
+);
+const ID: Slot = { slot: 'id' };
+const where = allOf(equalTo('id', ID), aliveRows(info));
+const select = Object.freeze({ columns: ['id', 'text'] });
+const attributesOf = (...names: string[]) =>
+  [...info.attributes.values()].filter(({ name }) => names.includes(name));
+const [updatedAt = null] = attributesOf('updatedAt');
+const FOUND = '("Note"."id" = $1) AND ("Note"."deletedAt" IS NULL)';
+
+describe('OperationCompiler', () => {
+  const compiler = new OperationCompiler(info);
+
+  it('reads the selected columns of a row by its key', () => {
+    expect(compiler.read({ kind: 'read', where, select })).to.deep.equal({
+      text: `SELECT "id", "body" FROM "notes" AS "Note" WHERE ${FOUND}`,
+      values: [ID],
+    });
+  });
+
+  it('reads rows without any column', () => {
+    expect(compiler.read({ kind: 'read', where: equalTo('id', ID), select: { columns: [] } }).text).to.equal(
+      'SELECT  FROM "notes" AS "Note" WHERE "Note"."id" = $1',
+    );
+  });
+
+  it('inserts a row', () => {
+    const rowOf = () => attributesOf('text', 'stars');
+    expect(compiler.insert('011', rowOf, { returning: select })).to.deep.equal({
+      text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, $2) RETURNING "id", "body"',
+      values: [{ slot: 'set.text' }, { slot: 'set.stars' }],
+    });
+  });
+
+  it('writes a row only where another one is there', () => {
+    const references = [{ attribute: 'stars', target: info, key: 'id', where: equalTo('text', 'open') }];
+    const rowOf = () => attributesOf('text', 'stars');
+    const row =
+      'EXISTS (SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = $3::int8 AND ("Note"."body" = $4))';
+    const stars = { slot: 'set.stars' };
+    expect(compiler.insert('011', rowOf, { references, returning: select })).to.deep.equal({
+      text: `INSERT INTO "notes" ("body", "stars") SELECT $1, $2 WHERE ${row} RETURNING "id", "body"`,
+      values: [{ slot: 'set.text' }, stars, stars, 'open'],
+    });
+    const setOf = () => attributesOf('stars');
+    const write = { where: equalTo('id', ID), references, returning: select };
+    expect(compiler.update('001', setOf, { updatedAt: null, version: null }, write)).to.deep.equal({
+      text: `UPDATE "notes" AS "Note" SET "stars" = $1 WHERE (("Note"."id" = $2) AND (${row})) AND ("Note"."stars" IS DISTINCT FROM $5) RETURNING "id", "body"`,
+      values: [stars, ID, stars, 'open', stars],
+    });
+  });
+
+  it('inserts a row without values', () => {
+    expect(compiler.insert('000', () => [], { returning: select }).text).to.equal(
+      'INSERT INTO "notes" ("id") VALUES (DEFAULT) RETURNING "id", "body"',
+    );
+  });
+
+  it('updates a row that differs, with parameters of their own for what is compared', () => {
+    const setOf = () => attributesOf('text', 'stars');
+    expect(
+      compiler.update('011', setOf, { updatedAt, version: null }, { where, returning: select }),
+    ).to.deep.equal({
+      text:
+        'UPDATE "notes" AS "Note" SET "body" = $1, "stars" = $2, "updatedAt" = $3 ' +
+        'WHERE (("Note"."id" = $4) AND ("Note"."deletedAt" IS NULL)) AND ' +
+        '("Note"."body"::text IS DISTINCT FROM $5::text OR "Note"."stars" IS DISTINCT FROM $6) ' +
+        'RETURNING "id", "body"',
+      values: ['set.text', 'set.stars', 'now', 'id', 'set.text', 'set.stars'].map((slot) => ({ slot })),
+    });
+  });
+
+  it('deletes a row', () => {
+    expect(compiler.delete({ kind: 'delete', where, mark: null })).to.deep.equal({
+      text: `DELETE FROM "notes" AS "Note" WHERE ${FOUND}`,
+      values: [ID],
+    });
+  });
+
+  it('marks a row as deleted', () => {
+    expect(compiler.delete({ kind: 'delete', where, mark: 'deletedAt' })).to.deep.equal({
+      text: `UPDATE "notes" AS "Note" SET "deletedAt" = $1 WHERE ${FOUND.replace('$1', '$2')}`,
+      values: [{ slot: 'now' }, ID],
+    });
+  });
+
+  it('knows an operation again', () => {
+    const operation = Object.freeze({ kind: 'read', where, select } as const);
+    expect(compiler.read(operation)).to.equal(compiler.read(operation));
+  });
+
+  it('keeps a limited number of the shapes that clients choose', () => {
+    const read = (name: string) =>
+      compiler.read({ kind: 'read', where: equalTo('id', { slot: name }), select });
+    const first = read('first');
+    expect(read('first')).to.equal(first);
+    for (let index = 0; index < 1000; index += 1) read(`slot ${index}`);
+    expect(read('first')).not.to.equal(first);
+    expect(read('first')).to.deep.equal(first);
+  });
+
+  it('gives operations of one shape their own values', () => {
+    const textsOf = (text: string) => compiler.read({ kind: 'read', where: equalTo('text', text), select });
+    expect(textsOf('a').text).to.equal(textsOf('b').text);
+    expect(fillSlots(textsOf('a'), {})).to.deep.equal(['a']);
+    expect(fillSlots(textsOf('b'), {})).to.deep.equal(['b']);
+  });
+
+  it('tells operations apart that select other columns', () => {
+    const texts = [['id'], ['text'], ['id', 'text'], ['text', 'id']].map(
+      (columns) => compiler.read({ kind: 'read', where, select: { columns } }).text,
+    );
+    expect(new Set(texts)).to.have.property('size', 4);
+  });
+
+  it('refuses an attribute that the model does not have', () => {
+    const read = (predicate: Predicate, columns: string[]) => () =>
+      compiler.read({ kind: 'read', where: predicate, select: { columns } });
+    expect(read(where, ['lost'])).to.throw(TypeError, "Note has no attribute 'lost'.");
+    expect(read(equalTo('lost', '1'), ['id'])).to.throw(TypeError, "Note has no attribute 'lost'.");
+  });
+
+  it('refuses to run with a slot that is empty', () => {
+    expect(() => fillSlots(compiler.read({ kind: 'read', where, select }), {})).to.throw(
+      TypeError,
+      "The slot 'id' has no value.",
+    );
+  });
+});
+
+const OPERATORS = ['==', '!=', '=lt=', '=ge=', '=like=', '=inotlike='] as const;
+const SLOTS = { id: 'the id', 'scope.owner': 'the owner' };
+/** None of it is part of any text of a statement. */
+const boundValue = fc.string().map((text) => `~${text}~`);
+const value: fc.Arbitrary<Value> = fc.oneof(
+  boundValue,
+  fc.constantFrom(...Object.keys(SLOTS).map((slot) => ({ slot }))),
+);
+const attribute = fc.constantFrom('id', 'text', 'stars');
+const comparison = fc.oneof(
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom(...OPERATORS),
+    values: fc.tuple(value),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom('=between=', '=notbetween='),
+    values: fc.tuple(value, value),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom('=in=', '=out=', '=contains=', '=overlaps='),
+    values: fc.oneof(fc.array(boundValue, { minLength: 1 }), fc.constant([ID])),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom('=isnull=', '=isempty='),
+    values: fc.tuple(fc.constantFrom('true', 'false')),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute: fc.constantFrom('text.a', 'text.a.b'),
+    jsonType: fc.constantFrom(...JSON_TYPES),
+    operator: fc.constantFrom('==', '=ge='),
+    values: fc.tuple(value),
+  }),
+);
+const { predicate } = fc.letrec<Record<'predicate' | 'junction' | 'comparison' | 'exists', Predicate>>(
+  (tie) => ({
+    comparison,
+    junction: fc.record({
+      kind: fc.constantFrom('and', 'or'),
+      operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
+    }),
+    exists: fc.record({
+      kind: fc.constant('exists' as const),
+      target: fc.constant(info),
+      key: fc.constantFrom('id', 'text'),
+      value,
+      where: tie('predicate'),
+    }),
+    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction'), tie('exists')),
+  }),
+);
+
+describe('the plan of a list', () => {
+  const compiler = new OperationCompiler(info);
+  const select = { columns: ['id'] };
+  const slot = { slot: 'scope.Note.stars' };
+  const isPlanned = (where: Predicate | null, descending = false): boolean =>
+    compiler.isPlanned(
+      compiler.list({ select, order: [{ attribute: 'id', descending }] }),
+      compiler.lift(where),
+    );
+
+  it('depends on values, unless an index begins with the columns of slots and goes on with the order', () => {
+    const scoped = equalTo('stars', slot);
+    expect(isPlanned(null)).to.equal(false);
+    expect(isPlanned(equalTo('stars', '3'))).to.equal(true);
+    expect(isPlanned(scoped), 'as long as no index is known').to.equal(true);
+    const keys = (...columns: string[]) => [
+      { method: 'btree', keys: columns.map((column) => ({ column, descending: false })) },
+    ];
+    setIndexes(info.model, keys('id', 'stars'));
+    expect(isPlanned(scoped)).to.equal(true);
+    setIndexes(info.model, keys('stars', 'id'));
+    expect(isPlanned(scoped)).to.equal(false);
+    expect(isPlanned(scoped, true)).to.equal(false);
+    expect(isPlanned(allOf(scoped, equalTo('id', '5')))).to.equal(true);
+    const ranged: Predicate = { kind: 'comparison', attribute: 'stars', operator: '=gt=', values: [slot] };
+    expect(isPlanned(ranged)).to.equal(true);
+    expect(isPlanned({ kind: 'or', operands: [scoped, scoped] })).to.equal(true);
+  });
+});
+
+describe('liftValues', () => {
+  const column = columnsOf(info, 'Note');
+  const lift = (each: Predicate) => {
+    const lifted = liftValues(each);
+    return { ...lifted, statement: toStatement(compilePredicate(lifted.predicate as Predicate, column)) };
+  };
+
+  it('leaves no value in the text, and none out of the parameters', () => {
+    fc.assert(
+      fc.property(predicate, (each) => {
+        const { statement, bound } = lift(each);
+        const own = toStatement(compilePredicate(each, column));
+        expect(statement.text).to.equal(own.text).and.not.to.include('~');
+        expect(fillSlots(bindSlots(statement, bound ?? {}), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
+        expect(statement.values.filter((each) => typeof each === 'string')).to.deep.equal([]);
+        expect(statement.text.match(/\$\d+/g) ?? []).to.deep.equal(
+          statement.values.map((_, index) => `$${index + 1}`),
+        );
+      }),
+    );
+  });
+
+  it('gives predicates that differ in bound values one shape', () => {
+    const replaced = (one: Predicate, next: () => string): Predicate => {
+      if (one.kind === 'exists') {
+        const value = typeof one.value === 'string' ? next() : one.value;
+        return { ...one, value, where: one.where && replaced(one.where, next) };
+      }
+      if (one.kind === 'written') return one;
+      if (one.kind !== 'comparison') {
+        return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
+      }
+      if (one.operator === '=isnull=' || one.operator === '=isempty=') return one;
+      return { ...one, values: one.values.map((each) => (typeof each === 'string' ? next() : each)) };
+    };
+    fc.assert(
+      fc.property(predicate, fc.infiniteStream(boundValue), (each, values) => {
+        const other = replaced(each, () => values.next().value);
+        expect(lift(other).shape).to.equal(lift(each).shape);
+      }),
+    );
+  });
+
+  it('gives predicates with different texts or slots different shapes', () => {
+    const small = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>((tie) => ({
+      comparison: fc
+        .tuple(
+          fc.constantFrom('id', 'text'),
+          fc.constantFrom('1', '2', ID),
+          fc.constantFrom(null, ...JSON_TYPES),
+        )
+        .map(([name, own, jsonType]) =>
+          jsonType ? { ...equalTo(`${name}.a`, own), jsonType } : equalTo(name, own),
+        ),
+      junction: fc.record({
+        kind: fc.constantFrom('and', 'or'),
+        operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 2 }),
+      }),
+      predicate: fc.oneof({ maxDepth: 2 }, tie('comparison'), tie('junction')),
+    })).predicate;
+    fc.assert(
+      fc.property(fc.array(small, { minLength: 20, maxLength: 40 }), (all) => {
+        const shapes = new Map<string, object>();
+        for (const { shape, statement } of all.map(lift)) {
+          expect(shapes.get(shape) ?? statement).to.deep.equal(statement);
+          shapes.set(shape, statement);
+        }
+      }),
+    );
+  });
+
+  it('keeps shapes of attributes with odd names apart', () => {
+    const odd = (...names: string[]): Predicate => ({
+      kind: 'or',
+      operands: names.map((name) => equalTo(name, '1')),
+    });
+    const shapes = [odd('a', 'b'), odd('a==?b'), odd('and(a', ')b'), allOf(odd('a'), odd('b')), odd('a')];
+    expect(new Set(shapes.map((each) => liftValues(each).shape))).to.have.property('size', shapes.length);
+  });
+
+  it('takes the values of a list as one', () => {
+    const inList = (...values: Value[]): Predicate => ({
+      kind: 'comparison',
+      attribute: 'id',
+      operator: '=in=',
+      values,
+    });
+    expect(lift(inList('1', '2')).shape).to.equal(lift(inList('3')).shape);
+    expect(lift(inList('1', '2')).bound).to.deep.equal({ 'bound.0': arrayLiteral(['1', '2']) });
+    expect(() => lift(inList('1', ID))).to.throw(
+      TypeError,
+      "The slot 'id' stands where only a bound value can.",
+    );
+  });
+});

@@ -1,0 +1,116 @@
+/** A version of routing-controllers that keeps its decorators or its driver elsewhere. It must never read as "no decorators". */
+import { expect } from 'chai';
+import {
+  Authorized,
+  ExpressDriver,
+  Get,
+  getMetadataArgsStorage,
+  HttpCode,
+  Param,
+  UseBefore,
+  UseInterceptor,
+} from 'routing-controllers';
+import {
+  checkDriver,
+  routingStorage,
+  withMetadataIndex,
+} from '../../../../src/express/resources/routing-controllers-internals.js';
+
+/** Runs something while a value, or what it inherits from, has no such member. */
+function without(value: object, name: string, run: () => void): void {
+  let owner: object = value;
+  while (!Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner);
+  const member = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor;
+  Reflect.deleteProperty(owner, name);
+  try {
+    run();
+  } finally {
+    Object.defineProperty(owner, name, member);
+  }
+}
+
+describe('the internals of routing-controllers', () => {
+  for (const list of [
+    'controllers',
+    'actions',
+    'params',
+    'uses',
+    'useInterceptors',
+    'responseHandlers',
+    'middlewares',
+  ]) {
+    it(`are refused without the list ${list}`, () => {
+      without(getMetadataArgsStorage(), list, () => {
+        expect(routingStorage).to.throw(
+          new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no MetadataArgsStorage\\.${list}, `),
+        );
+      });
+    });
+  }
+
+  for (const method of [
+    'getParamFromRequest',
+    'handleError',
+    'handleSuccess',
+    'registerAction',
+    'registerMiddleware',
+    'transformResult',
+    'prepareMiddlewares',
+  ]) {
+    it(`are refused without the method ${method} of the driver`, () => {
+      without(ExpressDriver.prototype, method, () => {
+        expect(checkDriver).to.throw(
+          new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no ExpressDriver\\.${method}, `),
+        );
+      });
+    });
+  }
+
+  it('are taken as they are', () => {
+    expect(routingStorage()).to.equal(getMetadataArgsStorage());
+    expect(checkDriver).not.to.throw();
+  });
+});
+
+describe('the index of metadata', () => {
+  @Authorized()
+  @UseBefore(() => {})
+  class Some {
+    @Get('/:id')
+    @HttpCode(202)
+    @UseInterceptor((_action: unknown, result: unknown) => result)
+    one(@Param('id') _id: string): void {}
+
+    @Get('/')
+    @UseBefore(() => {})
+    all(): void {}
+  }
+  class Other extends Some {}
+
+  const search = () => {
+    const storage = getMetadataArgsStorage();
+    return [Some, Other, Object].flatMap((target) => [
+      storage.filterActionsWithTarget(target),
+      storage.filterResponseHandlersWithTarget(target),
+      ...['one', 'all', 'none', undefined as unknown as string].flatMap((method) => [
+        storage.filterUsesWithTargetAndMethod(target, method),
+        storage.filterInterceptorUsesWithTargetAndMethod(target, method),
+        storage.filterParamsWithTargetAndMethod(target, method),
+        storage.filterResponseHandlersWithTargetAndMethod(target, method),
+      ]),
+    ]);
+  };
+
+  it('finds what the searches of routing-controllers find, and is gone afterwards', () => {
+    const found = search();
+    expect(found.flat().length).to.be.greaterThan(6);
+    const own = Object.keys(getMetadataArgsStorage());
+    expect(withMetadataIndex(search)).to.deep.equal(found);
+    expect(() =>
+      withMetadataIndex(() => {
+        throw new RangeError('midway');
+      }),
+    ).to.throw('midway');
+    expect(Object.keys(getMetadataArgsStorage())).to.deep.equal(own);
+  });
+});

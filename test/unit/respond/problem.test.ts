@@ -1,0 +1,513 @@
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { IsString, ValidationError, validate } from 'class-validator';
+import { BadRequestError, HttpError, NotFoundError as RouteNotFound } from 'routing-controllers';
+import {
+  DatabaseError,
+  DataTypes,
+  ValidationError as RuleError,
+  UniqueConstraintError,
+  ValidationErrorItem,
+} from 'sequelize';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import type { ResourcePlan } from '../../../src/compile/resource-plan.js';
+import {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  NotFoundError,
+  PersistenceError,
+  RelationNotLoaded,
+} from '../../../src/errors/errors.js';
+import { ofItem, type Problem, toProblem } from '../../../src/respond/problem.js';
+import { BodyError, InvalidBodyError, InvalidQueryError } from '../../../src/schema/request-issue.js';
+import { caughtError } from '../../support/caught-error.js';
+import { attach, defineModel, planOf } from '../../support/offline-models.js';
+
+const UNEXPECTED = { status: 500, detail: 'Internal Server Error' };
+const SECRET = 'hunter22';
+
+/** A database error as it arrives: by Sequelize, with all that must not leave. */
+function databaseError(code: string, fields: object = {}): DatabaseError {
+  const parent = Object.assign(new Error(`violates … ${SECRET}`), {
+    code,
+    severity: 'ERROR',
+    detail: `Key (email)=(${SECRET})`,
+    sql: `INSERT … '${SECRET}'`,
+    ...fields,
+  });
+  return new DatabaseError(parent);
+}
+
+/** An error as http-errors makes it. */
+function middlewareError(fields: object, message = 'a message'): Error {
+  return Object.assign(new Error(message), fields);
+}
+
+@Table({ timestamps: false, tableName: 'users' })
+class User extends Model {
+  @Column({ type: DataType.STRING, unique: true }) declare email: string;
+  @Column({ type: DataType.INTEGER, field: 'team_id' }) declare teamId: number;
+  @Exclude() @Column(DataType.STRING) declare secret: string;
+}
+const plan = planOf(attach(User));
+
+function readOnly(name: string): Problem {
+  const detail = `${name} is required, and this request may not set it.`;
+  return { status: 422, detail, errors: [{ pointer: `/${name}`, code: 'readOnly', detail }] };
+}
+
+describe('toProblem', () => {
+  describe('of anything that can be thrown', () => {
+    const throwing = {
+      get httpCode(): never {
+        throw new Error('getter');
+      },
+    };
+
+    for (const [label, thrown] of [
+      ['null', null],
+      ['undefined', undefined],
+      ['a text', SECRET],
+      ['a number', 404],
+      ['a symbol', Symbol('x')],
+      ['a BigInt', 404n],
+      ['a function', () => 404],
+      ['an array', [404]],
+      ['an object', { status: 404, message: SECRET }],
+      ['an object without a prototype', Object.create(null)],
+      ['a frozen error', Object.freeze(new Error(SECRET))],
+      ['an error', new Error(SECRET)],
+      ['a TypeError', new TypeError(SECRET)],
+      ['an error without a message', new Error()],
+      ['an HTTP code that is none', { httpCode: '404', message: SECRET }],
+      ['an HTTP code of success', { httpCode: 200, message: SECRET }],
+      ['an HTTP code beyond all', { httpCode: 600, message: SECRET }],
+      ['an HTTP code in between', { httpCode: 404.5, message: SECRET }],
+      ['a status that is none', middlewareError({ status: 302 }, SECRET)],
+      ['a driver with a strange code', { parent: { code: 'toString' } }],
+    ] as const) {
+      it(`says nothing of ${label}`, () => {
+        expect(toProblem(thrown)).to.deep.equal(UNEXPECTED);
+      });
+    }
+
+    it('leaves to its caller what cannot even be looked at', () => {
+      expect(() => toProblem(throwing)).to.throw('getter');
+    });
+  });
+
+  describe('of persistence errors', () => {
+    for (const [error, status] of [
+      [new NotFoundError('There is no City with this id.'), 404],
+      [new MultipleResultsFound('There is more than one such City.'), 409],
+      [new ConcurrentModificationError('Somebody else changed this City.'), 409],
+      [new RelationNotLoaded('The relation was not loaded.'), 500],
+      [new PersistenceError('Something else.'), 500],
+    ] as const) {
+      it(`answers ${error.name} with ${status} and its message`, () => {
+        expect(toProblem(error)).to.deep.equal({ status, detail: error.message });
+      });
+    }
+
+    it('answers a subtype of the user as its base', () => {
+      class NoSuchSlug extends NotFoundError {}
+      expect(toProblem(new NoSuchSlug('No such slug.'))).to.deep.equal({
+        status: 404,
+        detail: 'No such slug.',
+      });
+    });
+  });
+
+  describe('of requests that are wrong', () => {
+    const query = { parameter: 'page', code: 'range', detail: "Parameter 'page' is wrong." };
+    const body = { pointer: '/title', code: 'isDefined', detail: 'title is required.' };
+
+    it('answers a wrong query with 400', () => {
+      expect(toProblem(new InvalidQueryError([query]))).to.deep.equal({
+        status: 400,
+        detail: "Parameter 'page' is wrong.",
+        errors: [query],
+      });
+    });
+
+    it('answers a wrong body with 422', () => {
+      expect(toProblem(new InvalidBodyError([body, body]))).to.deep.equal({
+        status: 422,
+        detail: 'The body has 2 problems.',
+        errors: [body, body],
+      });
+    });
+
+    it('answers an unreadable body with the status it has', () => {
+      expect(
+        toProblem(new BodyError(415, 'mediaType', 'The Content-Type must be application/json.')),
+      ).to.deep.equal({
+        status: 415,
+        detail: 'The Content-Type must be application/json.',
+        errors: [{ pointer: '', code: 'mediaType', detail: 'The Content-Type must be application/json.' }],
+      });
+    });
+  });
+
+  describe('of database errors', () => {
+    for (const [code, expected] of [
+      ['23505', { status: 409, detail: 'Another record has the same unique value.' }],
+      [
+        '23503',
+        {
+          status: 409,
+          detail: 'The record refers to one that does not exist, or is still referred to by others.',
+        },
+      ],
+      ['23P01', { status: 409, detail: 'The record conflicts with another one.' }],
+      ['40001', { status: 409, detail: 'Somebody else changed the data at the same time; try again.' }],
+      ['23514', { status: 422, detail: 'The database does not accept these values.' }],
+      ['22003', { status: 422, detail: 'The database does not accept these values.' }],
+      ['57P01', { status: 503, detail: 'The database is not available; try again.', retryAfter: 1 }],
+      ['57014', { status: 504, detail: 'The database did not answer in time.' }],
+      ['42703', UNEXPECTED],
+    ] as const) {
+      it(`answers ${code} with ${expected.status}, where nothing is known of the resource`, () => {
+        expect(toProblem(databaseError(code, { constraint: 'users_email_key' }))).to.deep.equal(expected);
+      });
+    }
+
+    for (const code of ['40001', '40P01', '55P03']) {
+      it(`does not say of a request that only reads that ${code} is a conflict with the change of another`, () => {
+        expect(toProblem(databaseError(code), { isSafe: true })).to.deep.equal({
+          status: 503,
+          detail: 'The database is busy; try again.',
+          retryAfter: 1,
+        });
+      });
+    }
+
+    for (const [code, names, expected] of [
+      [
+        '23505',
+        { constraint: 'users_email_key', table: 'users' },
+        { status: 409, code: 'unique', attribute: 'email', detail: 'Another User has the same email.' },
+      ],
+      [
+        '23503',
+        { constraint: 'users_team_id_fkey', table: 'users' },
+        {
+          status: 409,
+          code: 'foreignKey',
+          attribute: 'teamId',
+          detail: 'The value of teamId refers to a record that does not exist.',
+        },
+      ],
+      [
+        '23502',
+        { column: 'team_id', table: 'users' },
+        {
+          status: 422,
+          code: 'invalid',
+          attribute: 'teamId',
+          detail: 'The database does not accept the value of teamId.',
+        },
+      ],
+      [
+        '23P01',
+        { constraint: 'users_email_check', table: 'users' },
+        {
+          status: 409,
+          code: 'exclusion',
+          attribute: 'email',
+          detail: 'The record conflicts with another one.',
+        },
+      ],
+    ] as const) {
+      it(`names the attribute that ${code} is about`, () => {
+        const { status, attribute, detail } = expected;
+        const issue = { pointer: `/${attribute}`, code: expected.code, detail };
+        expect(toProblem(databaseError(code, names), { plan })).to.deep.equal({
+          status,
+          detail,
+          errors: [issue],
+        });
+      });
+    }
+
+    it('names several attributes one by one, under the sentence about all', () => {
+      const Pair = defineModel('Pair', {
+        left: { type: DataTypes.INTEGER, unique: 'both' },
+        right: { type: DataTypes.INTEGER, unique: 'both' },
+      });
+      expect(toProblem(databaseError('23505', { constraint: 'both' }), { plan: planOf(Pair) })).to.deep.equal(
+        {
+          status: 409,
+          detail: 'Another record has the same unique value.',
+          errors: [
+            { pointer: '/left', code: 'unique', detail: 'Another Pair has the same left.' },
+            { pointer: '/right', code: 'unique', detail: 'Another Pair has the same right.' },
+          ],
+        },
+      );
+    });
+
+    it('does not name a hidden attribute', () => {
+      const error = databaseError('23514', { constraint: 'users_secret_check' });
+      expect(toProblem(error, { plan })).to.deep.equal({
+        status: 422,
+        detail: 'The database does not accept these values.',
+      });
+    });
+
+    it('does not name a hidden attribute that breaks a rule of Sequelize, unless a class of the user takes it', async () => {
+      const item = (path: string) =>
+        new ValidationErrorItem(
+          'is wrong',
+          'validation error',
+          path,
+          'x',
+          new User(),
+          'isEmail',
+          'isEmail',
+          [],
+        );
+      const error = new RuleError('', [item('secret'), item('email')]);
+      class WithSecret {
+        @IsString() declare secret: string;
+      }
+      const pointers = (plan: ResourcePlan) =>
+        toProblem(error, { plan }).errors?.map((each) => 'pointer' in each && each.pointer);
+      expect(pointers(plan)).to.deep.equal(['/email']);
+      expect(pointers(planOf(User, { createSchema: WithSecret }))).to.deep.equal(['/secret', '/email']);
+    });
+
+    it('says of what a row needs that the request may not set it, and of the first alone', () => {
+      const told = { hidden: new Set<string>(), unwritable: new Set(['email', 'teamId']) };
+      const absent = databaseError('23502', { column: 'team_id', table: 'users' });
+      expect(toProblem(absent, { plan, told })).to.deep.equal(readOnly('teamId'));
+      const rule = (path: string, name = 'is_null') =>
+        new ValidationErrorItem(
+          `${path} is wrong`,
+          'notnull violation',
+          path,
+          'x',
+          new User(),
+          name,
+          name,
+          [],
+        );
+      const both = new RuleError('', [rule('teamId'), rule('email')]);
+      expect(toProblem(both, { plan, told })).to.deep.equal(readOnly('email'));
+      const broken = toProblem(new RuleError('', [rule('email', 'isEmail')]), { plan, told });
+      expect(broken.errors?.map(({ code }) => code)).to.deep.equal(['isEmail']);
+      const allowed = { ...told, unwritable: new Set(['email']) };
+      expect(toProblem(absent, { plan, told: allowed })).to.have.nested.property('errors[0].code', 'invalid');
+      const taken = databaseError('23505', { constraint: 'users_email_key', table: 'users' });
+      expect(toProblem(taken, { plan, told })).to.have.nested.property('errors[0].code', 'unique');
+    });
+
+    it('does not take the row of another table for this one', () => {
+      const error = databaseError('23503', { constraint: 'users_team_id_fkey', table: 'posts' });
+      expect(toProblem(error, { plan })).to.deep.equal({
+        status: 409,
+        detail: 'The record refers to one that does not exist, or is still referred to by others.',
+      });
+    });
+
+    it('says nothing of what the database said', () => {
+      for (const code of ['23505', '23503', '23514', '22P02', '42703', '57014', '08006']) {
+        const parent = Object.assign(new Error(SECRET), {
+          code,
+          severity: 'ERROR',
+          sql: SECRET,
+          detail: SECRET,
+        });
+        const errors = [databaseError(code), new UniqueConstraintError({ parent, message: SECRET })];
+        for (const error of errors) expect(JSON.stringify(toProblem(error, { plan }))).not.to.include(SECRET);
+      }
+    });
+
+    it('points to the attribute of a failed rule of Sequelize, and to the body for one of the whole model', async () => {
+      const Booking = defineModel(
+        'Booking',
+        { seats: { type: DataTypes.INTEGER, validate: { max: 5 } } },
+        {
+          validate: {
+            complete(): void {
+              throw new Error('something is missing');
+            },
+          },
+        },
+      );
+      const error = await caughtError(() => Booking.build({ ...{ seats: 7 } }).validate());
+      const { errors, ...problem } = toProblem(error, { plan: planOf(Booking) });
+      expect(problem).to.deep.equal({ status: 422, detail: 'The database does not accept these values.' });
+      expect(errors).to.have.deep.members([
+        { pointer: '/seats', code: 'max', detail: 'Validation max on seats failed' },
+        { pointer: '', code: 'complete', detail: 'something is missing' },
+      ]);
+      expect(toProblem(error).errors).to.deep.include({
+        pointer: '/seats',
+        code: 'max',
+        detail: 'Validation max on seats failed',
+      });
+    });
+  });
+
+  describe('of HTTP errors', () => {
+    it('answers those of routing-controllers as they are', () => {
+      expect(toProblem(new BadRequestError('Too many tags.'))).to.deep.equal({
+        status: 400,
+        detail: 'Too many tags.',
+      });
+      expect(toProblem(new HttpError(418, 'A teapot.'))).to.deep.equal({ status: 418, detail: 'A teapot.' });
+    });
+
+    it('gives one without a message the words of its status', () => {
+      expect(toProblem(new RouteNotFound())).to.deep.equal({ status: 404, detail: 'Not Found' });
+      expect(toProblem(new HttpError(499))).to.deep.equal({ status: 499, detail: 'Error' });
+    });
+
+    it('tells them by their shape, whatever else they have', () => {
+      const error = { httpCode: 404, message: 'No such page.', parent: { id: 5 } };
+      expect(toProblem(error)).to.deep.equal({ status: 404, detail: 'No such page.' });
+      expect(toProblem({ httpCode: 404 })).to.deep.equal({ status: 404, detail: 'Not Found' });
+      expect(toProblem({ ...error, errors: ['stranger'] })).to.deep.equal(toProblem(error));
+    });
+
+    it('says nothing of what has failed in the parameters where the server is at fault', async () => {
+      class Wrong {
+        @IsString() name: unknown = 5;
+      }
+      const error = Object.assign(new HttpError(500, 'Oops.'), { errors: await validate(new Wrong()) });
+      expect(toProblem(error)).to.deep.equal({ status: 500, detail: 'Oops.' });
+    });
+
+    it('says of a value without any rule that it is not known', async () => {
+      class Unknown {}
+      const errors = await validate(new Unknown(), { forbidUnknownValues: true });
+      expect(toProblem(Object.assign(new BadRequestError(), { errors })).errors).to.deep.equal([
+        { pointer: '', code: 'unknownValue', detail: 'an unknown value was passed to the validate function' },
+      ]);
+    });
+
+    it('says that there are more problems than it tells', () => {
+      const each = Object.assign(new ValidationError(), {
+        property: 'name',
+        constraints: { rule: 'is wrong' },
+      });
+      const { detail, errors } = toProblem(
+        Object.assign(new BadRequestError(), { errors: new Array(101).fill(each) }),
+      );
+      expect(errors).to.have.lengthOf(100);
+      expect(detail).to.equal('There are more problems than are told; errors has the first 100.');
+    });
+
+    it('tells what failed in the parameters of a hand-written route, without values', async () => {
+      class Address {
+        @IsString({ message: '$value is no street' }) street: unknown = 4711;
+        @IsString() city: unknown = 5;
+      }
+      const child = Object.assign(new ValidationError(), {
+        property: 'address',
+        children: await validate(new Address()),
+      });
+      const error = Object.assign(new BadRequestError(`Invalid body ${SECRET}`), {
+        errors: [child, 'stranger'],
+      });
+      expect(toProblem(error)).to.deep.equal({
+        status: 400,
+        detail: 'The request has problems.',
+        errors: [
+          { pointer: '/address/street', code: 'isString', detail: 'street is not valid' },
+          { pointer: '/address/city', code: 'isString', detail: 'city must be a string' },
+        ],
+      });
+    });
+  });
+
+  it('trusts no message about a value that was hidden from it', async () => {
+    class Login {
+      @IsString({ message: '$value is no password' }) password: unknown = 4711;
+    }
+    const errors = await validate(new Login(), { validationError: { value: false } });
+    expect(toProblem(Object.assign(new BadRequestError(), { errors }))).to.deep.equal({
+      status: 400,
+      detail: 'The request has problems.',
+      errors: [{ pointer: '/password', code: 'isString', detail: 'password is not valid' }],
+    });
+  });
+
+  describe('of errors of Express and its middleware', () => {
+    for (const [label, error, expected] of [
+      [
+        'a message that may be shown',
+        middlewareError({ status: 413, expose: true }),
+        { status: 413, detail: 'a message' },
+      ],
+      [
+        'a message that may not be shown',
+        middlewareError({ status: 413, expose: false }, SECRET),
+        { status: 413, detail: 'Payload Too Large' },
+      ],
+      [
+        'a status alone',
+        middlewareError({ status: 503 }, SECRET),
+        { status: 503, detail: 'Service Unavailable' },
+      ],
+      [
+        'a message that is empty',
+        middlewareError({ status: 413, expose: true }, ''),
+        { status: 413, detail: 'Payload Too Large' },
+      ],
+      ['an unknown status', middlewareError({ status: 599 }, SECRET), { status: 599, detail: 'Error' }],
+      [
+        'JSON that cannot be parsed, which it would quote',
+        middlewareError({ status: 400, expose: true, type: 'entity.parse.failed' }, SECRET),
+        { status: 400, detail: 'The body is not valid JSON.' },
+      ],
+      [
+        'a path that cannot be decoded, which it would quote',
+        Object.assign(new URIError(SECRET), { status: 400 }),
+        { status: 400, detail: 'The path is not valid percent-encoded UTF-8.' },
+      ],
+      ['a URIError of the application', new URIError(SECRET), UNEXPECTED],
+    ] as const) {
+      it(`answers ${label}`, () => {
+        expect(toProblem(error)).to.deep.equal(expected);
+      });
+    }
+  });
+});
+
+describe('ofItem', () => {
+  const issue = { pointer: '/email', code: 'unique', detail: 'Taken.' };
+
+  it('puts what is wrong with an item into the body', () => {
+    expect(ofItem({ status: 409, detail: 'Taken.', errors: [issue] }, 3)).to.deep.equal({
+      status: 409,
+      detail: 'Taken.',
+      errors: [{ ...issue, pointer: '/3/email' }],
+    });
+    for (const [status, code] of [
+      [404, 'notFound'],
+      [418, 'refused'],
+    ] as const) {
+      expect(ofItem({ status, detail: 'None.' }, 3)).to.deep.equal({
+        status,
+        detail: 'None.',
+        errors: [{ pointer: '/3', code, detail: 'None.' }],
+      });
+    }
+  });
+
+  it('points to the whole body where nothing tells the item, and to nothing where nothing is told', () => {
+    const problem = { status: 409, detail: 'Taken.', errors: [issue] };
+    expect(ofItem(problem, 'unknown')).to.deep.equal({ ...problem, errors: [{ ...issue, pointer: '' }] });
+    const bare = { status: 409, detail: 'Taken.' };
+    expect(ofItem(bare, 'unknown')).to.equal(bare);
+  });
+
+  it('leaves what the server cannot do as it is', () => {
+    for (const status of [500, 503]) {
+      const problem = { status, detail: 'No.', retryAfter: 1 };
+      expect(ofItem(problem, 3)).to.equal(problem);
+    }
+  });
+});
