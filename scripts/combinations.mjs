@@ -4,22 +4,11 @@
  */
 import process from 'node:process';
 import { compile } from './compile.mjs';
-import { EXPRESS_4, mocha, NOT_BELOW_HTTP, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
+import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
 import { StepFailed, step } from './step.mjs';
 
 /** Which `npm test` runs whole. */
 const WHOLE = ['fast', 'general'];
-
-/** Each route and column type once, and what the database refuses: what `npm test` has time for. */
-const SHORT = [
-  'list-a-page',
-  'page-by-cursor',
-  'create-a-record',
-  'change-a-record',
-  'delete-a-record',
-  'be-refused-by-the-database',
-  'store-every-column-type',
-].map((name) => `dist/test/feature/**/${name}.test.js`);
 
 export async function combinations(names) {
   await step('Compile', compile);
@@ -35,12 +24,13 @@ export async function combinations(names) {
   if (rows.some(({ isRight }) => !isRight)) throw new StepFailed('');
 }
 
-/** Runs of those that `npm test` does not run whole, each of the files that cover all routes, half of them on Express 4. */
+/** Runs of those that `npm test` does not run whole, each of the files that run everywhere, half of them on Express 4. */
 export async function shortCombinations(counts) {
   const names = (await combinationNames()).filter((name) => !WHOLE.includes(name));
+  const files = await tagged('everywhere');
   return names.map((name, index) => {
     const env = { CRUD_TEST_PATH: name, ...(index % 2 ? EXPRESS_4 : {}) };
-    return () => mocha(counts, SHORT, { env, atEnd: true });
+    return () => mocha(counts, files, { env, atEnd: true });
   });
 }
 
@@ -52,11 +42,12 @@ async function combinationNames() {
 
 async function runWhole(name, express) {
   const counts = noCounts();
+  const files = [OVER_HTTP, ...without(await tagged('once'))];
   const env = { CRUD_TEST_PATH: name, ...(express === 4 ? EXPRESS_4 : {}) };
   const started = performance.now();
   let isRight = true;
   try {
-    await step(`${name} on Express ${express}`, () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP], { env }));
+    await step(`${name} on Express ${express}`, () => mocha(counts, files, { env }));
   } catch (error) {
     if (!(error instanceof StepFailed) || error.isInterrupted) throw error;
     isRight = false;

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { compile } from './compile.mjs';
 import { checkOut, installNode, nameOf, versionIn } from './edge-checkout.mjs';
-import { EXPRESS_4, mocha, NOT_BELOW_HTTP, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
+import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
 import { updateTable } from './result-table.mjs';
 import { root, StepFailed, step } from './step.mjs';
 
@@ -21,7 +21,7 @@ const TABLE = {
 
 export async function matrix(names) {
   await step('Compile', compile);
-  const { EDGES, RUNS, together, UNPOOLED } = await import('../dist/test/support/matrix-edges.js');
+  const { EDGES, RUNS, together } = await import('../dist/test/support/matrix-edges.js');
   const asked = names.map((name) => name.split('+'));
   const unknown = asked.flat().find((name) => !Object.hasOwn(EDGES, name));
   if (unknown)
@@ -31,7 +31,7 @@ export async function matrix(names) {
   const results = [];
   for (const run of asked.length > 0 ? asked : RUNS) {
     const name = run.join(' + ');
-    results.push(await runEdge(name, together(run), Object.keys(UNPOOLED), seen));
+    results.push(await runEdge(name, together(run), seen));
     // At once: the whole takes long.
     updateTable(TABLE, results.at(-1).row);
   }
@@ -42,7 +42,7 @@ export async function matrix(names) {
   if (results.some(({ isRight }) => !isRight)) throw new StepFailed('');
 }
 
-async function runEdge(name, edge, unpooled, { date, revision }) {
+async function runEdge(name, edge, { date, revision }) {
   const counts = noCounts();
   let versions = 'not installed';
   let isRight = true;
@@ -51,7 +51,7 @@ async function runEdge(name, edge, unpooled, { date, revision }) {
       const node = edge.node ? await installNode(edge.node) : process.execPath;
       const folder = edge.packages.length > 0 ? await checkOut(name, edge.packages) : root;
       versions = versionsOf(edge, node, folder);
-      await mocha(counts, filesOf(edge, unpooled), { node, folder, env: environment(edge) });
+      await mocha(counts, await filesOf(edge), { node, folder, env: environment(edge) });
     });
   } catch (error) {
     if (!(error instanceof StepFailed) || error.isInterrupted) throw error;
@@ -62,12 +62,10 @@ async function runEdge(name, edge, unpooled, { date, revision }) {
   return { row: row.map(String), counts, isRight };
 }
 
-function filesOf({ express, isPooled, tests }, unpooled) {
+async function filesOf({ express, isPooled, tests }) {
   if (tests === 'package') return [PACKAGE];
-  const ignored = isPooled
-    ? unpooled.flatMap((name) => ['--ignore', `dist/test/feature/**/${name}.test.js`])
-    : [];
-  return [OVER_HTTP, ...ignored, ...(express === 4 || isPooled ? NOT_BELOW_HTTP : [])];
+  const once = express === 4 || isPooled ? await tagged('once') : [];
+  return [OVER_HTTP, ...without([...once, ...(isPooled ? await tagged('unpooled') : [])])];
 }
 
 function environment({ express, isPooled }) {

@@ -5,86 +5,16 @@ import { programs, root, runScript } from './step.mjs';
 /** The tests over HTTP. */
 export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 
-const OF_OWN_KIND = [
-  'check-a-cluster',
-  'check-health',
-  'connect-to-several-hosts',
-  'cut-ranges',
-  'deal-reads',
-  'engine-lifespan',
-  'leave-the-scope-out',
-  'prepare-again',
-  'query-in-turn',
-  'share-connections',
-  'wait-for-a-connection',
-  'write-together',
-];
-/** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
-export const BELOW_HTTP = OF_OWN_KIND.map((name) => `dist/test/feature/**/${name}.test.js`);
-/** Leaves these out. */
-export const NOT_BELOW_HTTP = OF_OWN_KIND.flatMap(ignore);
+/** Tests over HTTP with a tag such as `// @runs once`. They are compiled first. */
+export async function tagged(tag) {
+  const { testsTagged } = await import('../dist/test/support/run-tags.js');
+  return testsTagged(tag);
+}
 
-/** Leaves out what a run on another path would do again: these compare both paths, choose them, or ask nothing of any. */
-export const SAME_ON_EACH_PATH = [
-  'advise-indexes',
-  'check-row-security',
-  'connect-an-engine',
-  'describe-many',
-  'equal-paths',
-  'explain-pages',
-  'extend-a-route',
-  'filter-an-array',
-  'filter-inside-json',
-  'filter-what-is-visible',
-  'health-leaks',
-  'health-routes',
-  'leak-no-rows',
-  'misconfigure',
-  'openapi-document',
-  'openapi-property',
-  'prepared-statements',
-  'read-any-text',
-  'read-replica',
-  'restrict-any-fields',
-  'scope-any-model',
-  'see-nothing-of-others',
-  'send-a-long-value',
-  'serve-tenants',
-  'write-what-a-filter-finds',
-].flatMap(ignore);
-
-/** Of what these reach on the general path, others reach nearly all there, and they themselves the rest on the fast path: `npm run combinations` runs them there, and `npm test` has no time for it. */
-export const REACHED_BY_OTHERS = [
-  'add-a-feature',
-  'allow-operations',
-  'answer-in-little-time',
-  'attack-a-query',
-  'behave-as-a-model',
-  'bound-the-problems',
-  'bound-what-is-included',
-  'break-the-schema',
-  'compare-filters',
-  'cut-included-rows',
-  'find-a-route',
-  'find-any-route',
-  'follow-a-location',
-  'include-any-relations',
-  'include-by-any-key',
-  'include-by-key',
-  'own-a-model',
-  'page-by-long-values',
-  'run-two-applications',
-  'see-one-organisation',
-  'send-a-body',
-  'store-every-column-type',
-  'survive-a-throwing-controller',
-  'throw-from-a-controller',
-  'use-a-pooler',
-  'use-tls',
-  'walk-every-page',
-  'write-a-value',
-  'write-many-at-random',
-].flatMap(ignore);
+/** Options of Mocha that leave files out. */
+export function without(files) {
+  return files.flatMap((file) => ['--ignore', file]);
+}
 
 /** What Express 4 is tested with. Whatever needs a second connection for a request waits for ever there. */
 export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
@@ -112,8 +42,4 @@ export async function mocha(counts, files, options = {}) {
 /** Again at the end: two runs print tens of thousands of lines, and a log is read from its last. */
 export function printFailures(counts) {
   for (const failure of counts.failures) process.stdout.write(`\nFAILED: ${failure}\n`);
-}
-
-function ignore(name) {
-  return ['--ignore', `dist/test/feature/**/${name}.test.js`];
 }

@@ -10,56 +10,8 @@ import { programs, root, StepFailed } from './step.mjs';
 const PACKAGE = path.join(root, 'test/mutation');
 /** Of runs: git and Biome leave it out. */
 const WORK = 'coverage/mutation';
-
-/**
- * The tests of each folder, of which Stryker chooses those that reach a mutant. The first that fails ends its run, so those come
- * first that find much in little time.
- */
-const TESTS = {
-  'src/request/query': unit('features/*', 'operation/*', 'request/query/!(*fuzz|*oracle)'),
-  'src/operation': unit('operation/*', 'features/*', 'request/query/filter-by-relation', 'request/parse-*'),
-  'src/respond': [
-    ...unit('respond/*'),
-    ...feature('throw-from-a-controller', 'log-a-failure', 'encode-a-path', 'be-refused-by-the-database'),
-    ...feature('fail-while-answering', 'mount-behind-bootstrap'),
-    ...feature('read-a-record', 'list-a-page', 'send-default-headers', 'match-a-tag', 'add-a-route'),
-    ...feature('write-the-answer-yourself', 'answer-with-relations', 'override-a-method'),
-  ],
-  'src/request': [
-    ...unit('request/*', 'access/*', 'features/read-rules'),
-    ...feature('change-a-record', 'send-a-condition', 'inject', 'run-requests-in-a-unit', 'read-only-get'),
-    ...feature('secure-rows', 'check-row-security', 'configure-a-subresource', 'walk-a-subresource'),
-    ...feature('see-deleted-records', 'scope-a-list', 'refer-to-another-tenant', 'unit-of-work'),
-    ...feature('commit-what-succeeded', 'go-away', 'change-many-rows', 'write-many'),
-    ...feature('guard-included-rows', 'include-what-is-visible'),
-  ],
-  'src/handle': [
-    ...unit('handle/*'),
-    ...feature('change-many-rows', 'insert-many-rows', 'repeat-writes-of-many', 'write-many'),
-    ...feature('read-a-record', 'change-a-record', 'send-a-condition', 'match-a-tag', 'replace-a-record'),
-    ...feature('restore-and-purge', 'include-relations', 'count-related-rows', 'choose-fields', 'inject'),
-    ...feature('shape-before-commit', 'override-a-method', 'configure-a-subresource', 'walk-a-subresource'),
-    ...feature('add-a-route', 'take-from-the-resource', 'inject-into-a-list', 'answer-with-relations'),
-    ...feature('idempotency-key', 'keep-a-row-under-a-key', 'commit-what-succeeded', 'read-only-get'),
-    ...feature('run-requests-in-a-unit', 'unit-of-work', 'survive-a-throwing-controller', 'go-away'),
-    ...feature('write-the-answer-yourself', 'secure-rows', 'include-through-hooks', 'general-path'),
-  ],
-  'src/express/routes': [
-    ...feature('read-a-record', 'use-another-method', 'find-a-route', 'encode-a-path', 'choose-endpoints'),
-    ...feature('mount-a-router', 'add-a-route', 'override-a-method', 'extend-a-route', 'prefix-all-routes'),
-    ...feature('configure-a-subresource', 'inject', 'set-settings', 'depend-on-middleware', 'write-many'),
-    ...feature('inject-into-a-controller', 'configure-routing-controllers', 'address-a-record'),
-    ...feature('throw-from-a-controller', 'mount-behind-bootstrap', 'secure-rows'),
-  ],
-  'src/express/resources': [
-    ...unit('express/resources/*', 'declare/*'),
-    ...feature('misconfigure', 'mistype-a-parameter', 'add-a-route', 'override-a-method', 'extend-a-route'),
-    ...feature('set-settings', 'inject-into-a-controller', 'take-from-the-resource', 'forget-a-controller'),
-    ...feature('run-two-applications', 'configure-routing-controllers', 'own-a-model', 'mount-a-router'),
-    ...feature('see-one-organisation', 'use-repositories-in-a-scope', 'idempotency-key'),
-  ],
-  'src/express/server': [...unit('express/server/*'), ...feature('serve', 'bring-your-own-server')],
-};
+const UNIT = 'dist/test/unit/**/!(*fuzz|*oracle).test.js';
+const FEATURE = 'dist/test/feature';
 
 /** What mutants of other kinds break is found by nearly every test; over HTTP each test has its price. */
 const OF_DECISIONS = [
@@ -70,53 +22,36 @@ const OF_DECISIONS = [
   'BlockStatement',
 ];
 
-function unit(...names) {
-  return names.map((name) => `dist/test/unit/${name}.test.js`);
-}
-
-function feature(...names) {
-  return names.map((name) => `dist/test/feature/**/${name}.test.js`);
-}
-
 /**
- * Arguments are files and folders of one of those; `--unit` leaves out the tests over HTTP, and `--by=write-many,inject` takes these
- * of `test/feature` alone.
+ * Arguments are files and folders of src, with the unit tests; `--by=bulk,write-many` adds folders and files of `test/feature`.
+ * Stryker chooses the tests that reach a mutant.
  */
 export async function mutation(args) {
   const mutate = args.filter((arg) => !arg.startsWith('--'));
-  const folders = Object.keys(TESTS).filter((folder) => mutate.some((file) => file.startsWith(folder)));
-  const isKnown = (arg) => !arg.startsWith('--') || arg === '--unit' || arg.startsWith('--by=');
-  const isTold = args.filter((arg) => arg.startsWith('--')).length <= 1 && args.every(isKnown);
-  if (folders.length !== 1 || !isTold)
+  const options = args.filter((arg) => arg.startsWith('--'));
+  const by = options[0]?.startsWith('--by=') ? options[0].slice('--by='.length).split(',') : [];
+  if (mutate.length === 0 || options.length > (by.length > 0 ? 1 : 0))
     throw new StepFailed(
-      `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit | --by=<tests>]`,
+      'Usage: npm run mutation -- <files of src> [--by=<folders and files of test/feature>]',
     );
   await compile();
-  const spec = testsOf(folders[0], args);
+  const spec = [UNIT, ...by.flatMap(feature)];
   await installPackages('Stryker', PACKAGE);
-  await withPostgres(() => runStryker(folders[0], mutate, spec));
+  await withPostgres(() => runStryker(mutate, spec));
 }
 
-function testsOf(folder, args) {
-  const by = args.find((arg) => arg.startsWith('--by='));
-  if (by) {
-    const names = by.slice('--by='.length).split(',');
-    const all = readdirSync(path.join(root, 'dist/test/feature'), { recursive: true }).map((file) =>
-      path.basename(file, '.test.js'),
-    );
-    const missing = names.find((name) => !all.includes(name));
-    if (missing)
-      throw new StepFailed(
-        `${by}: there is no ${missing}; tests are named as in a folder of test/feature, without .test.ts.`,
-      );
-    return feature(...names);
-  }
-  return args.includes('--unit') ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder];
+/** The tests in a folder, or in the file of a name. */
+function feature(name) {
+  const found = readdirSync(path.join(root, FEATURE), { recursive: true }).filter(
+    (file) => file.endsWith('.test.js') && file.split(path.sep).some((part) => part.split('.')[0] === name),
+  );
+  if (found.length > 0) return found.map((file) => path.posix.join(FEATURE, ...file.split(path.sep)));
+  throw new StepFailed(`test/feature has no folder and no test ${name}.`);
 }
 
-async function runStryker(folder, mutate, spec) {
+async function runStryker(mutate, spec) {
   mkdirSync(path.join(root, WORK), { recursive: true });
-  const name = folder.replaceAll('/', '-');
+  const name = mutate[0].replace(/[:.].*$/, '').replaceAll('/', '-');
   const entry = path.join(PACKAGE, 'node_modules/@stryker-mutator/core/dist/src/index.js');
   const { Stryker } = await import(pathToFileURL(entry).href);
   await new Stryker({
@@ -142,7 +77,7 @@ async function runStryker(folder, mutate, spec) {
     // A mutant without end costs this and a new process. Hooks before a suite are not in the time that the factor is for.
     timeoutMS: 5_000,
     timeoutFactor: 2,
-    mutator: { excludedMutations: folder === 'src/request/query' ? [] : OF_DECISIONS },
+    mutator: { excludedMutations: spec.length > 1 ? OF_DECISIONS : [] },
     incremental: true,
     incrementalFile: `${WORK}/${name}.json`,
     tempDirName: `${WORK}/sandbox`,

@@ -4,17 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { shortCombinations } from './combinations.mjs';
 import { compile, NO_COLLECTION } from './compile.mjs';
-import {
-  BELOW_HTTP,
-  EXPRESS_4,
-  mocha,
-  NOT_BELOW_HTTP,
-  noCounts,
-  OVER_HTTP,
-  printFailures,
-  REACHED_BY_OTHERS,
-  SAME_ON_EACH_PATH,
-} from './mocha.mjs';
+import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
@@ -64,20 +54,15 @@ async function compileAnew() {
 async function runsOf(counts) {
   const general = { ...EXPRESS_4, ...COVERED, CRUD_TEST_PATH: 'general' };
   const isShort = process.env.CRUD_TEST_SHORT === '1';
-  const others = isShort ? REACHED_BY_OTHERS : [];
+  const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];
   // Counting takes a tenth longer. In short, the longest run is not counted: the others reach as much as the floor asks for.
   const first = isShort ? {} : COVERED;
-  const elsewhere = [OVER_HTTP, ...WAITING, APART].flatMap((files) => ['--ignore', files]);
   return [
-    () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP], { env: first }),
-    () =>
-      mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP, ...SAME_ON_EACH_PATH, ...others], {
-        env: general,
-        atEnd: true,
-      }),
-    () => mocha(counts, BELOW_HTTP, { env: COVERED, atEnd: true }),
+    () => mocha(counts, [OVER_HTTP, ...without(once)], { env: first }),
+    () => mocha(counts, [OVER_HTTP, ...without([...once, ...fast])], { env: general, atEnd: true }),
+    () => mocha(counts, once, { env: COVERED, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
-    () => mocha(counts, [ALL, ...elsewhere], { env: COVERED, atEnd: true }),
+    () => mocha(counts, [ALL, ...without([OVER_HTTP, ...WAITING, APART])], { env: COVERED, atEnd: true }),
     ...(await shortCombinations(counts)),
   ];
 }

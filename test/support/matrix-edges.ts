@@ -68,13 +68,6 @@ export function together(names: readonly EdgeName[]): Edge {
   return Object.assign({}, ...edges, { packages: [...first.values()].reverse() });
 }
 
-/** Tests over HTTP that do not run through PgBouncer, and why. Those in `BELOW_HTTP` of `scripts/mocha.mjs` do not, either. */
-export const UNPOOLED: Readonly<Record<string, string>> = {
-  'log-with-a-library': 'its first logger would be told of the pooler',
-  'prepared-statements': 'connections keep none',
-  'use-a-pooler': 'it starts poolers of its own, each with other settings',
-};
-
 /** The lowest version of each part of a range such as `^4.21.0 || ^5.0.0`. */
 export function lowestVersions(range: string): readonly string[] {
   return range.split('||').map((part) => part.trim().replace(/^(?:\^|~|>=)/, ''));

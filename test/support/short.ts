@@ -1,4 +1,4 @@
-/** Some tests are whole where they are run alone, and shorter in `npm test`, which has eight minutes. `npm test -- --whole` leaves nothing out. */
+/** Some tests are whole where they are run alone, and shorter in `npm test`, which has seven minutes. `npm test -- --whole` leaves nothing out. */
 const isShort = process.env['CRUD_TEST_SHORT'] === '1';
 
 /** How much of a test is done. */

@@ -1,4 +1,5 @@
 /** Who may use an operation: `can` of `@Crud`, and `deny` of `bootstrap`. */
+// @runs fast
 import { expect } from 'chai';
 import { IsString } from 'class-validator';
 import express, { type Express, type RequestHandler } from 'express';

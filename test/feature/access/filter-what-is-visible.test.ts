@@ -1,4 +1,5 @@
 /** Values in a `filter` are values, whatever characters they have; what is missing refuses, and what is wrong tells nothing. */
+// @runs fast
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, EVERYTHING, type FilterTemplate, filter, type ModelClass } from '../../../src/index.js';

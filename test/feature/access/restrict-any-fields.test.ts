@@ -1,4 +1,5 @@
 /** Any model with any rules of reading: an answer is the whole one without what the request may not read, byte for byte. */
+// @runs fast
 import { expect } from 'chai';
 import { Exclude, Transform } from 'class-transformer';
 import type { Request } from 'express';

@@ -1,4 +1,5 @@
 /** Bodies that cost as much as a client can make them: the processor time is bounded by their length. */
+// @runs fast
 import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';

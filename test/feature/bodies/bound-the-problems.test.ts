@@ -1,4 +1,5 @@
 /** Requests with thousands of mistakes: the answers say enough to act on, and that there is more. */
+// @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';

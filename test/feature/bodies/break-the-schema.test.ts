@@ -1,4 +1,5 @@
 /** Bodies that are JSON and yet not what the model takes: every problem at once, none of them with its value. */
+// @runs fast
 
 import { expect } from 'chai';
 import { Transform } from 'class-transformer';

@@ -1,4 +1,5 @@
 /** Bodies that cannot be read, and those that can in unusual ways. */
+// @runs fast
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';

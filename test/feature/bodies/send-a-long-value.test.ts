@@ -1,4 +1,5 @@
 /** Values of a million characters and more, where the limit of bodies lets them in: stored, or refused in a sentence. */
+// @runs fast
 import { expect } from 'chai';
 import { IsEmail, IsOptional, Matches } from 'class-validator';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** The document of endpoints for many records: what they take and answer, also where an array shares a route with one record. */
+// @runs fast
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';

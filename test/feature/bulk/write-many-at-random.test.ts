@@ -1,4 +1,5 @@
 /** Random batches with random faults: whatever is wrong with them, all is written or nothing, and every path answers the same. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** Changes of all records that `q` finds by elements of arrays and by values inside of JSON, by either runner. */
+// @runs fast
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';

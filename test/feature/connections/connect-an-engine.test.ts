@@ -1,4 +1,5 @@
 /** `engineLifespan` and its relatives: connecting, the timeouts, what goes wrong, and disconnecting. */
+// @runs fast
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
 /** Connection strings as libpq has them: sockets, names that are encoded, the environment, and several hosts of which one is the primary. */
+// @runs once
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';

@@ -2,6 +2,7 @@
  * The ranges behind a place, asked of PostgreSQL: any walk, with turns, over rows that come and go, meets the rows next to
  * its place and no others, and each range is one scan of the index on the order.
  */
+// @runs once
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Client } from 'pg';

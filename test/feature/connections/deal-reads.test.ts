@@ -1,4 +1,5 @@
 /** Reads over two replicas, each of which a role of its own stands for: a row says which of them was asked. */
+// @runs once
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

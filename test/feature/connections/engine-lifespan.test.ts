@@ -1,4 +1,5 @@
 /** The life of an engine: what it is opened with, and that it is closed once, whatever fails. */
+// @runs once
 import { once } from 'node:events';
 import { expect } from 'chai';
 import express from 'express';

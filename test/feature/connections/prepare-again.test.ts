@@ -1,4 +1,5 @@
 /** Statements that the connection to the server no longer has, as behind a pooler that gives each transaction another one. */
+// @runs once
 import { expect } from 'chai';
 import pg from 'pg';
 import type { TextResult } from '../../../src/postgres/protocol/batch.js';

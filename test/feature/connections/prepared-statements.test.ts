@@ -1,4 +1,6 @@
 /** Prepared statements: kept within limits, made again when they are of no use any more, and none where none are wanted. */
+// @runs fast
+// @runs unpooled: connections keep none
 import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

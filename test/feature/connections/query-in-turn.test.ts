@@ -1,4 +1,5 @@
 /** A connection is given one query at a time, whatever a transaction does at once: the next major version of pg keeps none that comes meanwhile. */
+// @runs once
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';

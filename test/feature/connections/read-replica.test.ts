@@ -1,4 +1,5 @@
 /** Reads on a replica, writes on the primary: two real servers, one of which follows the other. */
+// @runs fast
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes, type Transaction } from 'sequelize';

@@ -1,4 +1,5 @@
 /** Reads that share connections: none waits without end for another's, or fails with it, and the limits of the pools hold. */
+// @runs once
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';

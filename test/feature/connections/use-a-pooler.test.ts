@@ -1,4 +1,6 @@
 /** Over PgBouncer in transaction mode: what cannot be had is told at the start, and a GET writes nothing all the same. */
+// @runs fast
+// @runs unpooled: it starts poolers of its own, each with other settings
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes, type Sequelize } from 'sequelize';

@@ -1,4 +1,5 @@
 /** PostgreSQL that takes connections with TLS only: whatever the library sends goes that way, and what is wrong with a certificate is told. */
+// @runs fast
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,5 @@
 /** More requests than connections: whoever waits is served in turn, or told in time, and the rules of the pool hold. */
+// @runs once
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -2,6 +2,7 @@
  * Writes that wait for a connection go together, and each fares as it would alone: with group commit in one transaction, and without it
  * one behind the other.
  */
+// @runs once
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';

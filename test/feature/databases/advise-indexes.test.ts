@@ -1,4 +1,5 @@
 /** At the start, one warning for each order and filter that no index serves, with the index that would. */
+// @runs fast
 import { expect } from 'chai';
 import {
   BelongsTo,

@@ -1,4 +1,5 @@
 /** The loggers that people have, as they are: what of a failure arrives where they write. */
+// @runs unpooled: its first logger would be told of the pooler
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import bunyan from 'bunyan';

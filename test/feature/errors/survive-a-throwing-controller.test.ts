@@ -1,4 +1,5 @@
 /** A whole process whose controllers throw null, texts and errors, before, while and after they answer. */
+// @runs fast
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** The fast path and the general path: the same status, headers and bytes for the same request. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

@@ -1,4 +1,5 @@
 /** Texts of all lengths and alphabets arrive as they were stored, on both paths. */
+// @runs fast
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** A capability in one file: two inputs and a header for each kind of operation, which the document describes. */
+// @runs fast
 import { expect } from 'chai';
 import express from 'express';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** What users extend: the same bytes, stored rows and values, whoever runs the SQL and whoever writes the answer. */
+// @runs fast
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import { Client } from 'pg';

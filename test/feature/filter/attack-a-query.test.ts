@@ -1,4 +1,5 @@
 /** SQL in every place of an address: the same rows or a 400, and none of it in the text of a statement. */
+// @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import {

@@ -1,4 +1,5 @@
 /** Random filters give the same rows in PostgreSQL as an evaluation of their meaning in memory, NULLs included. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

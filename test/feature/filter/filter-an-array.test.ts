@@ -1,4 +1,5 @@
 /** `q` on arrays: which rows have some elements, or all of them, by either runner, behind relations and in rules. */
+// @runs fast
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';

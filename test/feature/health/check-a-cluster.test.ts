@@ -1,4 +1,5 @@
 /** What a health check finds out about a Redis Cluster, which is always a client of the user's. */
+// @runs once
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Cluster } from 'ioredis';

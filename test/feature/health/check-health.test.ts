@@ -1,4 +1,5 @@
 /** What a health check finds: every back end in every state, and what it never says. */
+// @runs once
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';

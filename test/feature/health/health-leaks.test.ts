@@ -1,4 +1,5 @@
 /** Probes that nobody answers leave nothing behind. */
+// @runs fast
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
 /** The health routes over HTTP: what they answer, where, and how little they ask of the back ends. */
+// @runs fast
 import { once } from 'node:events';
 import { Agent, get as request } from 'node:http';
 import { expect } from 'chai';

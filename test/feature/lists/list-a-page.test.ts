@@ -1,4 +1,5 @@
 /** Listing records page by page, with exact totals. */
+// @runs everywhere
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

@@ -1,3 +1,4 @@
+// @runs everywhere
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';

@@ -1,4 +1,5 @@
 /** Cursors of rows whose sort values are too long for an address. */
+// @runs fast
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

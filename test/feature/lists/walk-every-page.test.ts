@@ -2,6 +2,7 @@
  * Walking all pages of a cursor list, forward and backward, gives every row once and in order: over random tables with
  * ties, NULLs and the extreme values of every type, while other rows come and go.
  */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { SortTerm } from '../../../src/index.js';

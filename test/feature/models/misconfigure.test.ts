@@ -1,4 +1,5 @@
 /** Everything that can be wrong with a configuration: one error, when the application is built, that says what to write. */
+// @runs fast
 
 import { Console } from 'node:console';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
 /** A model class has one database: nothing takes it from an engine in use, and no application serves rows of another. */
+// @runs fast
 import { expect } from 'chai';
 import { Column, DataType, HasMany, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import {

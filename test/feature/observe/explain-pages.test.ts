@@ -1,4 +1,5 @@
 /** What PostgreSQL does for a page: one range of an index per range of rows, and no more work the deeper the page lies. */
+// @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** The OpenAPI document of an application: valid, clean, and of everything that is mounted. */
+// @runs fast
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';

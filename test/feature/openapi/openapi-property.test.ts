@@ -1,4 +1,5 @@
 /** Requests made from the document alone: what it allows is accepted, and what it forbids is refused. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Response } from 'supertest';

@@ -1,4 +1,5 @@
 /** What a hostile client can do with `include`: no more than the configuration allows, and nothing without an answer that says why. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

@@ -1,4 +1,5 @@
 /** Where included rows end, and in which order they are; and that pages, totals and cursors are the same without them. */
+// @runs fast
 import { expect } from 'chai';
 import {
   AutoIncrement,

@@ -1,4 +1,5 @@
 /** Random models, associations, rows and requests: each answer is what is computed in memory, byte for byte. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { quotedTable } from '../../../src/execute/sql/quoted-table.js';

@@ -1,4 +1,5 @@
 /** Relations by keys of every type, and keys that lead to no row. */
+// @runs fast
 import { expect } from 'chai';
 import { type DataType as AnyType, DataTypes } from 'sequelize';
 import { BelongsTo, Column, HasMany, Model, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** To-one relations by an integer key, which PostgreSQL looks up at once: the same answers as for keys of any other type. */
+// @runs fast
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';

@@ -1,4 +1,5 @@
 /** Which route a request finds: the first that matches, in the order they were declared, however many there are. */
+// @runs fast
 import { expect } from 'chai';
 import type { RequestHandler } from 'express';
 import { All, Get, JsonController, Param, Post, Put } from 'routing-controllers';

@@ -1,4 +1,5 @@
 /** Routes told apart by their first segment: any request meets what it meets when all routes are asked in turn. */
+// @runs fast
 import { expect } from 'chai';
 import express, { type Express, type Router } from 'express';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
 /** Keys that clients give: each `Location` leads to its record, and a key that could have none is refused. */
+// @runs fast
 import { expect } from 'chai';
 import { IsString } from 'class-validator';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** The start refuses roles that no policy holds back; and requests, as long as it is not known. */
+// @runs fast
 import { expect } from 'chai';
 import express, { type Request } from 'express';
 import { Controller, Get } from 'routing-controllers';

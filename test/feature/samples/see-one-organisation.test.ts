@@ -1,4 +1,5 @@
 /** The sample `tenants`, as its user meets it: a process, and the commands of its README with the answers that it shows. */
+// @runs fast
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Each leak that was found in comparable libraries, by name: a scope holds on all of these ways, whoever runs the SQL. */
+// @runs fast
 import { expect } from 'chai';
 import express from 'express';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,5 @@
 /** The proof that tenants are kept apart can fail: wherever one step leaves the scope out, it finds that. */
+// @runs once
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import express from 'express';

@@ -1,4 +1,5 @@
 /** A scope holds for every kind of key, column and model, for its rows and for what refers to them. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { type DataType as AnyType, DataTypes, type ModelAttributeColumnOptions } from 'sequelize';

@@ -1,4 +1,5 @@
 /** Two tenants whose rows lie between one another: no byte of any route tells of the other's, and no write reaches them. */
+// @runs fast
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';

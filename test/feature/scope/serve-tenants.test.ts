@@ -1,4 +1,5 @@
 /** Row security by a setting that a hook of the pool makes: each request sees and writes the rows of its tenant alone. */
+// @runs fast
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';

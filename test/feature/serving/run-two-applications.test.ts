@@ -1,4 +1,5 @@
 /** Several applications in one process, over the same models: none knows of another, and none leaves anything behind. */
+// @runs fast
 
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';

@@ -1,4 +1,6 @@
 /** Every column type on its way from a body into the database and back: nothing is rounded, shifted or guessed. */
+// @runs fast
+// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** Clients side by side send random requests of every kind, and each answer is what a model in memory says. */
+// @runs fast
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Column, DataType, DeletedAt, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** Changing a record: null and absence, what is written, and what happens when somebody else was faster. */
+// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

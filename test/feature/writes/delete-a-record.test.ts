@@ -1,4 +1,5 @@
 /** Deleting a record: for good, or marked as deleted where the model is paranoid. */
+// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, DeletedAt, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** What a repository writes is what Sequelize writes, whatever value a user's own code gives. */
+// @runs fast
 import { expect } from 'chai';
 import { literal, QueryTypes } from 'sequelize';
 import {
