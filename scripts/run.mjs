@@ -1,4 +1,4 @@
-/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { admin } from './admin.mjs';
 import { bench } from './bench.mjs';
@@ -6,6 +6,7 @@ import { combinations } from './combinations.mjs';
 import { docs } from './docs.mjs';
 import { matrix } from './matrix.mjs';
 import { mutation } from './mutation.mjs';
+import { promises } from './promises.mjs';
 import { setUp } from './set-up.mjs';
 import { setups } from './setups.mjs';
 import { soak } from './soak.mjs';
@@ -14,7 +15,20 @@ import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 import { tracers } from './tracers.mjs';
 
-const commands = { start, test, admin, combinations, matrix, setups, mutation, soak, tracers, bench, docs };
+const commands = {
+  start,
+  test,
+  admin,
+  combinations,
+  matrix,
+  setups,
+  mutation,
+  soak,
+  tracers,
+  bench,
+  promises,
+  docs,
+};
 
 const command = commands[process.argv[2]];
 if (!command) {

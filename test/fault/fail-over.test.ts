@@ -131,7 +131,7 @@ describe('a DSN that leads to a standby and back', () => {
   }
 
   for (const path of ['fast', 'general'] as const) {
-    it(`refuses writes meanwhile, and accepts them right afterwards, on the ${path} path`, async () => {
+    it(`[F12] refuses writes meanwhile, and accepts them right afterwards, on the ${path} path`, async () => {
       proxy.retarget(portOf(standby.url('postgres')));
       proxy.reset();
       for (const { status } of await manyWrites(paths[path])) expect(status).to.equal(503);

@@ -146,7 +146,7 @@ describe('losing connections', () => {
     await expectRecovery(() => site.agent.post('/parcels').send({ text: 'well' }), 3);
   }
 
-  it('ends all of them at the server (57P01), idle or at work, and goes on with new ones', async () => {
+  it('[F3] ends all of them at the server (57P01), idle or at work, and goes on with new ones', async () => {
     await Promise.all(mixedRequests(site, 12));
     const terminate = () =>
       control.query(
@@ -164,7 +164,7 @@ describe('losing connections', () => {
     expectCalm(answers);
   });
 
-  it('has them reset while results are on their way', async () => {
+  it('[F5] has them reset while results are on their way', async () => {
     for (const bytes of [0, 1, 7, 40, 300, 1_500]) {
       await Promise.all(mixedRequests(site, 12));
       proxy.limitMoreData(bytes, 'reset');
@@ -175,7 +175,7 @@ describe('losing connections', () => {
     }
   });
 
-  it('has them cut after each number of bytes, from the log-in to the last row', async () => {
+  it('[F5] has them cut after each number of bytes, from the log-in to the last row', async () => {
     for (let bytes = 0; bytes < 900; bytes += wholeOr(45, 15)) {
       proxy.reset();
       proxy.limitData(bytes);
@@ -189,7 +189,7 @@ describe('losing connections', () => {
     expectCalm(await everyKind(site));
   });
 
-  it('answers 504 on a black hole, 503 where connecting ends in one, and never hangs', async () => {
+  it('[F4] answers 504 on a black hole, 503 where connecting ends in one, and never hangs', async () => {
     await Promise.all(mixedRequests(site, 12));
     proxy.blackhole();
     const answers = await Promise.all(mixedRequests(site, 12));
@@ -201,7 +201,7 @@ describe('losing connections', () => {
     expect(later.filter(({ status }) => status < 300)).to.deep.equal([]);
   });
 
-  it('does not let a black hole that has gone keep a place in the pool', async () => {
+  it('[F6] does not let a black hole that has gone keep a place in the pool', async () => {
     proxy.reset();
     proxy.blackhole();
     await Promise.all(mixedRequests(site, 24));
@@ -210,7 +210,7 @@ describe('losing connections', () => {
     expectCalm(await Promise.all(mixedRequests(site, 24)));
   });
 
-  it('answers 503 when the reply to a COMMIT is lost, though the row may be there', async () => {
+  it('[F13] answers 503 when the reply to a COMMIT is lost, though the row may be there', async () => {
     proxy.loseReplyTo('COMMIT');
     const answer = await site.agent.post('/parcels').send({ text: 'unknown' });
     expectProblem(answer, 503, UNAVAILABLE);
@@ -237,7 +237,7 @@ describe('losing connections', () => {
 });
 
 describe('a slow network', () => {
-  it('only makes answers later', async () => {
+  it('[F14] only makes answers later', async () => {
     const { url, drop } = await freshDatabase('slow_network');
     await using proxy = await TcpProxy.start(Number(new URL(url).port || 5432));
     await using site = await startSite({ url: proxy.url(url), drop }, { pool: { max: 5 } });
@@ -262,7 +262,7 @@ describe('a server that crashes and comes back', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('leaves every request answered, every row that was promised, and all well within two seconds', async () => {
+  it('[F2] leaves every request answered, every row that was promised, and all well within two seconds', async () => {
     await Order.create({ text: 'first' });
     await Parcel.create({ text: 'first' });
     server.proxy.latency(10);

@@ -146,7 +146,7 @@ describe('creates that are sent again until they are acknowledged', function () 
     return expect.fail(`${name} was not acknowledged in ${PATIENCE} tries`);
   }
 
-  it('give exactly as many rows as creates', async () => {
+  it('[K8 K23] give exactly as many rows as creates', async () => {
     const names = TABLES.flatMap((table) =>
       Array.from({ length: CREATES }, (_, index) => [table, `${table}-${index}`] as const),
     );

@@ -109,7 +109,7 @@ describe('running out', () => {
   describe('of time for a statement', () => {
     const TIMEOUT = { detail: 'The database did not answer in time.' };
 
-    it('answers 504, and leaves no row', async () => {
+    it('[F8] answers 504, and leaves no row', async () => {
       const answers = await Promise.all([
         site.agent.post('/slow-jobs').send({ name: 'slow' }),
         site.agent.patch('/slow-jobs/1').send({ name: 'slow' }),
@@ -120,7 +120,7 @@ describe('running out', () => {
       expect(logger.codes).to.deep.equal(['57014']);
     });
 
-    it('keeps the connection, which is as good as before', async () => {
+    it('[F8] keeps the connection, which is as good as before', async () => {
       const before = await backends();
       expect((await site.agent.post('/slow-jobs').send({ name: 'slow' })).status).to.equal(504);
       expect((await site.agent.patch('/slow-jobs/1').send({ name: 'slow' })).status).to.equal(504);
@@ -162,7 +162,7 @@ describe('running out', () => {
     );
     afterEach(() => control.query('ROLLBACK'));
 
-    it('answers 503 to what changes a row that something else holds, and logs it', async () => {
+    it('[F9] answers 503 to what changes a row that something else holds, and logs it', async () => {
       await onBoth(async (agent) => {
         expectBusy(await agent.patch('/jobs/1').send({ name: 'x' }));
         expectBusy(await agent.delete('/jobs/1'));
@@ -172,7 +172,7 @@ describe('running out', () => {
       expect(logger.codes).to.deep.equal(['55P03']);
     });
 
-    it('reads all the same', async () => {
+    it('[F7] reads all the same', async () => {
       expect((await site.agent.get('/jobs/1')).body).to.deep.equal({ id: 1, name: 'one' });
     });
 
@@ -209,7 +209,7 @@ describe('running out', () => {
 
     afterEach(() => release());
 
-    it('answers 503 to what needs one, after the time that the pool waits', async () => {
+    it('[F7] answers 503 to what needs one, after the time that the pool waits', async () => {
       const answers = await Promise.all([
         site.agent.get('/jobs'),
         site.agent.get('/jobs/1'),
@@ -254,7 +254,7 @@ describe('running out', () => {
     });
   });
 
-  it('answers 503 where the server ends a transaction that was idle for too long', async () => {
+  it('[F10] answers 503 where the server ends a transaction that was idle for too long', async () => {
     const idle = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
     SlowJob.addHook('beforeUpdate', 'wait', async () => {
       // Until the server has ended it.
@@ -289,7 +289,7 @@ class Ticket extends Model {
 }
 
 describe('a server that has no connection left', () => {
-  it('is answered with 503 until it has one', async () => {
+  it('[F11] is answered with 503 until it has one', async () => {
     const database = await freshDatabase('full');
     const role = new URL(database.url).pathname.slice(1);
     const control = new Client({ connectionString: database.url });

@@ -50,7 +50,7 @@ describe('starting', () => {
     return message;
   }
 
-  it('says that nothing listens there', async () => {
+  it('[F1] says that nothing listens there', async () => {
     await proxy.down();
     const message = await refusal(proxy.url(dsn({ password: SECRET })));
     await proxy.up();
@@ -93,7 +93,7 @@ describe('starting', () => {
     expect(await refusal(database.url, { replicas: ['localhost'] })).to.include('The DSN is not a URL');
   });
 
-  it('says that the server does not answer, as soon as the timeout is over', async () => {
+  it('[F6] says that the server does not answer, as soon as the timeout is over', async () => {
     proxy.blackhole();
     const message = await refusal(proxy.url(dsn({ password: SECRET })), {
       dialectOptions: { connectionTimeoutMillis: 100 },
@@ -146,7 +146,7 @@ describe('starting', () => {
     expect(message).to.include(`127.0.0.1:${port}`);
   });
 
-  it('succeeds at the next attempt', async () => {
+  it('[F1] succeeds at the next attempt', async () => {
     await proxy.down();
     await refusal(proxy.url(database.url));
     await proxy.up();

@@ -65,7 +65,7 @@ GET     /authors/:id            read          -              -            -
     ]);
   });
 
-  it('prints SQL for migrations: tables of ours, and the indexes that the models lack', async () => {
+  it('[K10] prints SQL for migrations: tables of ours, and the indexes that the models lack', async () => {
     expect(await command('sql', 'models.cjs')).to.deep.equal({
       code: 0,
       everything: `-- For the option idempotency of bootstrap.

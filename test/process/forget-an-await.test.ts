@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 describe('a process whose overrides await nothing', () => {
   for (const path of ['fast', 'general']) {
-    it(`goes on, on the ${path} path`, async () => {
+    it(`[U10] goes on, on the ${path} path`, async () => {
       const database = await freshDatabase();
       const env = { ...process.env, DATABASE_URL: database.url };
       const { stdout } = await run(process.execPath, [join(__dirname, 'forgetful-fixture.js'), path], {

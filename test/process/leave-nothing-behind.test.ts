@@ -40,7 +40,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 describe('tests that leave something behind', () => {
-  it('fail, each for itself, and no other', async () => {
+  it('[E13 G1] fail, each for itself, and no other', async () => {
     const { url } = await startPostgres();
     const child = spawn(process.execPath, ARGUMENTS, {
       env: { ...process.env, DATABASE_URL: url, CRUD_TEST_PATIENCE: '50', NODE_OPTIONS: '' },

@@ -12,7 +12,7 @@ const CLIENTS = 6;
 const METHODS = ['GET', 'POST', 'PATCH'] as const;
 
 describe('a process manager', () => {
-  it('replaces the workers of a cluster without losing a request', async () => {
+  it('[U12] replaces the workers of a cluster without losing a request', async () => {
     await using fixture = await FixtureProcess.start({}, {}, [join(__dirname, 'cluster-fixture.js')]);
     const kept = new Agent({ keepAlive: true });
     const outcomes: Record<string, number> = {};

@@ -34,7 +34,7 @@ suite('a checkout that is closed to other accounts', function () {
     return checkOut(join(parent, 'a checkout'));
   }
 
-  it('starts its servers, finds its data again, and is cleaned up after', async () => {
+  it('[U13] starts its servers, finds its data again, and is cleaned up after', async () => {
     const checkout = await newCheckout(homedir());
     const first = await start(checkout, 'atlas');
     expect(first.stdout).to.equal('1');

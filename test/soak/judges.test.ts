@@ -166,7 +166,7 @@ describe('the check of the log of the soak', () => {
   const outage = line({ status: 503, error: 'ConnectionError' });
   const problemsAt = (...times: readonly number[]) => logProblems(times.map((at) => ({ text: outage, at })));
 
-  it('lets an outage be told once, and then once a second', () => {
+  it('[F17] lets an outage be told once, and then once a second', () => {
     expect(problemsAt(0, 1_000, 1_990, 3_000, 4_010)).to.deep.equal([]);
   });
 
@@ -189,7 +189,7 @@ describe('the check of the memory of the soak', () => {
       Array.from({ length: 30 }, (_, at) => ({ at, heap: 40e6 + at * bytes, external: 4e6, rss: 140e6 })),
     );
 
-  it('finds a growth that goes on, and no other', () => {
+  it('[I2] finds a growth that goes on, and no other', () => {
     expect(grow(1e3)).to.deep.equal([]);
     expect(grow(1e6)).to.have.length(1);
   });

@@ -14,7 +14,7 @@ const LONGEST_FAULT = 400;
 describe('an application under four times the load that its pools have connections for', function () {
   this.timeout(120_000 + 2_000 * SECONDS);
 
-  it('keeps its promises while everything around it fails', async () => {
+  it('[I1] keeps its promises while everything around it fails', async () => {
     const say = () => {};
     const result = await soak({ seed: SEED, seconds: SECONDS, pace: PACE, longest: LONGEST_FAULT, say });
     expect(list(result.problems), `CRUD_TEST_SEED=${SEED} CRUD_TEST_SOAK=${SECONDS}`).to.equal('');

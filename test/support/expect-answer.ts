@@ -1,4 +1,4 @@
-/** Assertions about an answer as a whole: status, media type, and every key of the body. */
+/** Assertions about an answer as a whole: status, media type, and every key of the body [A21]. */
 import { expect } from 'chai';
 import type { Response } from 'supertest';
 

@@ -245,7 +245,7 @@ describe('an operation with a rule', () => {
     describe(name, () => {
       const agent = () => sites.get(name) as Site;
 
-      it('is refused before anything of the request is looked at', async () => {
+      it('[H3] is refused before anything of the request is looked at', async () => {
         calls.length = 0;
         for (const wrong of WRONG) {
           const [method] = wrong;
@@ -280,7 +280,7 @@ describe('an operation with a rule', () => {
     });
   }
 
-  it('fails closed, whatever a rule answers or throws', async () => {
+  it('[H1] fails closed, whatever a rule answers or throws', async () => {
     const refused = ['no', 'no later', 'nothing', 'null', 'truthy', 'one', 'truthy later', 'none such'];
     const answers: Readonly<Record<string, readonly [number, string]>> = {
       ...Object.fromEntries(refused.map((rule) => [rule, [403, 'This request may not read Guarded.']])),
@@ -312,7 +312,7 @@ describe('an operation with a rule', () => {
     expect((await agent.post('/things').send({ name: 'x' })).status).to.equal(201);
   });
 
-  it('has to be there for each operation of each resource where bootstrap denies', async () => {
+  it('[H1] has to be there for each operation of each resource where bootstrap denies', async () => {
     const failure = await caughtError(() =>
       buildApp({ models: [Half, Few, Whole] as ModelClass[], deny: true }),
     );

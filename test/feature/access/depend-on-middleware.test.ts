@@ -184,7 +184,7 @@ describe('depending on middleware', () => {
     expect((await agent.post('/doors/extra').type('json').send('{')).status).to.equal(401);
   });
 
-  it('refuses before a byte of the body was sent', async () => {
+  it('[H3] refuses before a byte of the body was sent', async () => {
     const { app } = await serve(Guard);
     await using server = await listen(app);
     const headers = { 'Content-Type': 'application/json', 'Content-Length': '1000', Connection: 'close' };

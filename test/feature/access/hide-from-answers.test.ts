@@ -266,13 +266,13 @@ except(OF_MANY).describe('what a model hides from its records', () => {
       };
       const shown = (id: number, email: string) => ({ id, email, ...token });
 
-      it('is in no list, and in no read', async () => {
+      it('[U3] is in no list, and in no read', async () => {
         const { items } = JSON.parse((await paths.same({ path })).body);
         expect(items).to.deep.equal([shown(1, 'a')]);
         expect(JSON.parse((await paths.same({ path: `${path}/1` })).body)).to.deep.equal(shown(1, 'a'));
       });
 
-      it('is in no answer of a write', async () => {
+      it('[U3] is in no answer of a write', async () => {
         expect(await write('POST', '', { id: 3, email: 'c' })).to.deep.equal(shown(3, 'c'));
         expect(await write('POST', '', [{ id: 3, email: 'c' }])).to.deep.equal({ items: [shown(3, 'c')] });
         expect(await write('PATCH', '/1', { email: 'd' })).to.deep.equal(shown(1, 'd'));

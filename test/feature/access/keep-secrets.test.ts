@@ -361,7 +361,7 @@ describe('keeping secrets', () => {
       expectSilence(inlined, 500);
     });
 
-    it('says nothing of one that meets a table that is gone', async () => {
+    it('[F15] says nothing of one that meets a table that is gone', async () => {
       await site.engine.sequelize.query('ALTER TABLE vaults RENAME TO gone');
       const create = await site.agent
         .post('/vaults')

@@ -242,7 +242,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       expect((await send('/people/1', '', { method: 'HEAD' })).body).to.equal('');
     });
 
-    it('are unknown to fields, sort and q', async () => {
+    it('[C3] are unknown to fields, sort and q', async () => {
       for (const role of ['staff']) {
         for (const [of, known] of [
           ['/people?fields=', 'id, name, status, badge, grade.'],
@@ -273,7 +273,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       });
     });
 
-    it('are refused where the request may not set them, and never dropped', async () => {
+    it('[C4] are refused where the request may not set them, and never dropped', async () => {
       const readOnly = (attribute: string) => ({
         pointer: `/${attribute}`,
         code: 'readOnly',
@@ -307,7 +307,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       ]);
     });
 
-    it('are not named by a conflict, unless they were sent', async () => {
+    it('[G3] are not named by a conflict, unless they were sent', async () => {
       const note = await send('/people/2', '', { method: 'PATCH', body: { note: 'n1' } });
       expect(note.status).to.equal(409);
       expect(note.json.errors[0].pointer).to.equal('/note');

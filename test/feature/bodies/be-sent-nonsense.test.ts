@@ -65,7 +65,7 @@ describe('being sent nonsense', () => {
     'cursor=a%00.b',
     'lable%00=1',
   ]) {
-    it(`refuses the NUL in ?${query} before the database is asked`, async () => {
+    it(`[A8] refuses the NUL in ?${query} before the database is asked`, async () => {
       const { result, statements } = await sql.duringRequest(() => site.agent.get(`/crates?${query}`));
       expect(result.status).to.equal(400);
       expect(result.body.errors).to.have.lengthOf(1);
@@ -74,7 +74,7 @@ describe('being sent nonsense', () => {
   }
 
   for (const name of INHERITED) {
-    it(`takes ${name} in q, sort and fields for any unknown name, and no prototype has changed`, async () => {
+    it(`[C5] takes ${name} in q, sort and fields for any unknown name, and no prototype has changed`, async () => {
       for (const query of ['q=NAME==1', 'q=NAME.polluted==1', 'sort=NAME', 'sort=-NAME', 'fields=NAME']) {
         const [told, ofOther] = await Promise.all(
           [name, 'zzzzzzzzzz'].map((each) => site.agent.get(`/crates?${query.replace('NAME', each)}`)),
@@ -95,7 +95,7 @@ describe('being sent nonsense', () => {
     ['10,000 unknown properties', `{"label":"a",${properties(10_000)}}`],
     ['40,000 values of a text', `{"content":1,"label":[${'1,'.repeat(39_999)}1]}`],
   ] as const) {
-    it(`spends less than 0.1 s of processor time on ${what}`, async () => {
+    it(`[A5] spends less than 0.1 s of processor time on ${what}`, async () => {
       const send = () => site.agent.post('/crates').type('json').send(body);
       await send();
       const start = process.cpuUsage();
@@ -106,7 +106,7 @@ describe('being sent nonsense', () => {
     });
   }
 
-  it('answers 431 to headers and addresses beyond 16 kB, and goes on', async () => {
+  it('[A17] answers 431 to headers and addresses beyond 16 kB, and goes on', async () => {
     const app = express();
     await bootstrap(app, { models: [] });
     const server = await serve(app, { port: 0, host: '127.0.0.1' });
@@ -125,7 +125,7 @@ describe('being sent nonsense', () => {
     }
   });
 
-  it('answers in the same bytes whatever NODE_ENV is', async () => {
+  it('[G2] answers in the same bytes whatever NODE_ENV is', async () => {
     const { NODE_ENV } = process.env;
     const answers: unknown[] = [];
     try {
@@ -159,7 +159,7 @@ describe('being sent nonsense', () => {
     for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
   });
 
-  it('keeps markup that it repeats in JSON, which no browser takes for a page', async () => {
+  it('[G10] keeps markup that it repeats in JSON, which no browser takes for a page', async () => {
     const { headers, body, status } = await site.agent.get(
       '/crates?sort=%3Cscript%3Ealert(1)%3C%2Fscript%3E',
     );

@@ -260,7 +260,7 @@ const BROKEN: readonly (readonly [
   ],
 ];
 
-describe('breaking the schema', () => {
+describe('[A9] breaking the schema', () => {
   const sql = new SqlLog();
   let site: TestApp;
 
@@ -281,7 +281,7 @@ describe('breaking the schema', () => {
   describe('of a column', () => {
     for (const [attribute, values, code, detail] of BROKEN) {
       for (const value of values) {
-        it(`refuses ${attribute} ${JSON.stringify(value).slice(0, 50)}`, async () => {
+        it(`[B10] refuses ${attribute} ${JSON.stringify(value).slice(0, 50)}`, async () => {
           const { result, statements } = await sql.during(() => post({ [attribute]: value }));
           expectIssue(result, 422, { pointer: `/${attribute}`, code, detail });
           expect(statements).to.deep.equal([]);
@@ -289,7 +289,7 @@ describe('breaking the schema', () => {
       }
     }
 
-    it('refuses the same in an update', async () => {
+    it('[B6 B7 B9] refuses the same in an update', async () => {
       await Item.create();
       for (const [attribute, [value], code, detail] of BROKEN) {
         const response = await site.agent.patch('/items/1').send({ [attribute]: value });
@@ -297,7 +297,7 @@ describe('breaking the schema', () => {
       }
     });
 
-    it('refuses a number that JSON can write and no column can hold', async () => {
+    it('[B6] refuses a number that JSON can write and no column can hold', async () => {
       const response = await site.agent.post('/items').type('json').send('{"weight":1e999}');
       expectProblem(response, 422, {
         detail: 'The body has 2 problems.',
@@ -326,7 +326,7 @@ describe('breaking the schema', () => {
     });
   });
 
-  describe('by an unknown property', () => {
+  describe('[C2] by an unknown property', () => {
     it('suggests the one that was meant', async () => {
       expectIssue(
         await site.agent.post('/accounts').send({ email: 'a@b.example', name: 'ann', loign: 'ann' }),
@@ -389,7 +389,7 @@ describe('breaking the schema', () => {
       '{"extra":[[{"__proto__":[],"100000000":"x"}]]}',
     ];
     for (const body of BODIES) {
-      it(`refuses ${body}, and no prototype has changed`, async () => {
+      it(`[C5] refuses ${body}, and no prototype has changed`, async () => {
         const response = await site.agent.post('/items').type('json').send(body);
         expect(response.status).to.equal(422);
         expect(response.body.errors).to.have.lengthOf(1);

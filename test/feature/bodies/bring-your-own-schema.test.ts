@@ -226,7 +226,7 @@ describe('bringing your own schema', () => {
       });
     });
 
-    it('never shows what the class does not have', async () => {
+    it('[C6] never shows what the class does not have', async () => {
       const { text } = await site.agent.get('/customers/1');
       expect(text).to.not.contain('secret');
       expect(text).to.not.contain('passwordHash');

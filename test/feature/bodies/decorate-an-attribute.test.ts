@@ -189,7 +189,7 @@ describe('a decorator of an attribute', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  describe('sees the value that it is about', () => {
+  describe('[U7] sees the value that it is about', () => {
     const cases: readonly (readonly [
       name: string,
       right: readonly unknown[],
@@ -251,7 +251,7 @@ describe('a decorator of an attribute', () => {
   });
 
   describe('that asks for a value', () => {
-    it('makes it required, and null an error', async () => {
+    it('[U7] makes it required, and null an error', async () => {
       expect((await site.agent.post('/firms').send(RIGHT)).status).to.equal(201);
       expectProblem(await site.agent.post('/firms').send({}), 422, {
         detail: 'The body has 4 problems.',

@@ -78,7 +78,7 @@ describe('sending a body', () => {
       '\u0000',
     ];
     for (const body of BODIES) {
-      it(`refuses ${JSON.stringify(body)} without repeating it, asking nothing of the database`, async () => {
+      it(`[A13] refuses ${JSON.stringify(body)} without repeating it, asking nothing of the database`, async () => {
         const { result, statements } = await sql.during(() => post(body));
         expectIssue(result, 400, MALFORMED);
         expect(statements).to.deep.equal([]);
@@ -100,13 +100,13 @@ describe('sending a body', () => {
       [0xc0, 0xaf],
       [0xf8, 0x88, 0x80, 0x80, 0x80],
     ]) {
-      it(`refuses the bytes ${Buffer.from(bytes).toString('hex')}`, async () => {
+      it(`[A6] refuses the bytes ${Buffer.from(bytes).toString('hex')}`, async () => {
         const body = Buffer.concat([Buffer.from('{"label":"'), Buffer.from(bytes), Buffer.from('"}')]);
         expectIssue(await post(body), 400, NOT_UTF8);
       });
     }
 
-    it('refuses UTF-16', async () => {
+    it('[A6] refuses UTF-16', async () => {
       expectIssue(await post(Buffer.from('\ufeff{"label":"a"}', 'utf16le')), 400, NOT_UTF8);
     });
 
@@ -130,12 +130,12 @@ describe('sending a body', () => {
       ['[', ']'],
       ['{"a":', '}'],
     ] as const) {
-      it(`refuses 33 levels of ${open}`, async () => {
+      it(`[A4] refuses 33 levels of ${open}`, async () => {
         expectIssue(await post(nested(33, open, close)), 400, TOO_DEEP);
       });
     }
 
-    it('refuses fifty thousand levels', async () => {
+    it('[A4] refuses fifty thousand levels', async () => {
       expectIssue(await post(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, TOO_DEEP);
     });
 
@@ -197,7 +197,7 @@ describe('sending a body', () => {
   });
 
   describe('that is not there', () => {
-    it('refuses a create and an update', async () => {
+    it('[A12] refuses a create and an update', async () => {
       await Parcel.create({ label: 'a' });
       expectIssue(await site.agent.post('/parcels'), 400, NO_BODY);
       expectIssue(await site.agent.post('/parcels').set('Content-Type', 'application/json'), 400, NO_BODY);
@@ -205,7 +205,7 @@ describe('sending a body', () => {
       expectIssue(await site.agent.patch('/parcels/1'), 400, NO_BODY);
     });
 
-    it('refuses chunks that hold nothing', async () => {
+    it('[A12] refuses chunks that hold nothing', async () => {
       expectIssue(await post('', { 'Transfer-Encoding': 'chunked' }), 400, MALFORMED);
     });
   });
@@ -225,7 +225,7 @@ describe('sending a body', () => {
       'application/json, text/plain',
     ];
     for (const type of TYPES) {
-      it(`refuses '${type}' before the body is read`, async () => {
+      it(`[A10] refuses '${type}' before the body is read`, async () => {
         expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
       });
     }
@@ -260,7 +260,7 @@ describe('sending a body', () => {
     }
 
     for (const charset of ['latin1', 'utf-16', 'us-ascii', 'nonsense']) {
-      it(`refuses the charset ${charset}`, async () => {
+      it(`[A11] refuses the charset ${charset}`, async () => {
         const response = await post('{"label":"a"}', {
           'Content-Type': `application/json; charset=${charset}`,
         });

@@ -69,7 +69,7 @@ describe('sending a large body', () => {
   after(() => site[Symbol.asyncDispose]());
 
   describe('whose length is announced', () => {
-    it('is refused before a byte of it was sent, and the connection is closed', async () => {
+    it('[A1] is refused before a byte of it was sent, and the connection is closed', async () => {
       await using server = await listen(site.app);
       const head = requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000000000' });
       expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
@@ -123,7 +123,7 @@ describe('sending a large body', () => {
   describe('that comes in chunks', () => {
     const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`;
 
-    it('is refused at the limit, and the rest is not read', async () => {
+    it('[A2] is refused at the limit, and the rest is not read', async () => {
       await using server = await listen(site.app);
       const head = requestHead(POST, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' });
       // The end of the body is never sent.
@@ -142,7 +142,7 @@ describe('sending a large body', () => {
   describe('that is compressed', () => {
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
 
-    it('is refused by its size after decompression', async () => {
+    it('[A3] is refused by its size after decompression', async () => {
       expect(bomb.length).to.be.below(DEFAULT_LIMIT);
       const response = await site.agent
         .post('/uploads')
@@ -152,7 +152,7 @@ describe('sending a large body', () => {
       expectProblem(response, 413, tooLarge(DEFAULT_LIMIT));
     });
 
-    it('does not cost what it would decompress to', async () => {
+    it('[A3] does not cost what it would decompress to', async () => {
       await using server = await listen(site.app);
       const head = requestHead(POST, {
         ...JSON_TYPE,
@@ -245,7 +245,7 @@ describe('sending a large body', () => {
   });
 
   describe('that is cut off', () => {
-    it('is given up without a log line, and the application goes on', async () => {
+    it('[A14] is given up without a log line, and the application goes on', async () => {
       await using server = await listen(site.app);
       const socket = await server.connect();
       socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000' }));

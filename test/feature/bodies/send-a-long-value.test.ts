@@ -69,7 +69,7 @@ const REFUSED: readonly (readonly [attribute: keyof Deposit, sent: string])[] = 
   ['checked', `"${long('a.')}"`],
 ];
 
-describe('sending a long value', () => {
+describe('[A7] sending a long value', () => {
   const logger = new CapturedLog();
   let paths: TwoPaths;
 

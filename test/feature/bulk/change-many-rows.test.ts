@@ -149,7 +149,7 @@ describe('changing many rows', () => {
     expect(same).to.deep.equal({ n: 2 });
   });
 
-  it('changes values of every column type just where single updates do', async () => {
+  it('[M27] changes values of every column type just where single updates do', async () => {
     const model = infoOf(Parcel);
     const returning = { columns: ['version', ...PARCEL_COLUMNS] };
     const one = new RowExecutor(model);
@@ -170,7 +170,7 @@ describe('changing many rows', () => {
     }
   });
 
-  it('writes nothing, and tells which rows are missing or in another state', async () => {
+  it('[M26] writes nothing, and tells which rows are missing or in another state', async () => {
     await Job.destroy({ where: { title: 'c' } });
     const refused = await nothingWrittenBy(() =>
       change(
@@ -239,7 +239,7 @@ describe('changing many rows', () => {
     }
   };
 
-  it('locks rows in the order of their keys, so that opposite batches wait, and do not fail', async () => {
+  it('[M29] locks rows in the order of their keys, so that opposite batches wait, and do not fail', async () => {
     const clients = [1, 2, 3].map(() => new Client({ connectionString: database.url }));
     const [byIndex, byScan, holder] = clients as [Client, Client, Client];
     await Promise.all(clients.map((client) => client.connect()));

@@ -96,7 +96,7 @@ except(OF_MANY).describe('the document of endpoints for many records', () => {
     ]);
   });
 
-  it('describes every answer', async () => {
+  it('[M35] describes every answer', async () => {
     const { agent } = site;
     const send = async (
       operationId: string,

@@ -80,7 +80,7 @@ describe('inserting many rows', () => {
   const shown = (written: ManyRowsWritten | null, count = 3) =>
     rowsOf(written).map((row) => row.slice(0, count));
 
-  it('stores values of every column type as single inserts do', async () => {
+  it('[M27] stores values of every column type as single inserts do', async () => {
     const info = infoOf(Parcel);
     const selected = { columns: PARCEL_COLUMNS };
     const one = new RowExecutor(info);
@@ -94,7 +94,7 @@ describe('inserting many rows', () => {
   });
 
   for (const count of [1, 1000]) {
-    it(`gives ${count} rows in the order asked, with one statement, whose text does not depend on the number`, async () => {
+    it(`[M12] gives ${count} rows in the order asked, with one statement, whose text does not depend on the number`, async () => {
       const rows = Array.from({ length: count }, (_, index) => ({
         name: `p${(index * 7919) % count}`,
         size: index,
@@ -111,7 +111,7 @@ describe('inserting many rows', () => {
     });
   }
 
-  it('gives each row the defaults of what it lacks, and keeps the order', async () => {
+  it('[M28] gives each row the defaults of what it lacks, and keeps the order', async () => {
     const written = await insert([
       { name: 'a' },
       { name: 'b', size: null },
@@ -133,7 +133,7 @@ describe('inserting many rows', () => {
     expect(stored.every(({ createdAt }) => createdAt instanceof Date)).to.equal(true);
   });
 
-  it('finds rows again by keys that are given or made before, and refuses arrays of arrays', async () => {
+  it('[M28] finds rows again by keys that are given or made before, and refuses arrays of arrays', async () => {
     const many = new ManyRows(infoOf(Label));
     const codes = ['ffffffff-0000-4000-8000-000000000000', '00000000-0000-4000-8000-00000000000A'];
     const selected = { columns: ['code'] };

@@ -206,7 +206,7 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
     await tap[Symbol.asyncDispose]();
   });
 
-  it('are written as a whole or not at all, and are answered the same on every path', async () => {
+  it('[M34] are written as a whole or not at all, and are answered the same on every path', async () => {
     const seen = new Map<string, number>();
     const property = fc.asyncProperty(batches, async ({ table, method, query, body }) => {
       let first: string | undefined;
@@ -238,7 +238,7 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
     ]);
   });
 
-  it('are one statement where no code of the user has to see each', async () => {
+  it('[M6 M27] are one statement where no code of the user has to see each', async () => {
     const agent = paths['one statement']?.agent;
     const count = async (
       send: () => PromiseLike<{ readonly status: number }> | undefined,

@@ -130,7 +130,7 @@ except(OF_MANY).describe('many records in one request', () => {
   ];
 
   describe('that are new', () => {
-    it('are created in the order asked', async () => {
+    it('[M12] are created in the order asked', async () => {
       expectJson(await post('', [{ title: 'x', rank: 3 }, { title: 'y' }, { title: 'z', code: 'q' }]), 201, {
         items: [wire(5, 'x', { rank: 3 }), wire(6, 'y'), wire(7, 'z', { code: 'q' })],
       });
@@ -154,7 +154,7 @@ except(OF_MANY).describe('many records in one request', () => {
       });
     });
 
-    it('are no dry run of one, even where unknown parameters are ignored', async () => {
+    it('[M20] are no dry run of one, even where unknown parameters are ignored', async () => {
       const controllers = [
         crudController(Paper, { unknownQuery: 'ignore', endpoints: ['create', 'createMany'] }) as never,
       ];
@@ -164,7 +164,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('are refused with all that is wrong with any of them', async () => {
+    it('[M22] are refused with all that is wrong with any of them', async () => {
       const refused = await post('', [
         { title: 'x' },
         { title: 5 },
@@ -185,7 +185,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('are refused together where the database refuses one', async () => {
+    it('[E18 M1 M9 M24] are refused together where the database refuses one', async () => {
       const detail = 'Another Paper has the same code.';
       expectProblem(
         await post('', [{ title: 'x' }, { title: 'y', code: 'a' }]),
@@ -200,7 +200,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('refer to no record of others', async () => {
+    it('[M24] refer to no record of others', async () => {
       const refused = await post('', [
         { title: 'x', parentId: 1 },
         { title: 'y', parentId: 3 },
@@ -209,7 +209,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('have keys of their own, each once', async () => {
+    it('[M9 M23] have keys of their own, each once', async () => {
       const label = (body: unknown) => site.agent.post('/labels').send(body as object);
       expectProblem(
         await label([{ name: 'a' }, { name: 'b' }, { name: 'a' }]),
@@ -221,7 +221,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await Label.count()).to.equal(2);
     });
 
-    it('are as many as the resource allows, and one at least', async () => {
+    it('[E18 M21] are as many as the resource allows, and one at least', async () => {
       const many = Array.from({ length: 6 }, () => ({ title: 'x' }));
       expectProblem(
         await post('', many),
@@ -236,7 +236,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('are a hundred at most, or as many as the resource says, up to a thousand', async () => {
+    it('[M1 M21] are a hundred at most, or as many as the resource says, up to a thousand', async () => {
       const labels = (count: number) =>
         Array.from({ length: count }, (_, index) => ({ name: `l${(index * 7) % count}` }));
       expectProblem(
@@ -250,7 +250,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await Label.count()).to.equal(1000);
     });
 
-    it('have the limit of a body together', async () => {
+    it('[M21] have the limit of a body together', async () => {
       const { agent } = await buildApp({ models: [Paper], bodyLimit: 60 });
       const send = (count: number) =>
         agent.post('/papers').send(Array(count).fill({ title: 'x'.repeat(10) }));
@@ -259,7 +259,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect((await send(2)).status).to.equal(201);
     });
 
-    it('are named where the database alone can refuse one', async () => {
+    it('[M24] are named where the database alone can refuse one', async () => {
       const query = (text: string) => site.engine.sequelize.query(text);
       await query(`CREATE TABLE known_labels (name varchar(5) PRIMARY KEY);
         INSERT INTO known_labels VALUES ('a'), ('large');
@@ -291,7 +291,7 @@ except(OF_MANY).describe('many records in one request', () => {
       }
     });
 
-    it('may each stand for itself', async () => {
+    it('[M18] may each stand for itself', async () => {
       const answer = await post('?atomic=false', [
         { title: 'x' },
         { title: 5 },
@@ -321,7 +321,7 @@ except(OF_MANY).describe('many records in one request', () => {
       ]);
     });
 
-    it('are not written where a dry run is asked for', async () => {
+    it('[M19] are not written where a dry run is asked for', async () => {
       const answer = await post('?dry_run=true', [{ title: 'x' }, { title: 'y' }]);
       expect(answer.status).to.equal(201);
       expect(answer.body.items.map(({ title }: { title: string }) => title)).to.deep.equal(['x', 'y']);
@@ -340,7 +340,7 @@ except(OF_MANY).describe('many records in one request', () => {
   });
 
   describe('that are changed by their keys', () => {
-    it('are answered in the order asked, each with its version', async () => {
+    it('[M3 M13] are answered in the order asked, each with its version', async () => {
       expectJson(
         await patch('', [
           { id: 4, title: 'IV' },
@@ -351,7 +351,7 @@ except(OF_MANY).describe('many records in one request', () => {
       );
     });
 
-    it('are changed all or none', async () => {
+    it('[M1 M5 M7 M26] are changed all or none', async () => {
       const change = { id: 1, title: 'I' };
       const missing = 'There is no Paper with this id.';
       const changed = 'The Paper has been changed since; read it again, and repeat the change.';
@@ -428,7 +428,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expectJson(changed, 200, { items: [{ size: 1 }, { size: 2 }] });
     });
 
-    it('are each changed once, however their keys are written', async () => {
+    it('[M23] are each changed once, however their keys are written', async () => {
       await PaddedLabel.bulkCreate(['0', 'a'].map((name) => ({ name, size: 0 })));
       const stored = () => PaddedLabel.findOne({ raw: true, where: { name: 'a' } });
       const detail = 'name is that of the item 0, too; a record may stand in a body once.';
@@ -497,19 +497,19 @@ except(OF_MANY).describe('many records in one request', () => {
   });
 
   describe('that q finds', () => {
-    it('are changed within the scope of the request', async () => {
+    it('[M14] are changed within the scope of the request', async () => {
       expectJson(await patch('?q=rank==0', { rank: 1 }), 200, { affected: 3 });
       expectJson(await patch('?q=title==nothing', { rank: 1 }), 200, { affected: 0 });
       expect((await rows()).map(([, , version]) => version)).to.deep.equal([1, 1, 0, 1]);
     });
 
-    it('are deleted within the scope of the request, with what refers to them', async () => {
+    it('[M14] are deleted within the scope of the request, with what refers to them', async () => {
       await Paper.update({ parentId: 1 }, { where: { id: [2] } });
       expectJson(await remove('?q=title=in=(one,two,foreign)'), 200, { affected: 2 });
       expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
     });
 
-    it('are at most as many as the request allows', async () => {
+    it('[M4 M15] are at most as many as the request allows', async () => {
       for (const [most, records] of [
         [1, '1 record'],
         [2, '2 records'],
@@ -525,7 +525,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expectJson(await remove('?q=rank==0&max_affected=3'), 200, { affected: 3 });
     });
 
-    it('are a hundred at most where the request does not say', async () => {
+    it('[M15] are a hundred at most where the request does not say', async () => {
       await Paper.bulkCreate(Array.from({ length: 101 }, () => ({ tenant: 1, title: 'x' })));
       class Papers extends crudController(Paper, { bulk: { max: 1000 } }) {}
       const { agent } = await buildApp({ models: [], controllers: [Papers] });
@@ -575,7 +575,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await Paper.count({ where: { title: 'x', rank: 0 } })).to.equal(6);
     });
 
-    it('are never more than the request allows, whatever others write meanwhile', async () => {
+    it('[M6] are never more than the request allows, whatever others write meanwhile', async () => {
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, index) =>
           index % 3 > 0 ? post('', [{ title: 'x' }]) : patch('?q=title==x&max_affected=2', { title: 'y' }),
@@ -588,7 +588,7 @@ except(OF_MANY).describe('many records in one request', () => {
       for (const { status } of answers) expect(status).to.be.oneOf([200, 201, 409]);
     });
 
-    it('need a q that is understood', async () => {
+    it('[M2 M14] need a q that is understood', async () => {
       for (const query of [
         '',
         '?q=',
@@ -610,7 +610,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('are written all or none, or each for itself', async () => {
+    it('[M7 M18] are written all or none, or each for itself', async () => {
       const conflict = issue('/code', 'unique', 'Another Paper has the same code.');
       expectProblem(await patch('?q=title=in=(two,four)', { code: 'n' }), 409, conflict);
       expect(await rows()).to.deep.equal(BEFORE);
@@ -635,7 +635,7 @@ except(OF_MANY).describe('many records in one request', () => {
     });
   });
 
-  it('take no parameter that is not known, also where other routes pass it over', async () => {
+  it('[M4 M20] take no parameter that is not known, also where other routes pass it over', async () => {
     const controllers = [
       crudController(Paper, {
         unknownQuery: 'ignore',
@@ -659,7 +659,7 @@ except(OF_MANY).describe('many records in one request', () => {
     expectJson(await preferred.send({ rank: 1 }), 200, { affected: 3 });
   });
 
-  it('are answered by a dry run as they are when they are written', async () => {
+  it('[M2 M19] are answered by a dry run as they are when they are written', async () => {
     for (const send of [
       (flag: string) => site.agent.post(`/labels?${flag}`).send([{ name: 'b' }, { name: 'a' }]),
       (flag: string) =>
@@ -685,7 +685,7 @@ except(OF_MANY).describe('many records in one request', () => {
     }
   });
 
-  it('are refused by what the commit checks: all of them, or each for itself', async () => {
+  it('[M25] are refused by what the commit checks: all of them, or each for itself', async () => {
     const constrain = (when: string) =>
       site.engine.sequelize.query(`ALTER TABLE papers DROP CONSTRAINT papers_code_key;
         ALTER TABLE papers ADD CONSTRAINT papers_code_key UNIQUE (code) ${when}`);
@@ -719,7 +719,7 @@ except(OF_MANY).describe('many records in one request', () => {
     }
   });
 
-  it('are no routes where the resource does not name them', async () => {
+  it('[M11 S2] are no routes where the resource does not name them', async () => {
     class Labels extends crudController(PlainLabel) {}
     const { agent } = await buildApp({ models: [], controllers: [Labels] });
     await PlainLabel.create({});
@@ -742,7 +742,7 @@ except(OF_MANY).describe('many records in one request', () => {
       Paper.removeHook('beforeDestroy', 'see');
     });
 
-    it('are seen by hooks one by one, and undone where one refuses', async () => {
+    it('[M8 M18 M30] are seen by hooks one by one, and undone where one refuses', async () => {
       const seen: string[] = [];
       Paper.addHook('beforeSave', 'see', (paper) => {
         const title = String(paper.get('title'));
@@ -769,7 +769,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
-    it('leave no trace of a dry run: neither what the code writes nor what it calls after the commit', async () => {
+    it('[M19] leave no trace of a dry run: neither what the code writes nor what it calls after the commit', async () => {
       const told: string[] = [];
       class Papers extends crudController(Paper) {
         #note<T>(what: string, write: () => Promise<T>): Promise<T> {
@@ -824,7 +824,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
     });
 
-    it('wait for each other, in whichever order they are sent, and none of them fails', async () => {
+    it('[M29] wait for each other, in whichever order they are sent, and none of them fails', async () => {
       class Papers extends crudController(Paper) {
         override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
           return super.update(id, values, context);
@@ -898,7 +898,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect([changed.status, ended]).to.deep.equal([200, 1]);
     });
 
-    it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
+    it('[M31] are seen by overrides as single ones are, which cannot answer by themselves', async () => {
       const seen: unknown[] = [];
       class Papers extends crudController(Paper) {
         override async update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
@@ -931,7 +931,7 @@ except(OF_MANY).describe('many records in one request', () => {
     });
   });
 
-  it('are guarded as the methods of single ones', async () => {
+  it('[M33] are guarded as the methods of single ones', async () => {
     class Papers extends crudController(Paper) {
       @Authorized()
       override create(values: CreateValues<Paper>, context: CrudContext<Paper>) {
@@ -983,7 +983,7 @@ except(OF_MANY).describe('many records in one request', () => {
     expect(answer.headers['x-steps']).to.equal('base, nearer');
   });
 
-  it('are not found by q where decorators guard the list', async () => {
+  it('[M33] are not found by q where decorators guard the list', async () => {
     class Guarded extends crudController(Paper, { endpoints: ['list', 'updateMany'] }) {
       @Authorized()
       override list(query: ListQuery, context: CrudContext<Paper>) {
@@ -1012,7 +1012,7 @@ except(OF_MANY).describe('many records in one request', () => {
     );
   });
 
-  it('name their states where changes need a condition', async () => {
+  it('[M33] name their states where changes need a condition', async () => {
     const controllers = [crudController(Paper, { ifMatch: 'required', endpoints: ['updateMany'] }) as never];
     const { agent } = await buildApp({ models: [Paper], controllers });
     const detail = 'A change of a Paper needs its version, which a read of it has given.';
@@ -1029,7 +1029,7 @@ except(OF_MANY).describe('many records in one request', () => {
     expect((await agent.patch('/papers').send([{ id: 1, title: 'x', version: 0 }])).status).to.equal(200);
   });
 
-  it('are no endpoints of methods with decorated parameters', async () => {
+  it('[M31] are no endpoints of methods with decorated parameters', async () => {
     class Papers extends crudController(Paper) {
       override remove(id: number, @Req() _request: unknown) {
         return super.remove(id, {} as never);
@@ -1044,7 +1044,7 @@ except(OF_MANY).describe('many records in one request', () => {
     );
   });
 
-  it('are no endpoints where they could not be kept', async () => {
+  it('[M31] are no endpoints where they could not be kept', async () => {
     const failureOf = (options: object) =>
       buildApp({ models: [], controllers: [crudController(PlainLabel, options) as never] }).catch(
         (error: unknown) => error,

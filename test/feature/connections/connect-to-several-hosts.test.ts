@@ -76,7 +76,7 @@ describe('a connection string of libpq', () => {
     expect(await stateWith(`${credentials()}@${hostOf(primary)}/${database}`)).to.include({ name: NAME });
   });
 
-  it('may lead to a socket', async () => {
+  it('[P12] may lead to a socket', async () => {
     const port = await serverPort();
     for (const dsn of [
       `${credentials()}@/${database}?host=${folder}&port=${port}`,
@@ -168,7 +168,7 @@ describe('a connection string of libpq', () => {
       expect(await failureOf(wrong)).to.match(/: the server refuses the user or the password\.$/);
     });
 
-    it('follows the primary', async () => {
+    it('[F12 P12] follows the primary', async () => {
       // What the two addresses lead to is exchanged, as when a standby is promoted and the primary follows it.
       const [first, second] = [primary.proxy, standby.proxy];
       const ports = [await serverPort(), await serverPort(standby)] as const;

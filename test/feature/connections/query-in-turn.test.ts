@@ -146,7 +146,7 @@ describe('a connection', () => {
       const send = (method: string, route: string) =>
         fetch(`http://127.0.0.1:${server.port}${route}`, { method });
 
-      it('is given one at a time where a unit of work runs several', async () => {
+      it('[P13] is given one at a time where a unit of work runs several', async () => {
         const answer = await send('POST', '/pots/all');
         expect([answer.status, await answer.json()]).to.deep.equal([200, { count: 3 }]);
         expect(kept).to.equal(0);

@@ -132,7 +132,7 @@ describe('a server that takes TLS only', () => {
       expect(healthy).to.equal(true);
     });
 
-    it('has TLS on each connection', async () => {
+    it('[P12] has TLS on each connection', async () => {
       const { rows } = await control.query(
         "SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'app'",
       );
@@ -230,7 +230,7 @@ describe('a server that takes TLS only', () => {
       });
     }
 
-    it('where the certificate has other names', async () => {
+    it('[P12] where the certificate has other names', async () => {
       expect(await refusal(dsn(trusted(), { host: 'localhost' }))).to.match(
         /^the certificate of the server does not have the name of this host, and has IP Address:127\.0\.0\.1, DNS:db\.example; connect by a name that it has, or /,
       );

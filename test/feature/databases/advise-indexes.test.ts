@@ -522,7 +522,7 @@ describe('advising indexes', () => {
         'ALTER TABLE "badges" DROP CONSTRAINT "Own"; ',
       ],
     ] as const) {
-      it(`tells of ${what}, and is silent where its own advice was followed`, async () => {
+      it(`[S15] tells of ${what}, and is silent where its own advice was followed`, async () => {
         const lines = await uniqueAdvice(made);
         expect(lines).to.have.lengthOf(1);
         expect(lines[0]).to.include(
@@ -536,7 +536,7 @@ describe('advising indexes', () => {
       });
     }
 
-    it('is silent about indexes with the moment, and about what cannot be over some rows', async () => {
+    it('[S15] is silent about indexes with the moment, and about what cannot be over some rows', async () => {
       for (const made of [
         'CREATE UNIQUE INDEX "Own" ON badges (code, "gone at")',
         'CREATE UNIQUE INDEX "Own" ON badges (code, (coalesce("gone at", \'epoch\')))',

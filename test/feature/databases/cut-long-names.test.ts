@@ -48,7 +48,7 @@ describe('names that PostgreSQL cuts', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('are found in the catalogue, with their indexes', async () => {
+  it('[P7] are found in the catalogue, with their indexes', async () => {
     expect(logger.lines).to.deep.equal([]);
     await buildApp({ models: [Long], logger });
     expect(logger.lines).to.deep.equal([]);

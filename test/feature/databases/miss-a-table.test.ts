@@ -180,7 +180,7 @@ except(OF_MANY).describe('a table', () => {
   });
 
   for (const fastPath of [true, false]) {
-    it(`that is missing is named in the log of a request, fastPath ${fastPath}`, async () => {
+    it(`[F15] that is missing is named in the log of a request, fastPath ${fastPath}`, async () => {
       const logger = new CapturedLog();
       const { agent } = await buildApp({ models: [Tower], fastPath, logger });
       logger.clear();

@@ -111,7 +111,7 @@ except(OF_MANY).describe('the catalogue', () => {
       });
     }
 
-    it('and names an attribute that can be it', async () => {
+    it('[P1] and names an attribute that can be it', async () => {
       const table = `CREATE TABLE ${TABLE} (${COLUMNS}, UNIQUE (no))`;
       expect(await problemsWith(table)).to.deep.equal([
         `${NOT_UNIQUE}give @PrimaryKey to 'no' instead, which is unique. ${LATER}`,
@@ -191,7 +191,7 @@ except(OF_MANY).describe('the catalogue', () => {
       crudRouter: async (logger: CapturedLog) => express().use('/lines', crudRouter(FarLine, { logger })),
     };
     for (const [name, mount] of Object.entries(mounts)) {
-      it(`is read by a request that comes later, with ${name}`, async () => {
+      it(`[P1] is read by a request that comes later, with ${name}`, async () => {
         await using site = await outage('"order id"', mount);
         expectProblem(await site.agent.get('/lines/7'), 503, UNAVAILABLE);
         site.comeBack();

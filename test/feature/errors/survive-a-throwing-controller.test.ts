@@ -45,7 +45,7 @@ describe('surviving a throwing controller', () => {
     ['a text', 't'],
     ['an error', 'e'],
   ] as const) {
-    it(`answers after ${what} was thrown everywhere`, async () => {
+    it(`[G9] answers after ${what} was thrown everywhere`, async () => {
       const writes = Object.values(WRITES).map((id) => `/bombs/${id}`);
       for (const path of [...THROWING_PATHS, ...writes]) {
         await fetch(`${url}${path}`, { headers: { throw: letter } })

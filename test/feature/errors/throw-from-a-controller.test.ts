@@ -147,7 +147,7 @@ describe('throwing from a controller', () => {
   for (const [what, value] of NONSENSE) {
     describe(`throwing ${what}`, () => {
       for (const path of THROWING_PATHS) {
-        it(`answers 500 to ${path} and logs it once`, async () => {
+        it(`[G9] answers 500 to ${path} and logs it once`, async () => {
           thrown.value = value;
           expectProblem(await site.agent.get(path), 500, INTERNAL);
           expect(logger.lines.map(({ level, details }) => [level, details['status']])).to.deep.equal([
@@ -246,7 +246,7 @@ describe('throwing from a controller', () => {
   });
 
   describe('over and over on one connection', () => {
-    it('keeps the connection open over 50 answers of every kind of failure', async () => {
+    it('[A23] keeps the connection open over 50 answers of every kind of failure', async () => {
       await using server = await listen(site.app);
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       thrown.value = new MissingRoute();

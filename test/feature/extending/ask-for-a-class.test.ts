@@ -166,7 +166,7 @@ describe('asking for a class', () => {
   after(() => site[Symbol.asyncDispose]());
 
   for (const path of ['/notes/rate', '/tools/rate']) {
-    it(`refuses what is no object: POST ${path}`, async () => {
+    it(`[U6] refuses what is no object: POST ${path}`, async () => {
       for (const body of [BAD, [], [1], [[{ stars: 1 }]], null, 'text', 7, true]) {
         expectIssue(await post(path, body), 422, NO_OBJECT);
       }
@@ -303,7 +303,7 @@ describe('asking for a class', () => {
       `, so ${decorator} would refuse every request; decorate the class, or write validate: false in the options of the ` +
       'parameter to take what is sent.';
 
-    it('where nothing is known of the class, or of one inside of it', async () => {
+    it('[U6] where nothing is known of the class, or of one inside of it', async () => {
       @JsonController('/bares')
       class BareController {
         @Post('/')

@@ -202,7 +202,7 @@ describe('configuring routing-controllers', () => {
       expectJson(await agent.get('/pets/mine').set({ Role: 'keeper', User: 'Ann' }), 200, { of: 'Ann' });
     });
 
-    it('answers 403 to a wrong role, and 401 to nobody', async () => {
+    it('[H4] answers 403 to a wrong role, and 401 to nobody', async () => {
       const { agent } = await serve();
       expectProblem(await agent.get('/pets/mine').set({ Role: 'guest', User: 'Ann' }), 403, {
         detail: 'Access is denied for request on GET /pets/mine',

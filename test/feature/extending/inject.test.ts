@@ -281,12 +281,12 @@ describe('an injected parameter', () => {
       expect(await stored()).to.deep.equal(['one', 'event one']);
     });
 
-    it('undoes all of it when a part fails', async () => {
+    it('[E2] undoes all of it when a part fails', async () => {
       expect((await post('/tasks/one/twice')).status).to.equal(409);
       expect(await stored()).to.deep.equal([]);
     });
 
-    it('answers with an error when the commit fails, and never with success', async () => {
+    it('[E1] answers with an error when the commit fails, and never with success', async () => {
       expectIssue(await post('/tasks/one/orphan'), 409, MISSING_PARENT);
       expect(await stored()).to.deep.equal([]);
       expect(committed).to.deep.equal([]);
@@ -306,7 +306,7 @@ describe('an injected parameter', () => {
       expect(await stored()).to.deep.equal(['one 2']);
     });
 
-    it('keeps a hundred requests at the same time apart', async () => {
+    it('[E10] keeps a hundred requests at the same time apart', async () => {
       const numbers = Array.from({ length: 100 }, (_, number) => number);
       const answers = await Promise.all(numbers.map((number) => post(`/tasks/${number}/transactions`)));
       expect(answers.filter(({ body }) => new Set(body.ids).size !== 1 || body.rows !== 1)).to.deep.equal([]);

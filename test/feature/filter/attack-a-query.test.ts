@@ -150,7 +150,7 @@ describe('attacking a query', () => {
   };
 
   for (const [place, queryOf] of Object.entries(PLACES)) {
-    it(`finds no more rows than there are, and nothing where no row has the text: ${place}`, async () => {
+    it(`[D1] finds no more rows than there are, and nothing where no row has the text: ${place}`, async () => {
       const { statements } = await sql.during(async () => {
         await Promise.all(
           ATTACKS.map(async (attack) => {
@@ -169,7 +169,7 @@ describe('attacking a query', () => {
     });
   }
 
-  it('finds, changes and deletes nothing by an id', async () => {
+  it('[D1] finds, changes and deletes nothing by an id', async () => {
     const { statements } = await sql.during(async () => {
       for (const attack of ATTACKS) {
         for (const [path, missing] of [
@@ -187,7 +187,7 @@ describe('attacking a query', () => {
     await expectUnharmed(statements);
   });
 
-  it('answers odd spellings of an address with the same row, or with what is wrong', async () => {
+  it('[B5] answers odd spellings of an address with the same row, or with what is wrong', async () => {
     const row = { id: 1, wholeId: 'a', name: 'a', size: null };
     for (const [path, status] of [
       ['/parts/1', 200],
@@ -216,7 +216,7 @@ describe('attacking a query', () => {
     }
   });
 
-  it('has never more rows than the maximum', async () => {
+  it('[D9] has never more rows than the maximum', async () => {
     const { next_cursor: after } = (await site.agent.get('/wholes')).body;
     for (const query of [
       '',

@@ -135,7 +135,7 @@ describe('comparing times', () => {
     );
   });
 
-  it('refuses each that it does not read, and says where it stands', async () => {
+  it('[B8] refuses each that it does not read, and says where it stands', async () => {
     await Promise.all(
       cases(WRONG).map(async ([name, value]) => {
         for (const { query, parameter, position } of filters(name, value)) {
@@ -147,7 +147,7 @@ describe('comparing times', () => {
     );
   });
 
-  it('refuses it in a body, too', async () => {
+  it('[B8] refuses it in a body, too', async () => {
     await Promise.all(
       cases(WRONG).map(async ([name, value]) => {
         for (const sent of [

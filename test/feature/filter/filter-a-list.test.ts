@@ -163,7 +163,7 @@ describe('filtering a list', () => {
     });
 
     for (const text of LITERALS) {
-      it(`the text ${JSON.stringify(text)} as it is`, async () => {
+      it(`[D3 D4] the text ${JSON.stringify(text)} as it is`, async () => {
         const q = (operator: string, value: string): string => `age==1000;name${operator}${value}`;
         expect(await names(q('==', quoted(text)))).to.deep.equal([text]);
         expect(await names(q('=in=', `(${quoted(text)},"nobody")`))).to.deep.equal([text]);
@@ -249,7 +249,7 @@ describe('filtering a list', () => {
       }
     });
 
-    it('a q in the syntax of arrays and objects', async () => {
+    it('[D11] a q in the syntax of arrays and objects', async () => {
       for (const name of ['q[]', 'q[age]', 'q[$gt]', 'filter', 'where', 's']) {
         const { status, body } = await get({ [name]: '1' });
         expect(status).to.equal(400);
@@ -268,7 +268,7 @@ describe('filtering a list', () => {
     });
   });
 
-  describe('tells nothing about columns that may not be filtered', () => {
+  describe('[C3 D2] tells nothing about columns that may not be filtered', () => {
     const hidden = [
       'password',
       'city',

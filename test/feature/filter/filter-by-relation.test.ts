@@ -256,7 +256,7 @@ const MODELS = [Country, City, Review, Tag, Town, Branch];
 
 const ALL = 'Paris Nice Rome Tokyo Atlantis Dangling Deleted';
 
-describe('a filter by relations', () => {
+describe('[R24] a filter by relations', () => {
   const sql = new SqlLog();
   let site: TestApp;
 

@@ -114,7 +114,7 @@ describe('a health check', () => {
         expect(timeless(await checkHealth({ timeout: LONG }))).to.deep.equal(allHealthy);
       });
 
-      it('says that the connection is refused when nothing listens, and notices when it comes up', async () => {
+      it('[F1] says that the connection is refused when nothing listens, and notices when it comes up', async () => {
         await using gate = await Gate.before(url());
         await gate.close();
         configure(gate.url, database.url);

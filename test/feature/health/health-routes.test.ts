@@ -151,7 +151,7 @@ describe('the health routes', () => {
   });
 
   for (const path of ['/health/ready', '/health/live']) {
-    it(`forbid to store the answer of ${path}`, async () => {
+    it(`[A22] forbid to store the answer of ${path}`, async () => {
       const { agent } = await buildApp({ models: [] });
       const response = await agent.get(path);
       expect(response.headers).to.include({ 'cache-control': 'no-store' });

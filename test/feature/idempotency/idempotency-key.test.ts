@@ -150,7 +150,7 @@ describe('an Idempotency-Key', () => {
   };
 
   describe('of each write', () => {
-    it('has a create done once', async () => {
+    it('[E16 K2 K16 K17 K22] has a create done once', async () => {
       const first = await create();
       expect([first.status, first.headers['location']]).to.deep.equal([201, '/payments/1']);
       expect(first.headers['etag']).to.match(/^"0[".]/);
@@ -159,7 +159,7 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(1);
     });
 
-    it('has an update done once, also one that changes nothing', async () => {
+    it('[K22] has an update done once, also one that changes nothing', async () => {
       await create();
       const send = (key: string) =>
         site.agent.patch('/payments/1').set('idempotency-key', key).send({ name: 'b', paid: false });
@@ -182,7 +182,7 @@ describe('an Idempotency-Key', () => {
       expect((await Payment.findByPk(1))?.name).to.equal('c');
     });
 
-    it('comes before a condition that no longer holds', async () => {
+    it('[K17] comes before a condition that no longer holds', async () => {
       await create();
       const send = () =>
         site.agent
@@ -193,7 +193,7 @@ describe('an Idempotency-Key', () => {
       expectReplay(await send(), await send());
     });
 
-    it('has a delete, a restore and a purge done once', async () => {
+    it('[K22] has a delete, a restore and a purge done once', async () => {
       await create();
       const sends = [
         () => site.agent.delete('/payments/1').set('idempotency-key', 'delete'),
@@ -220,7 +220,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('is refused', () => {
-    it('where it is malformed, and nothing is done', async () => {
+    it('[K21] where it is malformed, and nothing is done', async () => {
       const malformed = [
         '',
         '"',
@@ -243,7 +243,7 @@ describe('an Idempotency-Key', () => {
       expect([await rows(), (await keys()).length]).to.deep.equal([0, 0]);
     });
 
-    it('as little as any text of 255 characters, quoted or bare', async () => {
+    it('[K21] as little as any text of 255 characters, quoted or bare', async () => {
       const first = await create(`"${'x'.repeat(255)}"`);
       expectReplay(first, await create('x'.repeat(255)));
       const quoted = await create('"a \\"b\\" \\\\"', { name: 'second' });
@@ -251,7 +251,7 @@ describe('an Idempotency-Key', () => {
       expect((await keys()).map(({ key }) => key)).to.include.members(['x'.repeat(255), 'a "b" \\']);
     });
 
-    it('with 422 for another request', async () => {
+    it('[E16 K1 K12] with 422 for another request', async () => {
       await create();
       expectProblem(await create(KEY, { ...BODY, name: 'other' }), 422, OTHER);
       await site.agent.patch('/payments/1').set('idempotency-key', KEY).send({ paid: false });
@@ -260,7 +260,7 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(1);
     });
 
-    it('with 422 for a body of other bytes, though it says the same', async () => {
+    it('[K4 K12] with 422 for a body of other bytes, though it says the same', async () => {
       const send = (text: string) =>
         site.agent.post('/payments').set('idempotency-key', KEY).type('json').send(text);
       const text = '{"name":"a","paid":true}';
@@ -274,12 +274,12 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(1);
     });
 
-    it('with 422 for the same request within another scope', async () => {
+    it('[K12] with 422 for the same request within another scope', async () => {
       await create();
       expectProblem(await create().set('x-tenant', '2'), 422, OTHER);
     });
 
-    it('with 400 where it is missing and required', async () => {
+    it('[K1 K9] with 400 where it is missing and required', async () => {
       const { agent } = await buildApp({
         models: [Payment],
         idempotency: { ...IDEMPOTENCY, required: true },
@@ -292,7 +292,7 @@ describe('an Idempotency-Key', () => {
       expect((await agent.post('/payments').set('idempotency-key', KEY).send(BODY)).status).to.equal(201);
     });
 
-    it('where the application does not keep any, and nothing is done', async () => {
+    it('[K25] where the application does not keep any, and nothing is done', async () => {
       const { agent } = await buildApp({ models: [Payment] });
       const refused = await agent.post('/payments').set('idempotency-key', KEY).send(BODY);
       expect([refused.status, refused.body.detail]).to.deep.equal([
@@ -306,7 +306,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('keeps only what has succeeded', () => {
-    it('so that a request may be sent again after 404, 409, 412 and 422', async () => {
+    it('[K13] so that a request may be sent again after 404, 409, 412 and 422', async () => {
       await Payment.create({ tenant: 1, name: 'taken' });
       const change = (id: number) => site.agent.patch(`/payments/${id}`).set('idempotency-key', 'change');
       expect((await create(KEY, { name: 'taken' })).status).to.equal(409);
@@ -318,7 +318,7 @@ describe('an Idempotency-Key', () => {
       expectReplay(first, await create());
     });
 
-    it('also where a hook has failed', async () => {
+    it('[K3 K8] also where a hook has failed', async () => {
       Payment.addHook('afterCreate', 'fail', () => {
         throw new Error('after');
       });
@@ -350,13 +350,13 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('belongs to', () => {
-    it('a principal: two never share one', async () => {
+    it('[K9 K11] a principal: two never share one', async () => {
       const [ann, bob] = [await create(), await create(KEY, { name: 'b' }).set('x-user', 'bob')];
       expect([ann.status, bob.status]).to.deep.equal([201, 201]);
       expectReplay(bob, await create(KEY, { name: 'b' }).set('x-user', 'bob'));
     });
 
-    it('nothing where there is no principal', async () => {
+    it('[K7] nothing where there is no principal', async () => {
       for (const principal of [() => null, () => undefined, () => '', async () => undefined]) {
         const { agent } = await buildApp({ models: [Payment], idempotency: { principal } });
         expectProblem(await agent.post('/payments').set('idempotency-key', KEY).send(BODY), 403, FORBIDDEN);
@@ -372,14 +372,14 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(0);
     });
 
-    it('what the request may read: a replay shows no more', async () => {
+    it('[K19] what the request may read: a replay shows no more', async () => {
       const first = await create();
       expect(first.body).to.have.property('amount');
       const clerk = await create(KEY, { name: 'b' }).set('x-clerk', '1');
       expect([clerk.status, 'amount' in clerk.body]).to.deep.equal([201, false]);
     });
 
-    it('the rows that the request may see: an answer about other rows is not repeated', async () => {
+    it('[K19] the rows that the request may see: an answer about other rows is not repeated', async () => {
       await create();
       const patch = (name: string, sees: Record<string, string>) =>
         site.agent.patch('/payments/1').set('idempotency-key', name).set(sees).send({ paid: false });
@@ -394,7 +394,7 @@ describe('an Idempotency-Key', () => {
       }
     });
 
-    it('a method and a route', async () => {
+    it('[K5 K11] a method and a route', async () => {
       const statuses: number[] = [];
       for (const send of [
         () => create(),
@@ -431,7 +431,7 @@ describe('an Idempotency-Key', () => {
       expectReplay(other, await send('other'));
     });
 
-    it('who may do it now: a replay comes behind dependencies and can', async () => {
+    it('[K18] who may do it now: a replay comes behind dependencies and can', async () => {
       class Payments extends crudController(Payment, {
         dependencies: [
           (request, response, next) => void (request.get('x-stranger') ? response.status(401).end() : next()),
@@ -451,7 +451,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('of requests at the same time', () => {
-    it('has one of them done, and the others answered with the same or with 409', async () => {
+    it('[E16 K1 K6] has one of them done, and the others answered with the same or with 409', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
       const done = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
       expect(done.filter(({ status }) => status === 201)).to.have.length(1);
@@ -483,7 +483,7 @@ describe('an Idempotency-Key', () => {
       }
     });
 
-    it('waits for the first one up to the lock timeout, then is 409 with Retry-After', async () => {
+    it('[K6 K20] waits for the first one up to the lock timeout, then is 409 with Retry-After', async () => {
       const [begun, ended] = [deferred(), deferred()];
       Payment.addHook('beforeCreate', 'wait', async () => {
         begun.resolve();
@@ -504,7 +504,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('holds', () => {
-    it('for overrides, units of work of their parameters, and what they set', async () => {
+    it('[K26] for overrides, units of work of their parameters, and what they set', async () => {
       let calls = 0;
       class Payments extends crudController(Payment) {
         override async create(
@@ -627,7 +627,7 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(1);
     });
 
-    it('for hooks, which run once', async () => {
+    it('[K26] for hooks, which run once', async () => {
       let calls = 0;
       Payment.addHook('afterSave', 'count', () => {
         calls += 1;
@@ -640,7 +640,7 @@ describe('an Idempotency-Key', () => {
       }
     });
 
-    it('for interceptors, which are given the same once more', async () => {
+    it('[K26] for interceptors, which are given the same once more', async () => {
       @Interceptor()
       class Wrap implements InterceptorInterface {
         intercept(_action: unknown, content: unknown): unknown {
@@ -658,7 +658,7 @@ describe('an Idempotency-Key', () => {
       expectReplay(first, await send());
     });
 
-    it('for bodies that a middleware has parsed', async () => {
+    it('[K26] for bodies that a middleware has parsed', async () => {
       const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
         app.use(express.json()),
       );
@@ -667,7 +667,7 @@ describe('an Idempotency-Key', () => {
       expectProblem(await send({ name: 'other' }), 422, OTHER);
     });
 
-    it('on either path for what the other one has kept', async () => {
+    it('[K15] on either path for what the other one has kept', async () => {
       const options = { models: [Payment], idempotency: IDEMPOTENCY };
       const [ours, theirs] = [await buildApp(options), await buildApp({ ...options, fastPath: false })];
       const send = ({ agent }: typeof ours, name: string) =>
@@ -681,7 +681,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('is kept', () => {
-    it('for 24 hours: an older one counts as new', async () => {
+    it('[K3] for 24 hours: an older one counts as new', async () => {
       const age = (hours: number) =>
         site.engine.sequelize.query(
           `UPDATE crud_idempotency SET created_at = now() - interval '${hours} hours'`,
@@ -695,7 +695,7 @@ describe('an Idempotency-Key', () => {
       expectReplay(second, await create(KEY, { name: 'second' }));
     });
 
-    it('for as long as the option says, and then removed in batches', async () => {
+    it('[K9 K24] for as long as the option says, and then removed in batches', async () => {
       await using other = await startTestApp({
         models: [Ticket],
         bootstrap: { models: [Ticket], idempotency: { ...IDEMPOTENCY, retention: 1 } },
@@ -715,7 +715,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('as an option', () => {
-    it('is told to be wrong at the start', async () => {
+    it('[K9] is told to be wrong at the start', async () => {
       const wrong = { principal: 'ann', required: 'yes', retention: 0, ttl: 1 };
       const options = { models: [Payment], idempotency: wrong as unknown as IdempotencyOptions };
       const failure = await caughtError(() => buildApp(options));
@@ -732,7 +732,7 @@ describe('an Idempotency-Key', () => {
       );
     });
 
-    it('needs a table, whose SQL the start tells where it is missing', async () => {
+    it('[K10] needs a table, whose SQL the start tells where it is missing', async () => {
       const log = new CapturedLog();
       await using other = await startTestApp({
         models: [Ticket],

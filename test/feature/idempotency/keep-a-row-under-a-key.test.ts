@@ -170,7 +170,7 @@ describe('a row that is kept under a key', () => {
     return { status, text, headers: { ...headers, date: null, 'idempotent-replayed': null } };
   }
 
-  it('is answered with the same bytes, whatever is in it', async () => {
+  it('[K15] is answered with the same bytes, whatever is in it', async () => {
     for (const [index, body] of BODIES.entries()) {
       const first = await post('/letters', `k${index}`, body);
       expectReplay(first, await post('/letters', `k${index}`, body));
@@ -178,7 +178,7 @@ describe('a row that is kept under a key', () => {
     expect(await Letter.count()).to.equal(BODIES.length);
   });
 
-  it('is written by the statement that keeps it', async () => {
+  it('[K14] is written by the statement that keeps it', async () => {
     await post('/stamps', 'warm', { name: 'warm' });
     const counts: number[] = [];
     const sends = [
@@ -194,7 +194,7 @@ describe('a row that is kept under a key', () => {
     if (isOneStatement) expect(counts).to.deep.equal([1, 1, 1]);
   });
 
-  it('waits for the same request where another unique index comes first', async () => {
+  it('[K16] waits for the same request where another unique index comes first', async () => {
     const [begun, ended] = [deferred(), deferred()];
     class Stamps extends crudController(Stamp) {
       override async create(values: CreateValues<Stamp>, context: CrudContext<Stamp>) {
@@ -241,7 +241,7 @@ describe('a row that is kept under a key', () => {
     expect([kept, await Stamp.count()]).to.deep.equal([[{ key: 'a' }], 1]);
   });
 
-  it("is kept in the schema of its model, by an instance of the user's too", async () => {
+  it("[K10] is kept in the schema of its model, by an instance of the user's too", async () => {
     const database = await freshDatabase();
     const sequelize = new Sequelize(database.url, { dialect: 'postgres', models: [Parcel], logging: false });
     await using _closed = { [Symbol.asyncDispose]: () => sequelize.close().then(database.drop) };

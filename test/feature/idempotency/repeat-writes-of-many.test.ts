@@ -103,7 +103,7 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
     ['a PUT that creates', () => site.agent.put('/boxes/c').send({ size: 3 }), 201, ['a1v0', 'b2v0', 'c3v0']],
     ['a PUT that replaces', () => site.agent.put('/boxes/a').send({ size: 3 }), 200, ['a3v1', 'b2v0']],
   ] as const) {
-    it(`has ${what} done once, and repeats its answer`, async () => {
+    it(`[K22] has ${what} done once, and repeats its answer`, async () => {
       const first = await send().set('idempotency-key', 'k1');
       expect(first.status, first.text).to.equal(status);
       expect(await boxes()).to.deep.equal(left);
@@ -113,7 +113,7 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
     });
   }
 
-  it('keeps none of a dry run, and of what was refused', async () => {
+  it('[K13 M19] keeps none of a dry run, and of what was refused', async () => {
     const values = [{ code: 'c', size: 3 }];
     expect(
       (await site.agent.post('/boxes?dry_run=true').set('idempotency-key', 'k1').send(values)).status,
@@ -131,7 +131,7 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
     expect(await boxes()).to.deep.equal(['a1v0', 'b2v0', 'c3v0']);
   });
 
-  it('refuses another request, and a key that nothing keeps', async () => {
+  it('[K12] refuses another request, and a key that nothing keeps', async () => {
     await site.agent
       .post('/boxes')
       .set('idempotency-key', 'k1')

@@ -115,7 +115,7 @@ async function fill(): Promise<void> {
   await Chip.bulkCreate([...upTo(7), ...upTo(7)].map(({ n }) => ({ slabN: n })));
 }
 
-describe('counting a list', () => {
+describe('[R25] counting a list', () => {
   const sql = new SqlLog();
   let site: TestApp;
 
@@ -216,7 +216,7 @@ describe('counting a list', () => {
       }
     });
 
-    it('asks for no more than the cap, and not where the rows tell', async () => {
+    it('[D17] asks for no more than the cap, and not where the rows tell', async () => {
       const statements = async (target: string) =>
         (await sql.duringRequest(() => site.agent.get(target).expect(200))).statements;
       const [rows, counted] = await statements('/stones?count=capped');
@@ -238,7 +238,7 @@ describe('counting a list', () => {
   });
 
   describe('by cursor', () => {
-    it('counts nothing unless it is asked to, and has the same keys', async () => {
+    it('[D17] counts nothing unless it is asked to, and has the same keys', async () => {
       const { body } = await site.agent.get('/grains').expect(200);
       expect(Object.keys(body)).to.deep.equal([
         'items',

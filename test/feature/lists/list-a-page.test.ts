@@ -96,7 +96,7 @@ describe('listing a page', () => {
       });
     });
 
-    it('gives no items on the last page that can be named', async () => {
+    it('[D10] gives no items on the last page that can be named', async () => {
       expectJson(await site.agent.get('/planets?page=2147483647&size=5'), 200, {
         items: [],
         total: 7,
@@ -205,7 +205,7 @@ describe('listing a page', () => {
         });
       });
 
-      it(`refuses size=${raw}`, async () => {
+      it(`[D8] refuses size=${raw}`, async () => {
         expectIssue(await site.agent.get(`/planets?size=${raw}`), 400, {
           parameter: 'size',
           code: 'range',
@@ -214,7 +214,7 @@ describe('listing a page', () => {
       });
     }
 
-    it('names the maximum when the size is above it', async () => {
+    it('[D8] names the maximum when the size is above it', async () => {
       expectIssue(await site.agent.get('/planets?size=6'), 400, {
         parameter: 'size',
         code: 'range',
@@ -244,7 +244,7 @@ describe('listing a page', () => {
     });
   });
 
-  describe('with a parameter that is given twice', () => {
+  describe('[D11] with a parameter that is given twice', () => {
     for (const query of ['page=1&page=2', 'page=1&page=1', 'page=1&%70age=1']) {
       it(`refuses ${query}`, async () => {
         expectIssue(await site.agent.get(`/planets?${query}`), 400, {

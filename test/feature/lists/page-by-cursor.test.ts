@@ -156,7 +156,7 @@ describe('paging by cursor', () => {
       expect([ids(first), ids(second)]).to.deep.equal([[6], [7]]);
     });
 
-    it('with microseconds that a JavaScript date does not have', async () => {
+    it('[D15] with microseconds that a JavaScript date does not have', async () => {
       await site.engine.sequelize.query(
         `UPDATE entries SET made = timestamptz '2026-01-31 08:00:00Z' + (6 - id) * interval '1 microsecond'`,
       );
@@ -171,7 +171,7 @@ describe('paging by cursor', () => {
   });
 
   describe('between two pages', () => {
-    it('survives the deletion of the row that the cursor was made from', async () => {
+    it('[D13] survives the deletion of the row that the cursor was made from', async () => {
       const first = await page();
       await Item.destroy({ where: { id: [2, 3] } });
       const second = await page({ after: first.next_cursor });

@@ -113,7 +113,7 @@ describe('paging by long values', () => {
   }
 
   for (const sort of ['text', '-text', 'team,text', '-team,text', 'team,-text', 'id,text']) {
-    it(`gives each row once, there and back, sorted by ${sort}`, async () => {
+    it(`[D15] gives each row once, there and back, sorted by ${sort}`, async () => {
       const order = sort.split(',').map((term): [string, string] => {
         return [term.replace('-', ''), term.startsWith('-') ? 'DESC' : 'ASC'];
       });
@@ -138,7 +138,7 @@ describe('paging by long values', () => {
     expect(await walk(query, 'after', next ?? '')).to.have.lengthOf(1);
   });
 
-  it('says that the row of the cursor is gone', async () => {
+  it('[D13] says that the row of the cursor is gone', async () => {
     const { items, next_cursor: after } = await page({ sort: 'text' });
     await Essay.destroy({ where: { id: items[1]?.id as number } });
     expectIssue(await ask({ sort: 'text', after }), 400, GONE);
@@ -164,7 +164,7 @@ describe('paging by long values', () => {
     expect((await page({ ...query, after })).items.map(({ id }) => id)).to.deep.equal([3, 4]);
   });
 
-  it('is no way to the rows of others', async () => {
+  it('[D18] is no way to the rows of others', async () => {
     const { next_cursor: after } = await page({ sort: 'text' });
     const { status, body } = await ask({ sort: 'text', after }, '/essays', 2);
     expect([status, body.errors[0].code]).to.deep.equal([400, 'cursor.mismatch']);

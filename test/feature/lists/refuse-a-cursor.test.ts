@@ -99,7 +99,7 @@ describe('refusing a cursor', () => {
     return `${payload}.${createHash('sha256').update(payload).digest('base64url').slice(0, 24)}`;
   }
 
-  it('what is no cursor', async () => {
+  it('[D13] what is no cursor', async () => {
     const { next_cursor: cursor } = await page();
     const wrong = [
       '',
@@ -144,7 +144,7 @@ describe('refusing a cursor', () => {
     });
   });
 
-  it('the cursor of another sort, q, or resource', async () => {
+  it('[D13] the cursor of another sort, q, or resource', async () => {
     const { next_cursor: after } = await page({ sort: 'name', q: 'name!=x' });
     for (const query of [
       { sort: '-name', q: 'name!=x' },

@@ -202,7 +202,7 @@ describe('walking every page', function () {
     expectOnce(walk.seen, lasting, expected);
   }
 
-  it('gives every row that is there throughout once and in order', async () => {
+  it('[D14 D15] gives every row that is there throughout once and in order', async () => {
     await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: WALKS });
   });
 

@@ -140,7 +140,7 @@ describe('a second copy', () => {
       expect((await agent.post('/plains').send({ email: 'a' })).body).to.deep.equal({ id: 1, email: 'a' });
     });
 
-    it('is refused where it has decorated a model', async () => {
+    it('[U8] is refused where it has decorated a model', async () => {
       expect(await refusal({ models: [Member, Plain] })).to.deep.equal([problemOf('Member')]);
     });
 

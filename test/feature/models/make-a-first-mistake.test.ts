@@ -114,7 +114,7 @@ describe('a first mistake', () => {
   const names = async () => (await Apple.findAll({ order: ['id'] })).map(({ name }) => name);
   const told = () => logger.lines.map(({ level, message }) => `${level} ${message}`);
 
-  it('of a model that is not in the option models is told at the start', async () => {
+  it('[U10] of a model that is not in the option models is told at the start', async () => {
     const line =
       'Pear has @Crud and no routes, as the option models of bootstrap lacks it; add it there, or remove the decorator.';
     const log = new CapturedLog();
@@ -171,7 +171,7 @@ describe('a first mistake', () => {
     );
   });
 
-  describe('of an await that was forgotten', () => {
+  describe('[U10] of an await that was forgotten', () => {
     const held = (method: string, call: string) =>
       `error Apples.${method} returned while ${call} of Apple was under way, and is held until that has ended; put await before the call.`;
 

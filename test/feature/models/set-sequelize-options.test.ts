@@ -54,7 +54,7 @@ const HONOURED = {
 
 describe('an option of Sequelize', () => {
   for (const [name, options] of Object.entries(REFUSED)) {
-    it(`is refused by the engine before it connects: ${name}`, async () => {
+    it(`[U9] is refused by the engine before it connects: ${name}`, async () => {
       const start = engineLifespan('postgres://nobody:x@127.0.0.1:1/none', {
         ...(options as object),
         models: [Person],
@@ -85,7 +85,7 @@ describe('an option of Sequelize', () => {
   });
 
   for (const [name, options] of Object.entries({ none: {}, ...HONOURED })) {
-    it(`leaves the answers as they are: ${name}`, async () => {
+    it(`[U9] leaves the answers as they are: ${name}`, async () => {
       const bootstrapOptions = { indexAdvice: false, logger: new CapturedLog() };
       await using site = await startTestApp({
         models: [Person],

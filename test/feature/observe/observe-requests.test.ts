@@ -78,7 +78,7 @@ describe('Observing requests', () => {
   });
 
   describe('by an id', () => {
-    it('makes one for each request, and answers with it', async () => {
+    it('[G8] makes one for each request, and answers with it', async () => {
       const ids: string[] = [];
       for (const path of ['/api/moons', '/api/moons/900', '/api/nothing', '/health/live']) {
         const { headers } = await app.agent.get(path);
@@ -88,7 +88,7 @@ describe('Observing requests', () => {
       expect(new Set(ids).size).to.equal(4);
     });
 
-    it('takes that of the client', async () => {
+    it('[G8] takes that of the client', async () => {
       const { headers } = await app.agent.get('/api/moons').set('X-Request-Id', 'a.B_9-z');
       expect(headers['x-request-id']).to.equal('a.B_9-z');
       expect(lines.at(-1)?.details).to.include({ requestId: 'a.B_9-z' });
@@ -121,7 +121,7 @@ describe('Observing requests', () => {
   });
 
   describe('by a line in the log', () => {
-    it('names the template, and nothing of the path, the query string and the body', async () => {
+    it('[G7] names the template, and nothing of the path, the query string and the body', async () => {
       const created = await app.agent.post('/api/moons').send({ name: 'Amalthea' }).expect(201);
       await app.agent.get(`/api/moons/${created.body.id}?fields=name`).expect(200);
       await app.agent.get('/api/moons?q=name==Amalthea').expect(200);
@@ -130,7 +130,7 @@ describe('Observing requests', () => {
       expect(JSON.stringify(lines)).not.to.include('Amalthea');
     });
 
-    it('has the status, the time and the bytes', async () => {
+    it('[G7] has the status, the time and the bytes', async () => {
       const { headers } = await app.agent.get('/api/moons').expect(200);
       const [line] = lines;
       expect(line).to.include({ level: 'info' });

@@ -850,7 +850,7 @@ describe('the OpenAPI document', () => {
       expect((await agent.get('/openapi.json')).status).to.equal(404);
     });
 
-    it('is not served where docs is off, and there all the same', async () => {
+    it('[G11] is not served where docs is off, and there all the same', async () => {
       const { agent, crud } = await buildApp({ models: [Doc], docs: false, health: false });
       expect((await agent.get('/openapi.json')).status).to.equal(404);
       // The list of the resource is at this path.

@@ -509,7 +509,7 @@ describe('answering with relations', () => {
       expectJson(await agent.get('/boxes/elsewhere'), 200, { name: 'x' });
     });
 
-    it('never shows what Sequelize keeps or a model hides, whatever a result looks like', async () => {
+    it('[C6] never shows what Sequelize keeps or a model hides, whatever a result looks like', async () => {
       let result: unknown;
       @JsonController('/any')
       class AnyController {

@@ -79,7 +79,7 @@ const READ = onPath({ fast: 1, general: 2 });
 
 const PATHS = ['whole', 'parts', 'parts.whole', 'parts.parts', 'parts.parts.parts'];
 
-describe('a hostile include', () => {
+describe('[R19] a hostile include', () => {
   const log = new CapturedLog();
   let site: TestApp;
   let tap: StatementTap;

@@ -116,7 +116,7 @@ describe('cutting included rows', () => {
   const guestsOf = async (host: number, query = ''): Promise<Guests> =>
     (await get(`/hosts/${host}?include=guests${query}`)).guests;
 
-  it('tells at each size whether there are more', async () => {
+  it('[D9 R1 R10] tells at each size whether there are more', async () => {
     // Host 4 has four guests.
     for (const [size, count, hasNext] of [
       [0, 0, true],
@@ -137,7 +137,7 @@ describe('cutting included rows', () => {
     expect(body.errors[0].detail).to.include(`from 0 to ${MAX}`);
   });
 
-  it('gives the first rows of the list of the target, for equal values and none, too', async () => {
+  it('[R12] gives the first rows of the list of the target, for equal values and none, too', async () => {
     for (const sort of ['rank', '-rank', 'rank,-id', '-id']) {
       for (const host of [9, CROWDED]) {
         for (const filter of ['', ';rank=isnull=true', ';rank=lt=1']) {
@@ -150,7 +150,7 @@ describe('cutting included rows', () => {
     }
   });
 
-  it('gives each of 200 records its own rows, whatever others have, with the same statements as for one', async () => {
+  it('[R11] gives each of 200 records its own rows, whatever others have, with the same statements as for one', async () => {
     const ask = (size: number) =>
       sql.duringRequest(() => get(`/hosts?size=${size}&include=guests.host&guests.fields=id,hostId`));
     const { result, statements } = await ask(HOSTS);
@@ -165,7 +165,7 @@ describe('cutting included rows', () => {
     }
   });
 
-  it('leaves every page, total and cursor as it is', async () => {
+  it('[R13] leaves every page, total and cursor as it is', async () => {
     const without = (text: string) =>
       JSON.parse(text, (name, value) => (name === 'guests' ? undefined : value));
     for (const prefix of ['/hosts', '/stops']) {

@@ -141,7 +141,7 @@ const GUARDS: readonly (readonly [Class, string])[] = [
 except({
   session: 'the combination overrides each list and read',
   records: 'the combination overrides each list and read',
-}).describe('including rows that code of the user guards', () => {
+}).describe('[R17] including rows that code of the user guards', () => {
   let site: TestApp;
 
   before(async () => {

@@ -216,7 +216,7 @@ describe('including any relation', () => {
   /** The names in a page of a relation. */
   const names = ({ items }: { items: { name: string }[] }) => items.map(({ name }) => name).join(' ');
 
-  it('answers with rows of the same table, to three levels', async () => {
+  it('[R6] answers with rows of the same table, to three levels', async () => {
     const { items } = await get('/people?fields=name&include=boss,staff&boss.fields=name&staff.fields=name');
     const bosses = Object.fromEntries(
       items.map((each: { name: string; boss: { name: string } | null }) => [each.name, each.boss?.name]),
@@ -262,7 +262,7 @@ describe('including any relation', () => {
     });
   });
 
-  it('keeps apart two relations to one table', async () => {
+  it('[R6] keeps apart two relations to one table', async () => {
     const ann = await get('/people/1?include=written,edited&written.fields=name&edited.fields=name');
     expect([names(ann.written), names(ann.edited)]).to.deep.equal(['Cats', 'Dogs']);
     const bob = await get('/people/2?include=edited,written&written.fields=name&edited.fields=name');
@@ -279,7 +279,7 @@ describe('including any relation', () => {
     ]);
   });
 
-  it('finds rows by a key that answers do not have, and by one that a getter shows as another', async () => {
+  it('[R2 R4] finds rows by a key that answers do not have, and by one that a getter shows as another', async () => {
     const dogs = await get('/articles/2?include=editor,writer.badge&editor.fields=name&writer.fields=name');
     expect(dogs).to.deep.equal({
       id: 2,
@@ -290,7 +290,7 @@ describe('including any relation', () => {
     });
   });
 
-  it('answers with the first of several where one is meant', async () => {
+  it('[R8] answers with the first of several where one is meant', async () => {
     const { items } = await get('/people?fields=name&include=badge&size=3');
     expect(items.map(({ badge }: { badge: unknown }) => badge)).to.deep.equal([
       { serial: 12 },
@@ -299,7 +299,7 @@ describe('including any relation', () => {
     ]);
   });
 
-  it('answers with a row once, however often it is joined, and not by a soft-deleted row in between', async () => {
+  it('[R9] answers with a row once, however often it is joined, and not by a soft-deleted row in between', async () => {
     const ann = await get('/people/1?fields=name&include=friends.badge&friends.fields=name');
     expect(ann.friends).to.deep.equal({
       items: [
@@ -312,7 +312,7 @@ describe('including any relation', () => {
     expect(names(bob.friends)).to.equal('Bob');
   });
 
-  it('answers with the rows that the association asks for', async () => {
+  it('[R7] answers with the rows that the association asks for', async () => {
     const { notes } = await get('/articles/1?include=notes&notes.fields=name');
     expect(names(notes)).to.equal('a c');
     const { items } = await get('/photos?include=notes&notes.fields=name');
@@ -322,7 +322,7 @@ describe('including any relation', () => {
     ]);
   });
 
-  it('shows nothing that is excluded, at any depth, and knows no parameter for it', async () => {
+  it('[R14] shows nothing that is excluded, at any depth, and knows no parameter for it', async () => {
     const { writer } = await get('/articles/1?include=writer.badge');
     expect(writer.badge).to.deep.equal({ serial: 12 });
     const refusals = await Promise.all(

@@ -23,7 +23,7 @@ interface Page {
   readonly prev_cursor?: string | null;
 }
 
-describe('including any relations', function () {
+describe('[R21] including any relations', function () {
   this.timeout(60_000 * TIMES);
   const log = new CapturedLog();
   const served = fc.constantFrom(...WORLDS.flat().filter(({ isServed }) => isServed));

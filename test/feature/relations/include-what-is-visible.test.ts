@@ -198,7 +198,7 @@ class Writer extends Named {
 
 const SERVED = [Shop, Person, Order] as unknown as ModelClass[];
 
-describe('including what a request may see', () => {
+describe('[R15] including what a request may see', () => {
   const log = new CapturedLog();
   const sql = new SqlLog();
   let site: TestApp;
@@ -257,7 +257,7 @@ describe('including what a request may see', () => {
     expect(fewer.map(({ clubs }: { clubs: never }) => names(clubs))).to.deep.equal(['', 'Darts', '']);
   });
 
-  it('answers alike for a record that may not be seen, and for none', async () => {
+  it('[R14] answers alike for a record that may not be seen, and for none', async () => {
     answers.set('Person.visible', () => filter`id!=2`);
     const { items } = await get('/shops?include=owner&fields=name');
     expect(items).to.deep.equal([
@@ -267,7 +267,7 @@ describe('including what a request may see', () => {
     ]);
   });
 
-  it('tells nothing of rows that may not be seen by has_next, filters or sorts', async () => {
+  it('[R16] tells nothing of rows that may not be seen by has_next, filters or sorts', async () => {
     for (const query of ['size=1&orders.size=2', 'orders.q=price>10&orders.size=1', 'orders.sort=-price']) {
       const page = `/shops?include=orders&${query}`;
       const before = (await site.agent.get(page)).text;
@@ -481,7 +481,7 @@ class Paper extends Model {
   declare alike?: unknown;
 }
 
-describe('including rows that policies hide', () => {
+describe('[R15] including rows that policies hide', () => {
   let database: TenantDatabase;
   let site: TestApp;
 

@@ -152,7 +152,7 @@ class Holder extends Model {
 
 const SERVED = [Holder, Odd, Loud, Quiet, Marked, Specimen] as unknown as ModelClass[];
 
-describe('including whole records', () => {
+describe('[R20] including whole records', () => {
   const log = new CapturedLog();
   let site: TestApp;
 

@@ -129,7 +129,7 @@ describe('an association', () => {
     'association a key that is (targetKey, sourceKey), or remove it and read the rows by a filter. Keys of several columns are no ' +
     'associations yet.';
 
-  it('to one record by a key that is not unique is refused', async () => {
+  it('[P3] to one record by a key that is not unique is refused', async () => {
     expect(await start([Coded])).to.deep.equal([joins('Coded.parent')]);
     const partial = 'CREATE UNIQUE INDEX ON parents (code) WHERE id > 0';
     expect(await start([Coded], partial)).to.deep.equal([joins('Coded.parent')]);
@@ -165,7 +165,7 @@ describe('an association', () => {
       ['CASCADE', 'deletes its records of Child, too'],
       ['SET NULL', 'empties Child.parentId'],
     ] as const) {
-      it(`has ${action} where the model refuses is told, once for both sides`, async () => {
+      it(`[P3] has ${action} where the model refuses is told, once for both sides`, async () => {
         const lines = await start([Parent, Child], UNIQUE, constraint(`ON DELETE ${action}`));
         expect(lines).to.deep.equal([told(action, effect)]);
         expect(await start([Child], UNIQUE, constraint(`ON DELETE ${action}`))).to.deep.equal(lines);

@@ -254,7 +254,7 @@ interface Envelope {
   readonly [name: string]: unknown;
 }
 
-describe('walking a sub-resource', () => {
+describe('[R26] walking a sub-resource', () => {
   let site: TestApp;
 
   before(async () => {

@@ -73,7 +73,7 @@ describe('addressing a record', () => {
 
   const refuses = (path: string, ids: readonly string[], expected: string): void => {
     for (const id of ids) {
-      it(`refuses ${path}/${id}, asking nothing of the database`, async () => {
+      it(`[B1 B2 B4] refuses ${path}/${id}, asking nothing of the database`, async () => {
         const { result, statements } = await sql.duringRequest(() => site.agent.get(`${path}/${id}`));
         const raw = decodeURIComponent(id);
         expectIssue(result, 400, {
@@ -134,14 +134,14 @@ describe('addressing a record', () => {
     misses('/seats', ['2147483648', '-2147483649', '9'.repeat(400)], 'There is no Seat with this id.');
     misses('/shelves', ['32768', '-32769'], 'There is no Shelf with this number.');
 
-    it('refuses a malformed id in every route that has one, before the body is looked at', async () => {
+    it('[B1] refuses a malformed id in every route that has one, before the body is looked at', async () => {
       const issue = { parameter: 'id', code: 'id', detail: "'x' is not a valid id; it must be an integer." };
       expectIssue(await site.agent.get('/seats/x'), 400, issue);
       expectIssue(await site.agent.patch('/seats/x').send({ id: 1 }), 400, issue);
       expectIssue(await site.agent.delete('/seats/x'), 400, issue);
     });
 
-    it('answers 404 to an impossible id in every route that has one', async () => {
+    it('[B2] answers 404 to an impossible id in every route that has one', async () => {
       const missing = { detail: 'There is no Seat with this id.' };
       expectProblem(await site.agent.get('/seats/2147483648'), 404, missing);
       expectProblem(await site.agent.patch('/seats/2147483648').send({}), 404, missing);
@@ -156,7 +156,7 @@ describe('addressing a record', () => {
       });
     });
 
-    it('does not take a query string for a part of the id', async () => {
+    it('[B5] does not take a query string for a part of the id', async () => {
       expectIssue(await site.agent.get('/seats/0?injected_query_string=123'), 400, {
         parameter: 'injected_query_string',
         code: 'unknown',
@@ -176,12 +176,12 @@ describe('addressing a record', () => {
     );
 
     for (const id of ['9007199254740992', '9007199254740993', '-9223372036854775808']) {
-      it(`finds exactly ${id}`, async () => {
+      it(`[B3] finds exactly ${id}`, async () => {
         expectJson(await site.agent.get(`/stars/${id}`), 200, { id });
       });
     }
 
-    it('deletes exactly the one that is named', async () => {
+    it('[B3] deletes exactly the one that is named', async () => {
       await Star.create({ id: '9007199254740995' });
       await Star.create({ id: '9007199254740996' });
       expectNothing(await site.agent.delete('/stars/9007199254740995'), 204);
@@ -200,7 +200,7 @@ describe('addressing a record', () => {
   describe('by a UUID', () => {
     before(() => File.create({ id: UUID }));
 
-    it('finds it in either case', async () => {
+    it('[B4] finds it in either case', async () => {
       expectJson(await site.agent.get(`/files/${UUID}`), 200, { id: UUID });
       expectJson(await site.agent.get(`/files/${UUID.toUpperCase()}`), 200, { id: UUID });
     });

@@ -117,7 +117,7 @@ except(OF_MANY).describe('an id of two rows', () => {
         });
       }
 
-      it('reads and writes the records of all other ids', async () => {
+      it('[P2] reads and writes the records of all other ids', async () => {
         expect((await agent.get('/folios/8')).body).to.deep.equal({ id: 8, no: 3 });
         expect((await agent.patch('/folios/8').send({ no: 4 })).body).to.deep.equal({ id: 8, no: 4 });
         expect((await agent.put('/folios/8').send({ no: 5 })).body).to.deep.equal({ id: 8, no: 5 });

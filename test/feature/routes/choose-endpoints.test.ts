@@ -55,7 +55,7 @@ describe('choosing endpoints', () => {
   after(() => site[Symbol.asyncDispose]());
 
   for (const [operation] of REQUESTS) {
-    it(`serves ${operation} and nothing else`, async () => {
+    it(`[H5] serves ${operation} and nothing else`, async () => {
       const { agent, crud } = await serve([operation]);
       const served: string[] = [];
       for (const [other, method, path, body] of REQUESTS) {
@@ -77,7 +77,7 @@ describe('choosing endpoints', () => {
     expect(await Report.count()).to.equal(1);
   });
 
-  it('has no path at all where there is no operation on it', async () => {
+  it('[H5] has no path at all where there is no operation on it', async () => {
     const { agent } = await serve(['list', 'create']);
     for (const method of ['get', 'patch', 'delete', 'options'] as const) {
       const { status, headers } = await agent[method]('/reports/1');

@@ -35,7 +35,7 @@ describe('encoding a path', () => {
     }
   }
 
-  it('answers 400 to NUL in an id', async () => {
+  it('[A8] answers 400 to NUL in an id', async () => {
     expectIssue(await site.agent.get('/keys/a%00'), 400, {
       parameter: 'id',
       code: 'id',
@@ -44,7 +44,7 @@ describe('encoding a path', () => {
   });
 
   for (const query of ['size=%ff', 'size=%C3%28', 'size=%', '%ff=1']) {
-    it(`answers 400 to the parameter ${query}`, async () => {
+    it(`[C5 D11] answers 400 to the parameter ${query}`, async () => {
       const parameter = query.startsWith('size') ? 'size' : '%ff';
       expectIssue(await site.agent.get(`/keys?${query}`), 400, {
         parameter,

@@ -258,7 +258,7 @@ describe('finding a route of many models', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('finds every model, and no other', async function () {
+  it('[I3] finds every model, and no other', async function () {
     this.timeout(60_000);
     for (let nth = 0; nth < MANY; nth += 1) {
       const path = `/part${nth}s`;

@@ -140,7 +140,7 @@ except(OF_MANY).describe('following a Location', () => {
     });
 
   for (const path of PATHS) {
-    it(`leads to the record with the key, whatever it is: POST ${path}`, async () => {
+    it(`[B5] leads to the record with the key, whatever it is: POST ${path}`, async () => {
       await each(KEYS, async (id) => {
         const created = await send('POST', path, { id });
         expect(created.status, id).to.equal(201);
@@ -149,7 +149,7 @@ except(OF_MANY).describe('following a Location', () => {
       });
     });
 
-    it(`cannot lead to some, which are refused: POST ${path}`, async () => {
+    it(`[B5] cannot lead to some, which are refused: POST ${path}`, async () => {
       for (const id of NO_KEYS) {
         const one = await send('POST', path, { id });
         expect([one.status, await one.json()], id).to.deep.equal([

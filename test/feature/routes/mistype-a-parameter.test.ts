@@ -123,7 +123,7 @@ describe('mistyping a parameter', () => {
       });
     });
 
-    it('refuses them on every route, and does nothing', async () => {
+    it('[D12] refuses them on every route, and does nothing', async () => {
       const problem = (parameter: string, accepted = 'none') => ({
         parameter,
         code: 'unknown',
@@ -157,7 +157,7 @@ describe('mistyping a parameter', () => {
       agent = (await buildApp({ models: [Flag], controllers: [Flags] })).agent;
     });
 
-    it('answers as without them', async () => {
+    it('[D12] answers as without them', async () => {
       expectJson(await agent.get('/flags/1?utm_source=mail'), 200, ONE);
       expect((await agent.get('/flags?utm_source=mail&size=1')).body.items).to.deep.equal([ONE]);
       expect((await agent.post('/flags?x=1').send({ name: 'two' })).status).to.equal(201);

@@ -160,7 +160,7 @@ describe("the application's settings", () => {
     });
   }
 
-  it('leave no path behind a guard that the guard does not see', async () => {
+  it('[U4] leave no path behind a guard that the guard does not see', async () => {
     const guard: RequestHandler = (_request, response) => void response.status(401).json({});
     const below = (router: Router) => router.all('/notes', guard);
     for (const settings of [[], ['case sensitive routing'], ['strict routing']]) {

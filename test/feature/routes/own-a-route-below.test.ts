@@ -146,7 +146,7 @@ describe('an own controller below a resource', () => {
     for (const routePrefix of ['', '/api']) {
       const names = controllers.map(({ name }) => name.replace('Controller', '')).join(', ');
 
-      it(`is asked before an id: ${names}${routePrefix && ` under ${routePrefix}`}`, async () => {
+      it(`[U5] is asked before an id: ${names}${routePrefix && ` under ${routePrefix}`}`, async () => {
         const { agent, crud } = await buildApp({
           models: [Remark],
           controllers: [...controllers],
@@ -209,7 +209,7 @@ describe('an own controller below a resource', () => {
       return error instanceof ConfigError ? error.problems : [];
     };
 
-    it('where nothing would ever ask it', async () => {
+    it('[U5] where nothing would ever ask it', async () => {
       @JsonController('/notes')
       class SlugController {
         @Get('/')

@@ -33,7 +33,7 @@ describe('behind a proxy that takes off a prefix', () => {
     return headers['location'];
   }
 
-  it('has its prefix in Location, the servers of the document and the links of the landing page', async () => {
+  it('[U11] has its prefix in Location, the servers of the document and the links of the landing page', async () => {
     site.app.set('trust proxy', 'loopback');
     expect(await placeOf('/api')).to.equal('/api/barges/a%20b');
     const replaced = await site.agent.put('/barges/new').set(PREFIX, '/api/v1/').send({});
@@ -55,7 +55,7 @@ describe('behind a proxy that takes off a prefix', () => {
     expect(body.servers[0].url).to.equal('/api/v1');
   });
 
-  it('is not believed where trust proxy does not allow it', async () => {
+  it('[U11] is not believed where trust proxy does not allow it', async () => {
     for (const setting of [false, '10.0.0.0/8', () => false]) {
       site.app.set('trust proxy', setting);
       expect(await placeOf('/api')).to.equal('/barges/a%20b');

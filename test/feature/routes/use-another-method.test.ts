@@ -70,7 +70,7 @@ describe('using another method', () => {
 
   describe('HEAD', () => {
     for (const path of ['/birds', '/birds/1', '/birds/99', '/birds/x', '/birds?size=0']) {
-      it(`answers ${path} as GET does, without the body`, async () => {
+      it(`[A18] answers ${path} as GET does, without the body`, async () => {
         const get = await site.agent.get(path);
         const head = await site.agent.head(path);
         expect(head.status).to.equal(get.status);
@@ -100,7 +100,7 @@ describe('using another method', () => {
       ['/eggs/stats', 'GET, HEAD, OPTIONS'],
       ['/eggs/1/warmth', 'PUT, OPTIONS'],
     ] as const) {
-      it(`tells the methods of ${path}, asking nothing of the database`, async () => {
+      it(`[A18] tells the methods of ${path}, asking nothing of the database`, async () => {
         const { result, statements } = await sql.during(() => site.agent.options(path));
         expectNothing(result, 204);
         expect(result.headers['allow']).to.equal(allow);
@@ -130,7 +130,7 @@ describe('using another method', () => {
     for (const [method, path, allow] of CASES) {
       const name = method.toUpperCase();
 
-      it(`refuses ${name} ${path}, naming those it has`, async () => {
+      it(`[A19] refuses ${name} ${path}, naming those it has`, async () => {
         const { result, statements } = await sql.during(() => site.agent[method](path));
         expectProblem(result, 405, {
           detail: `This path does not have the method ${name}; it has ${allow}.`,
@@ -145,7 +145,7 @@ describe('using another method', () => {
       expect(response.status).to.equal(405);
     });
 
-    it('does not reflect a TRACE request', async () => {
+    it('[A20] does not reflect a TRACE request', async () => {
       const response = await site.agent.trace('/birds').set('Authorization', 'Bearer very-secret');
       expect(response.status).to.equal(405);
       expect(JSON.stringify([response.headers, response.text])).to.not.contain('very-secret');

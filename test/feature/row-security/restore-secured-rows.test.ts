@@ -53,7 +53,7 @@ describe('soft-deleted records under row security', () => {
   });
 
   for (const path of ['our SQL', 'Sequelize'] as const) {
-    it(`are seen, restored and purged by their tenant alone through ${path}`, async () => {
+    it(`[S11] are seen, restored and purged by their tenant alone through ${path}`, async () => {
       if (path === 'Sequelize')
         for (const name of ['beforeFind', 'beforeRestore', 'beforeDestroy'] as const)
           Scan.addHook(name, 'idle', () => {});

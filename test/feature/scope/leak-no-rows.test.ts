@@ -56,7 +56,7 @@ describe('a leak', () => {
   const titles = (answer: { json: { items: { title: string }[] } }) =>
     answer.json.items.map(({ title }) => title);
 
-  it('is not made by an OR in q', async () => {
+  it('[H2] is not made by an OR in q', async () => {
     for (const q of [
       'title==a1,title==b1',
       'title==b1,id=gt=0',
@@ -104,7 +104,7 @@ describe('a leak', () => {
     );
   });
 
-  it('is not made by the cursor of another tenant', async () => {
+  it('[D18] is not made by the cursor of another tenant', async () => {
     const first = (await same('/walks?size=1', 'B')).json;
     const own = (await same('/walks?size=1', 'A')).json;
     for (const place of [`after=${first.next_cursor}`, `before=${first.next_cursor}`]) {

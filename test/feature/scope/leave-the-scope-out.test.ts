@@ -89,7 +89,7 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
   return FEATURES.map((each) => (each === scope ? mutant : each));
 }
 
-describe('a scope that is left out', () => {
+describe('[R18] a scope that is left out', () => {
   let ground: ProofGround;
 
   before(async () => {

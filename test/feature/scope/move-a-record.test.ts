@@ -269,7 +269,7 @@ describe('a record that code moves', () => {
   };
 
   for (const [place, send] of Object.entries(SENDS)) {
-    it(`is 500, and stays, ${place}`, async () => {
+    it(`[U2] is 500, and stays, ${place}`, async () => {
       for (const [name, move] of Object.entries(MOVES)) {
         // Others write once more by themselves.
         if (place === 'in no unit of work' && / |^save of/.test(name)) continue;
@@ -315,7 +315,7 @@ describe('a record that code moves', () => {
     expect(await stored()).to.deep.equal([{ ...first, text: 'after' }, ...others]);
   });
 
-  it('is not moved by a GET, and not written by a generated one', async () => {
+  it('[U2] is not moved by a GET, and not written by a generated one', async () => {
     for (const write of [MOVES['update'], MOVES['increment'], ALLOWED['update']] as Work[]) {
       work = write;
       expect((await site.agent.get('/notes/1')).status).to.equal(500);

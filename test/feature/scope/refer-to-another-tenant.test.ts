@@ -173,7 +173,7 @@ describe('a foreign key to rows of tenants', () => {
         ['projectId', '2'],
         ['parentId', 2],
       ] as const) {
-        it(`refuses a ${attribute} of another tenant as one that is missing`, async () => {
+        it(`[C4 G3] refuses a ${attribute} of another tenant as one that is missing`, async () => {
           const same = async (method: string, path: string, more: object) => {
             const send = (value: unknown, tenant: string) =>
               ask(method, path, { title: 'x', ...more, [attribute]: value }, { tenant });

@@ -204,7 +204,7 @@ describe('a list of which the server shows a part', () => {
   const WIDENING = ['owner==bob', 'id==2,id==4', 'owner==ann,owner==bob', 'rank=isnull=true,id>0', '(id>0)'];
 
   for (const q of WIDENING) {
-    it(`is not widened by q=${q} in a controller's page`, async () => {
+    it(`[H2] is not widened by q=${q} in a controller's page`, async () => {
       const { items, total } = await list('/notes', { q });
       expect(items.filter(({ owner }: Owned) => owner !== 'ann')).to.deep.equal([]);
       expect(total).to.equal(items.length);

@@ -72,7 +72,7 @@ describe('a scope', () => {
         expect((await ask('/tasks', { tenant: '2', only: 'a' })).body.total).to.equal(0);
       });
 
-      it('reads, changes and deletes no other row', async () => {
+      it('[G4] reads, changes and deletes no other row', async () => {
         expect((await ask('/tasks/1', { tenant: '1' })).status).to.equal(200);
         const missing = await ask('/tasks/99', { tenant: '2' });
         expect(await ask('/tasks/1', { tenant: '2' })).to.deep.equal(missing);

@@ -177,7 +177,7 @@ describe('two tenants', function () {
 
   for (const [way, { options, hooks = [], worlds }] of Object.entries(WAYS)) {
     if (!wanted.includes(way)) continue;
-    it(`see nothing of each other through ${way}`, async () => {
+    it(`[D18 G4 R18] see nothing of each other through ${way}`, async () => {
       const { sequelize } = ground.site.engine;
       const { app, crud } = await buildApp({ models: SERVED, logger: new CapturedLog(), ...options() });
       await using listening = await listen(app);

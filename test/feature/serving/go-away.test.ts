@@ -193,14 +193,14 @@ describe('a client that goes away', () => {
   const GONE = /client has gone/;
 
   for (const path of ['/letters', '/letters/lost/write', '/letters/lost/busy']) {
-    it(`gives the connection and the locks of POST ${path} back before its method goes on`, async () => {
+    it(`[A15] gives the connection and the locks of POST ${path} back before its method goes on`, async () => {
       await leave('POST', path, { meanwhile: writeOther, rest: async () => {} });
       expect(await texts()).to.deep.equal(['other']);
       expect(logger.lines).to.deep.equal([]);
     });
   }
 
-  it('gives the connections of GETs back, too', async () => {
+  it('[A15] gives the connections of GETs back, too', async () => {
     const { id } = await writeOther();
     const read = async () => expect(await Letter.count()).to.equal(1);
     await leave('GET', '/by-hand/report', { meanwhile: read, rest: async () => {} });

@@ -262,7 +262,7 @@ describe('running two applications', () => {
         ]),
       );
 
-    it('leaves the storage of routing-controllers as it was', async () => {
+    it('[I3] leaves the storage of routing-controllers as it was', async () => {
       const before = storageSizes();
       for (let count = 0; count < 100; count += 1) {
         await buildApp({

@@ -112,7 +112,7 @@ describe('the headers of answers', () => {
     ['get', '/health/ready', 200],
     ['post', '/health/ready', 405],
   ] as const) {
-    it(`keep content types and caches away: ${method.toUpperCase()} ${path} (${status})`, async () => {
+    it(`[A21 A22] keep content types and caches away: ${method.toUpperCase()} ${path} (${status})`, async () => {
       const answer = await site.agent[method](path).send(method === 'post' ? {} : undefined);
       expect({ status: answer.status, ...headersOf(answer) }).to.deep.equal({ status, ...DEFAULT });
     });

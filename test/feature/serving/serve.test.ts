@@ -101,7 +101,7 @@ describe('serve', () => {
     }
   });
 
-  it('limits how long headers, requests and idle connections may take', async () => {
+  it('[A16] limits how long headers, requests and idle connections may take', async () => {
     const { headersTimeout, requestTimeout, keepAliveTimeout } = await start();
     expect({ headersTimeout, requestTimeout, keepAliveTimeout }).to.deep.equal({
       headersTimeout: 15_000,

@@ -46,7 +46,7 @@ describe('a purge of old rows', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('takes those that were deleted before the moment, by key, until there are none', async () => {
+  it('[S17] takes those that were deleted before the moment, by key, until there are none', async () => {
     expect(await mails.purge({ before: day(5), limit: 2 })).to.equal(2);
     expect(await left()).to.deep.equal([1, 2, 5, 6]);
     expect(await mails.purge({ before: day(5), limit: 2 })).to.equal(1);
@@ -69,7 +69,7 @@ describe('a purge of old rows', () => {
     expect(await mails.purge({ before: day(3) })).to.equal(2);
   });
 
-  it('passes rows that something else is changing, and joins the transaction of its session', async () => {
+  it('[S17] passes rows that something else is changing, and joins the transaction of its session', async () => {
     await unitOfWork(async (uow) => {
       await mails.with(uow).restore(3);
       expect(await mails.purge({ before: day(4) }), 'in the same unit').to.equal(2);

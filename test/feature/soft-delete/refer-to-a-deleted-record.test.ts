@@ -149,7 +149,7 @@ for (const overridden of [false, true]) {
     }
 
     for (const attribute of ['orgId', 'siteId']) {
-      it(`is 409 for ${attribute}, as one that names no row`, async () => {
+      it(`[P11] is 409 for ${attribute}, as one that names no row`, async () => {
         const { agent } = site;
         await expectMissing((id) => agent.post('/emps').send({ [attribute]: id }));
         await expectMissing((id) => agent.patch('/emps/1').send({ [attribute]: id, name: 'x' }));
@@ -168,7 +168,7 @@ for (const overridden of [false, true]) {
       await expectMissing((id) => agent.post('/chosen/added').send({ orgId: id }));
     });
 
-    it('stays where it was: records that refer to a deleted one are changed and restored', async () => {
+    it('[P11] stays where it was: records that refer to a deleted one are changed and restored', async () => {
       const { agent } = site;
       expect((await agent.patch('/emps/2').send({ name: 'y' })).body).to.include({ orgId: 2, name: 'y' });
       expect((await agent.post('/emps/3/restore')).body).to.include({ orgId: 2 });

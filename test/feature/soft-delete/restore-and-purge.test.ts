@@ -60,7 +60,7 @@ describe('soft-deleted records', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('come back as they were, in a new state', async () => {
+  it('[S1 S5 S13] come back as they were, in a new state', async () => {
     const before = await File.findByPk(2, { paranoid: false });
     const restored = await site.agent.post('/files/2/restore');
     expectJson(restored, 200, {
@@ -77,13 +77,13 @@ describe('soft-deleted records', () => {
     expectProblem(await site.agent.post('/files/2/restore'), 409, ALIVE);
   });
 
-  it('are removed for good', async () => {
+  it('[S2 S6] are removed for good', async () => {
     expectNothing(await site.agent.delete('/files/2/purge'), 204);
     expect(await File.findByPk(2, { paranoid: false })).to.equal(null);
     expectProblem(await site.agent.delete('/files/2/purge'), 404, MISSING);
   });
 
-  it('are neither where they are not deleted, not there, or not of the request', async () => {
+  it('[S5 S6 S8 S11] are neither where they are not deleted, not there, or not of the request', async () => {
     for (const send of [
       (id: number) => site.agent.post(`/files/${id}/restore`),
       (id: number) => site.agent.delete(`/files/${id}/purge`),
@@ -98,7 +98,7 @@ describe('soft-deleted records', () => {
     expect(await File.count({ paranoid: false })).to.equal(3);
   });
 
-  it('are restored and purged by one of many requests at the same time', async () => {
+  it('[S5] are restored and purged by one of many requests at the same time', async () => {
     for (const [send, done, late] of [
       [() => site.agent.post('/files/2/restore'), 200, 409],
       [() => site.agent.delete('/files/2'), 204, 404],
@@ -110,7 +110,7 @@ describe('soft-deleted records', () => {
     }
   });
 
-  it('are not among many that are changed or deleted', async () => {
+  it('[M26] are not among many that are changed or deleted', async () => {
     class Files extends crudController(File, {
       endpoints: ['updateMany', 'deleteMany'],
       filterAllow: ['name'],
@@ -128,7 +128,7 @@ describe('soft-deleted records', () => {
     expect((await File.findByPk(1))?.name).to.equal('kept');
   });
 
-  it('have tags, which both may name', async () => {
+  it('[S10] have tags, which both may name', async () => {
     for (const send of [
       () => site.agent.post('/files/2/restore'),
       () => site.agent.delete('/files/2/purge'),
@@ -142,7 +142,7 @@ describe('soft-deleted records', () => {
     expectNothing(await site.agent.delete('/files/2/purge').set('if-match', '"1"'), 204);
   });
 
-  it('stay deleted where another record has their unique value by now', async () => {
+  it('[S4] stay deleted where another record has their unique value by now', async () => {
     await site.engine.sequelize.query('ALTER TABLE files DROP CONSTRAINT files_name_key');
     await site.engine.sequelize.query(
       'CREATE UNIQUE INDEX files_name_key ON files (name) WHERE "deletedAt" IS NULL',
@@ -152,7 +152,7 @@ describe('soft-deleted records', () => {
     expect([refused.status, refused.body.detail]).to.deep.equal([409, 'Another File has the same name.']);
   });
 
-  it('are restored through hooks, which may refuse', async () => {
+  it('[S12] are restored through hooks, which may refuse', async () => {
     File.addHook('beforeRestore', 'refuse', () => {
       throw new NotDeletedError('Not today.');
     });
@@ -160,7 +160,7 @@ describe('soft-deleted records', () => {
     expect(await File.findByPk(2)).to.equal(null);
   });
 
-  it('are restored and purged by repositories, also through overrides', async () => {
+  it('[S17] are restored and purged by repositories, also through overrides', async () => {
     const files = new Repository(File);
     expect((await files.restore(2)).name).to.equal('gone');
     const failure = await files.purge(2).catch((error: unknown) => error);
@@ -176,7 +176,7 @@ describe('soft-deleted records', () => {
     expect((await agent.post('/files/2/restore')).body.name).to.equal('again');
   });
 
-  it('are no endpoints of models that remove their rows', async () => {
+  it('[S2] are no endpoints of models that remove their rows', async () => {
     class PlainFiles extends crudController(PlainFile, { endpoints: ['restore'] }) {}
     const failure = await buildApp({ models: [], controllers: [PlainFiles] }).catch(
       (error: unknown) => error,

@@ -110,7 +110,7 @@ describe('a restore and a purge', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('write the same columns on every path, whatever they are called', async () => {
+  it('[S13] write the same columns on every path, whatever they are called', async () => {
     const restored: Record<string, unknown>[] = [];
     for (const isHooked of [false, true]) {
       if (isHooked) Plot.addHook('beforeRestore', 'own', () => {});
@@ -127,7 +127,7 @@ describe('a restore and a purge', () => {
     expect(restored[0]).to.deep.equal(restored[1]);
   });
 
-  it('ask once why there is nothing to restore', async () => {
+  it('[S14] ask once why there is nothing to restore', async () => {
     const { result, statements } = await log.duringRequest(() => site.agent.post('/plots/1/restore'));
     expectProblem(result, 409, { detail: 'This Plot is not deleted.' });
     const kinds = statements.filter((each) => each.includes('"plots"')).map((each) => each.split(' ')[0]);
@@ -135,7 +135,7 @@ describe('a restore and a purge', () => {
     expect(kinds).to.deep.equal(onPath({ fast: ['UPDATE', 'SELECT'], general: ['SELECT', 'SELECT'] }));
   });
 
-  except({ general: 'Sequelize locks before it writes' }).it('are one statement each', async () => {
+  except({ general: 'Sequelize locks before it writes' }).it('[S14] are one statement each', async () => {
     for (const [send, status] of [
       [() => site.agent.post('/plots/2/restore'), 200],
       [() => site.agent.delete('/plots/2'), 204],
@@ -174,7 +174,7 @@ describe('a restore and a purge', () => {
       .that.is.not.equal(null);
   });
 
-  it('run the hooks of a destroy on what is purged, which may refuse', async () => {
+  it('[S12] run the hooks of a destroy on what is purged, which may refuse', async () => {
     const seen: string[] = [];
     Plot.addHook('beforeBulkDestroy', 'own', ({ force }: DestroyOptions) => void seen.push(`bulk ${force}`));
     Plot.addHook('beforeDestroy', 'own', ({ name }: Plot) => void seen.push(`before ${name}`));
@@ -190,7 +190,7 @@ describe('a restore and a purge', () => {
     expect(await ofPlot(3)).to.not.equal(null);
   });
 
-  it('leave the records behind relations as they are', async () => {
+  it('[S16] leave the records behind relations as they are', async () => {
     await Tree.bulkCreate([{ plotId: 2 }, { plotId: 2 }]);
     await Tree.destroy({ where: { id: 1 } });
     expect((await site.agent.post('/plots/2/restore')).status).to.equal(200);

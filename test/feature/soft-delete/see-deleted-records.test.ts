@@ -155,7 +155,7 @@ describe('soft-deleted records of a list and a read', () => {
     await test();
   }
 
-  it('are listed alone, with the others, or not', () =>
+  it('[S7] are listed alone, with the others, or not', () =>
     onBothPaths(async () => {
       expect(titles(await get('/papers'))).to.deep.equal(['alpha', 'delta']);
       expect(titles(await get('/papers?deleted=only'))).to.deep.equal(['beta', 'gamma']);
@@ -174,7 +174,7 @@ describe('soft-deleted records of a list and a read', () => {
       expect(capped.body).to.include({ total: 2 });
     }));
 
-  it('have the relations that others have, none of which is deleted', () =>
+  it('[S16] have the relations that others have, none of which is deleted', () =>
     onBothPaths(async () => {
       const { body } = await get('/papers/2?deleted=only&include=lines&fields=id');
       expect(body.lines.items.map(({ id }: Line) => id)).to.deep.equal([1]);
@@ -186,7 +186,7 @@ describe('soft-deleted records of a list and a read', () => {
       expect(shelf.body.papers.items.map(({ title }: Paper) => title)).to.deep.equal(['alpha', 'delta']);
     }));
 
-  it('are read by their key', () =>
+  it('[S7] are read by their key', () =>
     onBothPaths(async () => {
       const missing = { detail: 'There is no Paper with this id.' };
       expectProblem(await get('/papers/2'), 404, missing);
@@ -209,7 +209,7 @@ describe('soft-deleted records of a list and a read', () => {
       expectFault(await get('/shelves/1/papers?deleted=only', false), { code: UNKNOWN });
     }));
 
-  it('are of a parameter that nobody else knows', async () => {
+  it('[S3] are of a parameter that nobody else knows', async () => {
     const unknown = (response: Response, name: string) =>
       expectFault(response, { parameter: name, code: UNKNOWN });
     for (const path of ['/papers', '/papers/2', '/papers/99', '/shelves/1/papers']) {
@@ -235,7 +235,7 @@ describe('soft-deleted records of a list and a read', () => {
     }
   });
 
-  it('are asked for in one of two words', async () => {
+  it('[S7] are asked for in one of two words', async () => {
     for (const path of ['/papers', '/papers/1', '/shelves/1/papers']) {
       expectFault(await get(`${path}?deleted=onli`), {
         parameter: 'deleted',
@@ -248,7 +248,7 @@ describe('soft-deleted records of a list and a read', () => {
     }
   });
 
-  it('ask the rule once, and only where the parameter is there', async () => {
+  it('[S8] ask the rule once, and only where the parameter is there', async () => {
     await get('/papers?q=title==deleted');
     await get('/papers/1');
     await get('/shelves/1/papers');
@@ -276,7 +276,7 @@ describe('soft-deleted records of a list and a read', () => {
     expect(moved.status).to.equal(200);
   });
 
-  it('have tags by which a restore finds them, also where the transaction is their state', async () => {
+  it('[S10] have tags by which a restore finds them, also where the transaction is their state', async () => {
     class Lines extends crudController(Line, {
       etag: 'xmin',
       can: { deleted: true },
@@ -298,7 +298,7 @@ describe('soft-deleted records of a list and a read', () => {
     expect((await agent.delete('/rows/1/purge').set('if-match', '*')).status).to.equal(204);
   });
 
-  it('are of lists whose cursors fit no other', async () => {
+  it('[S9] are of lists whose cursors fit no other', async () => {
     class Papers extends crudController(Paper, { pagination: 'cursor', prefix: '/scrolls' }) {}
     const { agent } = await buildApp({ models: [Shelf, Line], controllers: [Papers] });
     const list = (query: string) => agent.get(`/scrolls?size=1${query}`).set('x-clerk', 'yes');

@@ -76,7 +76,7 @@ describe('a row without a version', () => {
     const changed = { detail: `The ${name} has been changed since; read it again, and repeat the change.` };
     const send = (tag: string, text: string) => site.agent.patch(path).set('If-Match', tag).send({ text });
 
-    it(`has a tag of its own until it is written: ${name}`, async () => {
+    it(`[P9] has a tag of its own until it is written: ${name}`, async () => {
       const read = await site.agent.get(path);
       expect(tagOf(read)).to.equal('"null"');
       expect(read.body).to.deep.equal({ id: 1, text: 'a', deletedAt: null, version: null });

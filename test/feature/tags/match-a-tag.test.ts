@@ -170,7 +170,7 @@ describe('the tags of records', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('counts the changes of a row with a version', async () => {
+  it('[T1 T4 T15] counts the changes of a row with a version', async () => {
     const created = await site.agent.post('/notes').send({ text: 'two' });
     expect([created.status, stateOf(created), created.body.version]).to.deep.equal([201, '0', 0]);
     const changed = await site.agent.patch('/notes/2').send({ text: 'zwei' });
@@ -190,7 +190,7 @@ describe('the tags of records', () => {
     values: 'an interceptor sees the answer',
     session: 'overrides answer',
     records: 'overrides answer',
-  }).it('has the version alone where the row alone is answered', async () => {
+  }).it('[T9 T17 T19] has the version alone where the row alone is answered', async () => {
     const read = await site.agent.get('/notes/1');
     expect(read.headers['etag']).to.equal('"0"');
     expectNothing(await site.agent.get('/notes/1').set('if-none-match', '"0"'), 304);
@@ -202,7 +202,7 @@ describe('the tags of records', () => {
     expect((await site.agent.get('/notes/1?fields=text')).headers['etag']).to.equal('"0"');
   });
 
-  it('tells answers about one state apart that have not the same bytes', async () => {
+  it('[E17 T10] tells answers about one state apart that have not the same bytes', async () => {
     const [whole, masked, included] = [
       await site.agent.get('/notes/1'),
       await site.agent.get('/notes/1').set('x-tenant', '1'),
@@ -217,7 +217,7 @@ describe('the tags of records', () => {
     expect([again.status, again.body.author.name]).to.deep.equal([200, 'Bea']);
   });
 
-  it('changes a record by the tag of whichever answer shows it', async () => {
+  it('[T6] changes a record by the tag of whichever answer shows it', async () => {
     const tags = [
       await site.agent.get('/notes/1'),
       await site.agent.get('/notes/1?fields=text'),
@@ -239,7 +239,7 @@ describe('the tags of records', () => {
   });
 
   for (const tag of ['"0"', 'W/"0"', '*', '"5", "0"', '"0.abc"', '"foreign","0" ,']) {
-    it(`changes and deletes a record in the state of If-Match: ${tag}`, async () => {
+    it(`[E17 T7 T12] changes and deletes a record in the state of If-Match: ${tag}`, async () => {
       const changed = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
       expect([changed.status, changed.body.text, stateOf(changed)]).to.deep.equal([200, 'eins', '1']);
       await Note.create({ tenant: 1, text: 'two' });
@@ -249,7 +249,7 @@ describe('the tags of records', () => {
   }
 
   for (const tag of ['"1"', '"7", "8"', '"foreign"', '"W/0"', '"00"', '"99999999999"', '"-1"', '"x0"']) {
-    it(`refuses both in another state than If-Match: ${tag}, and tells the one it has`, async () => {
+    it(`[T1] refuses both in another state than If-Match: ${tag}, and tells the one it has`, async () => {
       for (const body of [{ text: 'eins' }, { text: 'one' }, {}]) {
         const refused = await site.agent.patch('/notes/1').set('if-match', tag).send(body);
         expectProblem(refused, 412, CHANGED);
@@ -261,14 +261,14 @@ describe('the tags of records', () => {
   }
 
   for (const tag of ['0', '"0', '""0"', '"0" "1"', 'W/0', '', '*, "0"', '"ü\n"']) {
-    it(`refuses what is no list of tags: ${JSON.stringify(tag)}`, async () => {
+    it(`[T12] refuses what is no list of tags: ${JSON.stringify(tag)}`, async () => {
       if (tag.includes('\n')) return;
       const refused = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
       expectProblem(refused, 400, { detail: 'If-Match is no list of entity tags, such as "7", and no *.' });
     });
   }
 
-  it('tells a record that is not there from one in another state', async () => {
+  it('[T11] tells a record that is not there from one in another state', async () => {
     const missing = await site.agent.patch('/notes/9').set('if-match', '"0"').send({ text: 'x' });
     expect(missing.status).to.equal(404);
     const foreign = site.agent.patch('/notes/1').set({ 'if-match': '"9"', 'x-tenant': '2' });
@@ -279,14 +279,14 @@ describe('the tags of records', () => {
     expectProblem(await site.agent.delete('/notes/1').set('if-match', '"0"'), 404, missing.body);
   });
 
-  it('refuses a create under a condition: there is no state yet', async () => {
+  it('[T20] refuses a create under a condition: there is no state yet', async () => {
     const refused = await site.agent.post('/notes').set('if-match', '"0"').send({ text: 'x' });
     expectProblem(refused, 412, {
       detail: 'A new Note has no state that If-Match could name, and nothing was done; leave it out.',
     });
   });
 
-  it('asks for a condition where it is required', async () => {
+  it('[T13] asks for a condition where it is required', async () => {
     await site.agent.post('/locks').send({ name: 'a', count: 1 });
     for (const refused of [
       await site.agent.patch('/locks/a').send({ count: 2 }),
@@ -377,7 +377,7 @@ describe('the tags of records', () => {
     });
   });
 
-  it('passes If-Unmodified-Since over, which is no condition where one is required', async () => {
+  it('[T3] passes If-Unmodified-Since over, which is no condition where one is required', async () => {
     const long = { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' };
     expect((await site.agent.patch('/notes/1').set(long).send({ text: 'eins' })).status).to.equal(200);
     expectNothing(await site.agent.delete('/notes/1').set(long), 204);
@@ -385,7 +385,7 @@ describe('the tags of records', () => {
     expect((await site.agent.patch('/locks/a').set(long).send({ count: 2 })).status).to.equal(428);
   });
 
-  it('has no tags, or those of the transaction, where the option says so for a model with a version', async () => {
+  it('[T8] has no tags, or those of the transaction, where the option says so for a model with a version', async () => {
     const serve = async (etag: false | 'xmin') => {
       class Notes extends crudController(Note, { etag }) {}
       return (await buildApp({ models: [Author], controllers: [Notes] })).agent;
@@ -402,7 +402,7 @@ describe('the tags of records', () => {
     expect((await send(read.headers['etag'] ?? '')).body).to.include({ text: 'y', version: 2 });
   });
 
-  it('changes nothing under If-None-Match, also where If-Match is required', async () => {
+  it('[T17] changes nothing under If-None-Match, also where If-Match is required', async () => {
     await site.agent.post('/locks').send({ name: 'a', count: 1 });
     for (const path of ['/locks/a', '/notes/1', '/marks/1', '/authors/1']) {
       for (const method of ['patch', 'delete'] as const) {
@@ -428,7 +428,7 @@ describe('the tags of records', () => {
     expect(await Call.findByPk(1)).to.include({ text: 'old' });
   });
 
-  it('takes the transaction that wrote a row, where the model has no version', async () => {
+  it('[T9] takes the transaction that wrote a row, where the model has no version', async () => {
     const created = await site.agent.post('/marks').send({ text: 'one' });
     expect(stateOf(created)).to.match(/^x\d+$/);
     const read = await site.agent.get('/marks/1');
@@ -448,7 +448,7 @@ describe('the tags of records', () => {
 
   const lock = 'the record is locked before it is written';
   except({ general: lock, session: lock, records: lock }).it(
-    'has the condition, and counts the version, in the statement of the write',
+    '[T5 T18] has the condition, and counts the version, in the statement of the write',
     async () => {
       await Mark.create({ text: 'one' });
       const mark = (await site.agent.get('/marks/1')).headers['etag'] ?? '';
@@ -479,7 +479,7 @@ describe('the tags of records', () => {
     },
   );
 
-  it('lets no change of many clients be lost, who read, change, and try again on 412', async () => {
+  it('[E3 T5] lets no change of many clients be lost, who read, change, and try again on 412', async () => {
     await Lock.create({ name: 'n', count: 0 });
     const increment = async (): Promise<void> => {
       const read = await site.agent.get('/locks/n');
@@ -494,7 +494,7 @@ describe('the tags of records', () => {
     expect((await Lock.findByPk('n'))?.get()).to.include({ count: CLIENTS, revision: CLIENTS });
   });
 
-  it('checks the condition of an override, and keeps the record as it is until the override has ended', async () => {
+  it('[T21] checks the condition of an override, and keeps the record as it is until the override has ended', async () => {
     const seen: string[] = [];
     class Overridden extends crudController(Note) {
       override async update(id: number, values: object, context: CrudContext<Note>) {
@@ -535,7 +535,7 @@ describe('the tags of records', () => {
     expect(seen).to.deep.equal(['1 x', '1']);
   });
 
-  it('never gives the same tag to answers that an interceptor may change', async () => {
+  it('[T10] never gives the same tag to answers that an interceptor may change', async () => {
     class Shout implements InterceptorInterface {
       intercept(_action: unknown, content: object) {
         return { ...content, at: Math.random() };
@@ -624,7 +624,7 @@ describe('the tags of records', () => {
     expect([own.status, own.body, logger.lines]).to.deep.equal([418, { own: true }, []]);
   });
 
-  it('describes both headers in the document', async () => {
+  it('[T22] describes both headers in the document', async () => {
     const { paths } = site.crud.openapi();
     const item = paths['/locks/{id}'] ?? {};
     expect(JSON.stringify(item.get?.responses['200'])).to.include('"ETag"');

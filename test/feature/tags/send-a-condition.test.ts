@@ -92,7 +92,7 @@ describe('sending If-Match to a resource without entity tags', () => {
       });
 
       for (const tag of ['"1"', 'W/"1"', '"1", "2"', '*', '']) {
-        it(`refuses every write with If-Match: ${tag}, before the body is read and before any query`, async () => {
+        it(`[T14] refuses every write with If-Match: ${tag}, before the body is read and before any query`, async () => {
           const body = '{"name":';
           const { result, statements } = await sql.duringRequest(async () => [
             await agent.patch('/flags/1').set('if-match', tag).type('json').send(body),

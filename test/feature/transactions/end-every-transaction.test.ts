@@ -144,7 +144,7 @@ describe('a transaction in which something is thrown', () => {
   after(() => site[Symbol.asyncDispose]());
 
   for (const [what, make] of Object.entries(THROWN)) {
-    it(`ends in a request after ${what}`, async () => {
+    it(`[E2] ends in a request after ${what}`, async () => {
       thrown = make;
       const ways = ['/drafts/savepoint/throw', '/drafts/unit/throw', '/drafts/plain/throw', '/drafts'];
       for (const path of ways) {

@@ -174,7 +174,7 @@ describe('a GET', () => {
   const storedVisits = () => Visit.findAll({ raw: true });
 
   for (const [attempt, work] of Object.entries(ATTEMPTS)) {
-    it(`writes nothing where a hook ${attempt}`, async () => {
+    it(`[E12] writes nothing where a hook ${attempt}`, async () => {
       for (const hook of FIND_HOOKS) {
         addHook(hook, work);
         for (const path of PATHS) {
@@ -204,7 +204,7 @@ describe('a GET', () => {
     expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
   });
 
-  it('writes nothing in an overridden method either', async () => {
+  it('[E12] writes nothing in an overridden method either', async () => {
     class RoomController extends crudController(Room) {
       override async list(query: ListQuery, context: CrudContext<Room>) {
         await context.repository.create({ name: 'C' });

@@ -215,7 +215,7 @@ describe('a unit of work', () => {
     const inSavepoint = (uow: UnitOfWork, name: string) =>
       uow.savepoint(() => uow.repository(Entry).create({ name }));
 
-    it('undoes what failed, passes the error on, and goes on', async () => {
+    it('[E14] undoes what failed, passes the error on, and goes on', async () => {
       await unitOfWork(async (uow) => {
         await inSavepoint(uow, 'one');
         const error = await caughtError(() => inSavepoint(uow, 'one'));
@@ -279,7 +279,7 @@ describe('a unit of work', () => {
       await promise;
     };
 
-    it('runs them in their order, when others can see the rows', async () => {
+    it('[E15] runs them in their order, when others can see the rows', async () => {
       const seen: unknown[] = [];
       await untilLast(async (uow) => {
         await uow.repository(Entry).create({ name: 'one' });
@@ -393,7 +393,7 @@ describe('a unit of work', () => {
       expect(called).to.equal(0);
     });
 
-    it('logs an error in one, runs the next one, and changes nothing else', async () => {
+    it('[E15] logs an error in one, runs the next one, and changes nothing else', async () => {
       const seen: string[] = [];
       const { lines } = await captureStderr(async () => {
         const result = await unitOfWork(async (uow) => {
@@ -441,7 +441,7 @@ describe('a unit of work', () => {
       return { attempts, amounts, failures: results.filter(({ status }) => status === 'rejected') };
     };
 
-    it('gets over a deadlock', async () => {
+    it('[E8] gets over a deadlock', async () => {
       expect(await collide(true)).to.deep.equal({ attempts: 3, amounts: [2, 2], failures: [] });
     });
 
@@ -451,7 +451,7 @@ describe('a unit of work', () => {
       expect(failures).to.have.length(1).and.have.nested.property('[0].reason.parent.code', '40P01');
     });
 
-    it('gets over a serialization failure', async () => {
+    it('[E9] gets over a serialization failure', async () => {
       const meet = meetingOf(2);
       let attempts = 0;
       const addCount = (name: string) =>
@@ -487,7 +487,7 @@ describe('a unit of work', () => {
       expect(seen).to.deep.equal([]);
     });
 
-    it('runs the callbacks of the attempt that succeeded only', async () => {
+    it('[E9] runs the callbacks of the attempt that succeeded only', async () => {
       const seen: number[] = [];
       let attempts = 0;
       await unitOfWork(
@@ -517,7 +517,7 @@ describe('a unit of work', () => {
     });
   });
 
-  it('is alone among a hundred at the same time', async () => {
+  it('[E10] is alone among a hundred at the same time', async () => {
     const numbers = Array.from({ length: 100 }, (_, number) => number);
     const seen = await Promise.all(
       numbers.map((number) =>

@@ -59,7 +59,7 @@ except(OF_MANY).describe('a type that is changed', () => {
 
   for (const [from, to, model, value, other] of CHANGES) {
     for (const fastPath of [true, false]) {
-      it(`from ${from} to ${to} is taken over by every connection, fastPath ${fastPath}`, async () => {
+      it(`[P6] from ${from} to ${to} is taken over by every connection, fastPath ${fastPath}`, async () => {
         await execute(`DROP TABLE IF EXISTS kinds; DROP TYPE IF EXISTS one, two; CREATE TYPE one AS ENUM ('x', 'y');
           CREATE TYPE two AS ENUM ('x', 'y', 'z'); CREATE TABLE kinds (id int PRIMARY KEY, v ${from})`);
         const { agent } = await buildApp({

@@ -125,7 +125,7 @@ describe('a column of another type', () => {
     }
   }
 
-  it('is told once at the start, with what follows, and one that holds the same values is not', async () => {
+  it('[P5] is told once at the start, with what follows, and one that holds the same values is not', async () => {
     expect(await start({})).to.deep.equal(TOLD.map((line) => `warn ${line}`));
   });
 
@@ -135,7 +135,7 @@ describe('a column of another type', () => {
     expect(await start({ strictTypes: 'yes' })).to.have.lengthOf(1);
   });
 
-  it('is answered in one way on both paths', async () => {
+  it('[P5] is answered in one way on both paths', async () => {
     const logger = () => new CapturedLog();
     const apps: BuiltApp[] = [];
     for (const fastPath of [true, false])

@@ -298,14 +298,14 @@ describe('storing every column type', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('gives null for every type that has no value', async () => {
+  it('[B11] gives null for every type that has no value', async () => {
     expectJson(await site.agent.post('/samples').send({}), 201, EMPTY);
     expectJson(await site.agent.get('/samples/1'), 200, EMPTY);
   });
 
   describe('from the body of a create', () => {
     for (const [attribute, sent, text, answered = sent] of ROUND_TRIPS) {
-      it(`stores ${attribute} ${show(sent)} and gives it back`, async () => {
+      it(`[B7] stores ${attribute} ${show(sent)} and gives it back`, async () => {
         const record = { ...EMPTY, [attribute]: answered };
         expectJson(await site.agent.post('/samples').send({ [attribute]: sent }), 201, record);
         expect(await stored(attribute)).to.equal(text);
@@ -352,7 +352,7 @@ describe('storing every column type', () => {
         });
       }
 
-      it(`gives ${JSON.stringify(answered)} for ${attribute} ${sql}`, async () => {
+      it(`[B11] gives ${JSON.stringify(answered)} for ${attribute} ${sql}`, async () => {
         await site.engine.sequelize.query(`INSERT INTO samples ("${attribute}") VALUES (${sql})`);
         const record = { ...EMPTY, [attribute]: answered };
         expectJson(await site.agent.get('/samples/1'), 200, record);

@@ -121,7 +121,7 @@ for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
     beforeEach(() => site.engine.sequelize.query('TRUNCATE visits, stops RESTART IDENTITY'));
 
     for (const at of CLOCKS) {
-      it(`stores ${at} as it is, however often it is read and written`, async () => {
+      it(`[P8] stores ${at} as it is, however often it is read and written`, async () => {
         const made = await site.agent.post('/visits').send({ at, list: [at, null] });
         expect([made.status, made.body.at, made.body.list]).to.deep.equal([201, at, [at, null]]);
         const [first, list] = [await stored(1), await stored(1, 'list')];
@@ -230,7 +230,7 @@ for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
 }
 
 except(OF_MANY).describe('a moment of which an answer shows the milliseconds', () => {
-  it('is found by them, and by all its digits', async () => {
+  it('[P8] is found by them, and by all its digits', async () => {
     await using site = await startTestApp({ models: [Visit, Stop], bootstrap: { indexAdvice: false } });
     const text = (fraction: string) => `2026-01-31T08:00:00.${fraction}Z`;
     await site.engine.sequelize.query(

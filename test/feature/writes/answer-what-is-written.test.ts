@@ -134,7 +134,7 @@ describe('a change and its answer', () => {
       }
     });
 
-    it(`of ${table} are those of one request`, async () => {
+    it(`[U1] of ${table} are those of one request`, async () => {
       for (let round = 0; round < 10; round += 1) {
         const answers = await Promise.all(
           [2, 3, 4, 5].map(async (n) => ({ n, answer: await site.agent.patch(`/${table}/1`).send({ n }) })),

@@ -259,7 +259,7 @@ describe('being refused by the database', () => {
     });
   });
 
-  it('when it commits, does not say that it has written', async () => {
+  it('[E1] when it commits, does not say that it has written', async () => {
     const issue = {
       pointer: '/authorCode',
       code: 'foreignKey',
@@ -358,7 +358,7 @@ describe('being refused by the database', () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  describe('with a SQLSTATE', () => {
+  describe('[E8] with a SQLSTATE', () => {
     const STATES = [
       ['23505', 409, 'Another record has the same unique value.'],
       ['23503', 409, REFERENCED.detail],

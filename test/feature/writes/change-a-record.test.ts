@@ -84,7 +84,7 @@ describe('changing a record', () => {
     ]);
   });
 
-  it('sets null where null is given', async () => {
+  it('[C8] sets null where null is given', async () => {
     expectJson(await change('/notes/1', { text: null, state: null }), 200, {
       ...FIRST,
       text: null,
@@ -106,7 +106,7 @@ describe('changing a record', () => {
     expect(await rows('SELECT * FROM notes WHERE id = 1')).to.deep.equal([FIRST]);
   });
 
-  it('does not bring back defaults for what is absent', async () => {
+  it('[C8] does not bring back defaults for what is absent', async () => {
     expectJson(await change('/notes/2', { title: 'Still second' }), 200, {
       ...SECOND,
       title: 'Still second',
@@ -208,7 +208,7 @@ describe('changing a record', () => {
     before(() => Note.addHook('beforeValidate', 'remove', remove));
     after(() => Note.removeHook('beforeValidate', 'remove'));
 
-    it('answers 404 and does not say that it succeeded', async () => {
+    it('[E5] answers 404 and does not say that it succeeded', async () => {
       expectProblem(await change('/notes/1', { title: 'Late' }), 404, {
         detail: 'There is no Note with this id.',
       });

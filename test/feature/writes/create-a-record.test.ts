@@ -154,7 +154,7 @@ describe('creating a record', () => {
     });
   });
 
-  it('refuses what belongs to the database and to Sequelize', async () => {
+  it('[C1] refuses what belongs to the database and to Sequelize', async () => {
     const body = {
       id: '7',
       title: 'Emma',

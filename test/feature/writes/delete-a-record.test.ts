@@ -73,7 +73,7 @@ describe('deleting a record', () => {
       expect(statements).to.deep.equal([statement]);
     });
 
-    it('answers 404 to everything that is asked of the record afterwards', async () => {
+    it('[E6] answers 404 to everything that is asked of the record afterwards', async () => {
       await site.agent.delete('/tickets/1');
       const missing = { detail: 'There is no Ticket with this id.' };
       expectProblem(await site.agent.get('/tickets/1'), 404, missing);
@@ -126,7 +126,7 @@ describe('deleting a record', () => {
       expectProblem(await site.agent.delete('/letters/1'), 404, missing);
     });
 
-    it('does not list or count the record any more', async () => {
+    it('[E6] does not list or count the record any more', async () => {
       expectJson(await site.agent.get('/letters'), 200, {
         items: [{ id: 2, subject: 'Bye', binnedAt: null }],
         total: 1,

@@ -163,7 +163,7 @@ describe('a row that the database leaves out', () => {
   }
 
   for (const table of TABLES) {
-    it(`is 409 for one record of ${table}`, async () => {
+    it(`[P10] is 409 for one record of ${table}`, async () => {
       const { agent } = site;
       await expectLeftOut(await agent.post(`/${table}`).send({ id: 9, name: 'out' }), table);
       await expectLeftOut(await agent.patch(`/${table}/1`).send({ name: 'out' }), table);
@@ -326,7 +326,7 @@ except(OF_MANY).describe('rows that the database leaves out', () => {
     ['/many', 'many', 'delete'],
     ['/soft-many', 'soft_many', 'store'],
   ] as const) {
-    it(`undo the others of ${path}`, async () => {
+    it(`[P10] undo the others of ${path}`, async () => {
       const { agent } = site;
       const detail = (each: string) => `The database did not ${each} the record, and nothing was done.`;
       const item = (each: string) => ({

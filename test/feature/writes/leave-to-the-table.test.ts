@@ -150,7 +150,7 @@ except(OF_MANY).describe('what a table makes', () => {
       });
 
       for (const path of ['/jobs', '/tasks']) {
-        it(`is in a record that was created at ${path}`, async () => {
+        it(`[P4] is in a record that was created at ${path}`, async () => {
           const { status, body } = await agent.post(path).send({ code: 'a', net: 5 });
           expect([status, { ...body, token: UUID.test(body.token) }]).to.deep.equal([
             201,
@@ -268,7 +268,7 @@ except(OF_MANY).describe('what a table makes', () => {
     }
   });
 
-  it('is in the document', async () => {
+  it('[P4] is in the document', async () => {
     const { crud } = await start(true);
     const { schemas = {} } = crud.openapi().components ?? {};
     const create = schemas['JobCreate'] as { properties: object; required: string[] };

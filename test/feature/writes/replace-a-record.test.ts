@@ -159,7 +159,7 @@ describe('a PUT of a record', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('creates one that is not there, and says where', async () => {
+  it('[M16] creates one that is not there, and says where', async () => {
     const created = await put('a 1', { name: 'one', shelfId: 1 });
     const row = await Item.findByPk('a 1');
     expectJson(created, 201, {
@@ -182,7 +182,7 @@ describe('a PUT of a record', () => {
     expectJson(await site.agent.get('/items/a%201'), 200, created.body);
   });
 
-  it('gives one that is there other values, and defaults for what is left out', async () => {
+  it('[C8 M10 M16] gives one that is there other values, and defaults for what is left out', async () => {
     await put('a', { name: 'one', note: 'x', stock: 9, price: 9, origin: 'y', shelfId: 1 });
     await Item.update({ inner: 'kept' }, { where: { code: 'a' } });
     const before = await Item.findByPk('a');
@@ -205,7 +205,7 @@ describe('a PUT of a record', () => {
     expectJson(await site.agent.get('/items/a'), 200, replaced.body);
   });
 
-  it('writes nothing where nothing differs', async () => {
+  it('[T15] writes nothing where nothing differs', async () => {
     const created = await put('a', { name: 'one', note: 'x' });
     const same = await put('a', { name: 'one', note: 'x', stock: 5 });
     expectJson(same, 200, created.body);
@@ -250,7 +250,7 @@ describe('a PUT of a record', () => {
     expect(await Item.count()).to.equal(0);
   });
 
-  it('leaves alone what the request may not write', async () => {
+  it('[M10] leaves alone what the request may not write', async () => {
     await put('a', { name: 'one', note: 'x', price: 99, origin: 'y' });
     for (const restricted of ['price', 'origin']) {
       const sent = await put('a', { name: 'two', [restricted]: 1 }).set('x-guest', '1');
@@ -263,7 +263,7 @@ describe('a PUT of a record', () => {
     expect([created.status, created.body.price, created.body.origin]).to.deep.equal([201, 10, null]);
   });
 
-  it('never reaches the record of another tenant, nor a deleted one', async () => {
+  it('[M32] never reaches the record of another tenant, nor a deleted one', async () => {
     await put('theirs', { name: 'theirs' }).set('x-tenant', '2');
     await put('gone', { name: 'gone' });
     await site.agent.delete('/items/gone');
@@ -302,7 +302,7 @@ describe('a PUT of a record', () => {
     expect(await Item.count()).to.equal(2);
   });
 
-  it('is the one that the client has seen, with If-Match', async () => {
+  it('[T2] is the one that the client has seen, with If-Match', async () => {
     expectProblem(await put('a').set('if-match', '"0"'), 412, GONE);
     expectProblem(await put('a').set('if-match', '*'), 412, GONE);
     expect(await Item.count()).to.equal(0);
@@ -318,7 +318,7 @@ describe('a PUT of a record', () => {
     expect((await put('a').set('if-match', 'seven')).status).to.equal(400);
   });
 
-  it('creates only, with If-None-Match: *', async () => {
+  it('[T16] creates only, with If-None-Match: *', async () => {
     const created = await put('a').set('if-none-match', '*');
     expect([created.status, created.headers['location']]).to.deep.equal([201, '/items/a']);
     const refused = await put('a', { name: 'two' }).set('if-none-match', '*');
@@ -342,7 +342,7 @@ describe('a PUT of a record', () => {
     expect((await Item.findByPk('a'))?.name).to.equal('first');
   });
 
-  it('needs no tags to create only', async () => {
+  it('[T14] needs no tags to create only', async () => {
     const send = (name: string) => site.agent.put('/plains/3').send({ name });
     expect((await send('a').set('if-match', '"0"')).status).to.equal(412);
     expectJson(await send('a').set('if-none-match', '*'), 201, { id: 3, name: 'a' });
@@ -353,7 +353,7 @@ describe('a PUT of a record', () => {
     expectJson(await site.agent.put('/plains/3').send({}), 200, { id: 3, name: null });
   });
 
-  it('needs a condition where the resource requires one', async () => {
+  it('[T13] needs a condition where the resource requires one', async () => {
     const path = '/markeds/00000000-0000-4000-8000-000000000001';
     expect((await site.agent.put(path).send({ name: 'a' })).status).to.equal(428);
     const created = await site.agent.put(path).set('if-none-match', '*').send({ name: 'a' });
@@ -369,7 +369,7 @@ describe('a PUT of a record', () => {
     ]);
   });
 
-  it('creates one of twenty at the same moment, and replaces it with the others', async () => {
+  it('[M32] creates one of twenty at the same moment, and replaces it with the others', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` })),
     );
@@ -381,7 +381,7 @@ describe('a PUT of a record', () => {
     expectJson(await site.agent.get('/items/race'), 200, last?.body);
   });
 
-  it('creates one of twenty that only create', async () => {
+  it('[T16] creates one of twenty that only create', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` }).set('if-none-match', '*')),
     );
@@ -402,7 +402,7 @@ describe('a PUT of a record', () => {
     unit: 'a unit of work begins and commits',
     session: 'overrides are called',
     records: 'overrides are called',
-  }).it('is one statement', async () => {
+  }).it('[M32] is one statement', async () => {
     await put('warm', { name: 'warm' });
     for (const name of ['one', 'two']) {
       const { statements } = await sql.during(() => put('a', { name }));
@@ -528,7 +528,7 @@ describe('a PUT of a record', () => {
     expect(await Plain.findByPk(8)).to.equal(null);
   });
 
-  it('is no endpoint where clients give no keys, or where its body cannot be right for both writes', async () => {
+  it('[M17] is no endpoint where clients give no keys, or where its body cannot be right for both writes', async () => {
     class Body {
       @IsInt() declare id: number;
       @IsString() declare name: string;

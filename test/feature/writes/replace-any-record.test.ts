@@ -129,7 +129,7 @@ describe('a PUT of any record', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('checks, and has triggers run, for the row that there will be', async () => {
+  it('[M32] checks, and has triggers run, for the row that there will be', async () => {
     const put = (body: object) => site.agent.put('/accounts/9007199254740993').send(body);
     const made = { balance: -5, limit: 10, owner: 'ann' };
     expectJson(await put(made).set('x-staff', '1'), 201, { id: '9007199254740993', ...made });
@@ -173,7 +173,7 @@ describe('a PUT of any record', () => {
     expectJson(await put(3), 200, { id: 'a', value: 6, moment });
   });
 
-  it('has defaults that the database computes', async () => {
+  it('[M16] has defaults that the database computes', async () => {
     const moment = '2026-01-31T08:00:00.000Z';
     expectJson(await site.agent.put('/traceds/a').send({}), 201, { id: 'a', value: 0, moment });
     await site.agent.put('/traceds/a').send({ moment: '2026-02-01T00:00:00.000Z' });
@@ -231,7 +231,7 @@ describe('a PUT of any record', () => {
     expect((await Profile.findByPk('bob'))?.text).to.equal('b');
   });
 
-  it('is described with a body whose key may be absent, and both answers', async () => {
+  it('[M35] is described with a body whose key may be absent, and both answers', async () => {
     const { paths, components } = (await site.agent.get('/openapi.json')).body;
     const { put } = paths['/accounts/{id}'];
     expect(put.operationId).to.equal('replaceAccount');

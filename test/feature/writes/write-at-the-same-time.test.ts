@@ -35,7 +35,7 @@ describe('writing at the same time', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('gives one of fifty creates of a unique value to its client, and 409 to the others', async () => {
+  it('[E7] gives one of fifty creates of a unique value to its client, and 409 to the others', async () => {
     const requests = Array.from({ length: 50 }, () => site.agent.post('/seats').send({ number: '1A' }));
     const answers = await Promise.all(requests);
     expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
@@ -51,7 +51,7 @@ describe('writing at the same time', () => {
     expect(await Seat.count()).to.equal(1);
   });
 
-  it('lets one of two updates of a version through', async () => {
+  it('[E4] lets one of two updates of a version through', async () => {
     await Seat.create({ number: '1A' });
     Seat.addHook('beforeUpdate', 'meet', meetingOf(2));
     const answers = await Promise.all(

@@ -321,7 +321,7 @@ describe('compileId', () => {
       }
     });
 
-    it('reads every int4, and no other integer', () => {
+    it('[B1] reads every int4, and no other integer', () => {
       const parse = parserOf(INT4);
       fc.assert(
         fc.property(fc.bigInt({ min: -(2n ** 40n), max: 2n ** 40n }), (integer) => {

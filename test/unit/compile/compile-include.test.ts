@@ -61,7 +61,7 @@ const included = (include: unknown, more: object = {}): Said => ({
 });
 const WHERE = "give it where: a function of the request that says which rows may be seen here, or 'all'.";
 
-describe('compiling include', () => {
+describe('[R23] compiling include', () => {
   useEmptyRegistry();
 
   it('takes nothing, and sizes of its own', () => {

@@ -36,7 +36,7 @@ attach(User);
 describe('the options etag and ifMatch', () => {
   const VersionedCity = defineModel('VersionedCity', { name: DataTypes.STRING }, { version: true });
 
-  it('are the version where the model has one, and no condition', () => {
+  it('[T8] are the version where the model has one, and no condition', () => {
     expect(planOf(VersionedCity)).to.deep.include({
       entityTag: { kind: 'version', attribute: 'version', maximum: 2_147_483_647n },
       ifMatch: 'optional',

@@ -278,7 +278,7 @@ describe('compileResource', () => {
   });
 
   describe('a schema class', () => {
-    it('needs a property that may pass in its own direction', () => {
+    it('[C7] needs a property that may pass in its own direction', () => {
       class ReadOnly {
         @Expose({ toPlainOnly: true }) title = '';
       }

@@ -81,7 +81,7 @@ describe('parseSort', () => {
     });
   }
 
-  it('says little about a text of thousands of names', () => {
+  it('[D5] says little about a text of thousands of names', () => {
     const { issues } = sorted(Array.from({ length: 5000 }, (_, index) => `x${index}`).join(','));
     expect(issues).to.have.lengthOf(7);
     expect(issues.at(-1)).to.deep.equal({

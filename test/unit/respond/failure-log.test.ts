@@ -23,7 +23,7 @@ class Refused extends Error {
 describe('the log of failed requests', () => {
   const failure = { route: 'GET /towns', requestId: 'a', status: 503, reason: new Refused() };
 
-  it('tells the first of a kind at once, with its stack, and the others as a number once a second', async () => {
+  it('[F17] tells the first of a kind at once, with its stack, and the others as a number once a second', async () => {
     using clock = new FakeClock();
     const { log, lines } = writing();
     for (let index = 0; index < 1_000; index += 1) log.add({ ...failure, requestId: `${index}` });

@@ -15,7 +15,7 @@ const Article = defineModel('Article', {
 });
 
 describe('parseBody', () => {
-  describe('of values that must not come back', () => {
+  describe('[C3] of values that must not come back', () => {
     const template = { message: '$value is not right' };
     class Login {
       @IsOptional() @MaxLength(3, template) title?: string;

@@ -230,7 +230,7 @@ describe('parseBody', () => {
     }
 
     for (const name of ['id', 'createdAt', 'updatedAt', 'version']) {
-      it(`refuses ${name}, which nobody but the stack writes`, async () => {
+      it(`[C1] refuses ${name}, which nobody but the stack writes`, async () => {
         const issue = { pointer: `/${name}`, code: 'readOnly', detail: `${name} cannot be set.` };
         for (const schema of [create, update]) {
           expect(await bodyIssues(parseBody(schema, { title: 'Hello', [name]: null }))).to.deep.equal([

@@ -294,7 +294,7 @@ const CASES: readonly {
   },
 ];
 
-describe('columnRules', () => {
+describe('[A7 B9] columnRules', () => {
   for (const { label, type, accepted, refused } of CASES) {
     describe(`of ${label}`, () => {
       it('hold for what the column takes', () => {

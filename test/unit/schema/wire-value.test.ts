@@ -17,7 +17,7 @@ function padded(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
 }
 
-describe('parseTimestamp', () => {
+describe('[B8] parseTimestamp', () => {
   for (const [value, iso] of [
     ['2026-01-31T08:00:00.000Z', '2026-01-31T08:00:00.000Z'],
     ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
@@ -382,7 +382,7 @@ describe('parseBase64', () => {
   }
 });
 
-describe('isStorableText', () => {
+describe('[A9] isStorableText', () => {
   it('accepts exactly what has no NUL and can be encoded in UTF-8', () => {
     const text = fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromCharCode(...units));
     fc.assert(

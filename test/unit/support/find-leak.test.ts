@@ -7,7 +7,7 @@ import { findLeak } from '../../support/find-leak.js';
 const problem = (detail: string) => JSON.stringify({ detail });
 const thrown = new Error('x').stack ?? '';
 
-describe('the scanner of error answers', () => {
+describe('[G1] the scanner of error answers', () => {
   for (const [what, body] of [
     ['a statement', problem('SELECT "id" FROM "cities" WHERE "id" = $1')],
     ['a write', problem('UPDATE "cities" SET "name" = $1')],

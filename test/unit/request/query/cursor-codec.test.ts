@@ -135,7 +135,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused with a tag of any other length, without comparing it', async () => {
+  it('[D16] is refused with a tag of any other length, without comparing it', async () => {
     for (let bytes = 0; bytes <= 64; bytes += 1) {
       const tag = Buffer.alloc(bytes, 7).toString('base64url');
       expect(await refusal(`${PAYLOAD}.${tag}`), String(bytes)).to.deep.equal(MALFORMED);
@@ -189,7 +189,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused when it is huge, in no time', async () => {
+  it('[D13] is refused when it is huge, in no time', async () => {
     const start = process.cpuUsage();
     expect(await refusal(signed('A'.repeat(64 * 1024)))).to.deep.equal(MALFORMED);
     expect(await refusal('.'.repeat(1_000_000))).to.deep.equal(MALFORMED);

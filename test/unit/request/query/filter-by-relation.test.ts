@@ -239,7 +239,7 @@ describe('a filter by relations', () => {
       });
     }
 
-    it('more conditions on relations than five, those inside of others among them', () => {
+    it('[D5] more conditions on relations than five, those inside of others among them', () => {
       const some = Array.from({ length: FILTER_LIMITS.relations }, (_, index) => `country.name==${index}`);
       expect(parse(some.join()).issues).to.deep.equal([]);
       expect(parse(some.join().replaceAll('country', 'country.continent')).issues).to.deep.equal([]);

@@ -38,7 +38,7 @@ describe('parsing a filter that is wrong', () => {
     const huge = piece.repeat(Math.ceil(SIZE / piece.length));
     const longest = piece.repeat(Math.floor(FILTER_LIMITS.length / piece.length));
 
-    it(`refuses 100 kB of ${JSON.stringify(piece)} at once`, () => {
+    it(`[D6] refuses 100 kB of ${JSON.stringify(piece)} at once`, () => {
       expect(parsed(huge)).to.deep.include({ code: 'q.too-long', position: FILTER_LIMITS.length });
       expect(medianCpuMilliseconds(() => parsed(huge))).to.be.below(LIMIT_MILLISECONDS);
     });

@@ -198,7 +198,7 @@ describe('parseFilterSyntax', () => {
   describe('with a limit', () => {
     const { length, comparisons, depth, listValues } = FILTER_LIMITS;
 
-    it('has the documented limits', () => {
+    it('[D5] has the documented limits', () => {
       expect(FILTER_LIMITS).to.deep.equal({
         length: 2048,
         comparisons: 50,
@@ -212,7 +212,7 @@ describe('parseFilterSyntax', () => {
       });
     });
 
-    it('takes the longest text, and none longer', () => {
+    it('[D5] takes the longest text, and none longer', () => {
       const longest = `a==${'x'.repeat(length - 3)}`;
       expect(parsed(longest)).to.deep.equal({ tree: ['a', '==', 'x'.repeat(length - 3)] });
       expect(parsed(`${longest}x`)).to.deep.equal({

@@ -272,7 +272,7 @@ describe('a typed filter', () => {
       });
     });
 
-    it('alike, whether the column exists or not', () => {
+    it('[D2] alike, whether the column exists or not', () => {
       const names = [
         'secret',
         'nothing',
@@ -336,7 +336,7 @@ describe('a typed filter', () => {
       }
     });
 
-    it('of regular expressions, which would cost what nobody can tell', () => {
+    it('[D7] of regular expressions, which would cost what nobody can tell', () => {
       for (const operator of [
         '~',
         '=~',

@@ -31,7 +31,7 @@ describe('a pattern', () => {
     [`${'x'.repeat(256)}`]: 'x'.repeat(256),
   };
   for (const [text, pattern] of Object.entries(PATTERNS)) {
-    it(`${text.slice(0, 20)} is for LIKE ${pattern.slice(0, 20)}`, () => {
+    it(`[D4] ${text.slice(0, 20)} is for LIKE ${pattern.slice(0, 20)}`, () => {
       for (const operator of ['=like=', '=notlike=', '=ilike=', '=inotlike=']) {
         expect(compiled(operator, text)).to.deep.equal({ filter: comparison(operator, pattern), issues: [] });
       }
@@ -49,7 +49,7 @@ describe('a pattern', () => {
     [`${'x'.repeat(257)}`]: ['q.range', 'A pattern has at most 256 characters (found 257).'],
   };
   for (const [text, [code, detail]] of Object.entries(WRONG)) {
-    it(`${text.slice(0, 20)} is wrong: ${code}`, () => {
+    it(`[D5] ${text.slice(0, 20)} is wrong: ${code}`, () => {
       expect(compiled('=like=', text)).to.deep.equal({
         filter: null,
         issues: [{ parameter: 'q', code, detail, position: 10 }],
