@@ -57,7 +57,7 @@ export type {
   Junction,
   RelatedFilter,
   WrittenFilter,
-} from './request/query/list-query.js';
+} from './request/query/predicate.js';
 export { InvalidCursorError } from './request/query/cursor-codec.js';
 export type { Keyset } from './request/query/keyset.js';
 export type {

@@ -1,5 +1,4 @@
 /** The rules of a resource -> the access of a request. Each rule is asked once. */
-
 import type { Request } from 'express';
 import type { AccessPlan } from '../compile/access-plan.js';
 import { type AccessRule, EVERYTHING } from '../declare/access-options.js';
@@ -9,11 +8,11 @@ import { localDate } from '../describe/exact-time.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import type { Access, AccessForm, ScopeMode } from '../operation/access.js';
 import type { ByEndpoint } from '../operation/feature.js';
-import type { Comparison, Predicate } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { FilterError } from '../request/query/filter-error.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
+import type { Comparison, Predicate, Value } from '../request/query/predicate.js';
 import { exactText, typeTemplate } from '../request/query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { thrownValue } from '../util/describe-error.js';
@@ -97,7 +96,7 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
   const slotNames = names.map((name) => slotOf(info, name));
   return (answers: readonly unknown[], unwritable: readonly string[]): Access => {
     const slots: Record<string, string> = {};
-    let several: Comparison[] | undefined;
+    let several: Comparison<Value>[] | undefined;
     // A text in the place of nested lists.
     let key = '';
     for (const [index, name] of names.entries()) {
@@ -130,7 +129,7 @@ class GrantedAccess implements Access {
     readonly form: AccessForm,
     readonly where: Predicate | null,
     readonly slots: Readonly<Record<string, string>>,
-    private readonly several: readonly Comparison[],
+    private readonly several: readonly Comparison<Value>[],
   ) {}
 
   values(): ReadonlyMap<string, readonly unknown[]> {
@@ -170,7 +169,7 @@ function valuesOf(
   info: RecordInfo,
   { scope }: AccessForm,
   slots: Access['slots'],
-  several: readonly Comparison[],
+  several: readonly Comparison<Value>[],
 ): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, readonly unknown[]>();
   for (const [name, mode] of scope) {
@@ -192,7 +191,7 @@ function slotOf({ name }: RecordInfo, attribute: string): string {
   return `scope.${name}.${attribute}`;
 }
 
-function anyOf(attribute: string, texts: readonly string[]): Comparison {
+function anyOf(attribute: string, texts: readonly string[]): Comparison<Value> {
   return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
 }
 

@@ -4,8 +4,9 @@ import { describeRecords } from '../compile/describe-model.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ForeignKey } from '../describe/foreign-keys.js';
 import { type Access, type AccessSource, OPEN_ACCESS } from '../operation/access.js';
-import type { Predicate, Reference } from '../operation/operation.js';
+import type { Reference } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
+import type { Predicate } from '../request/query/predicate.js';
 import { all, type Maybe, then } from '../util/maybe.js';
 import type { RequestAccess } from './request-access.js';
 

@@ -1,5 +1,4 @@
 /** Conditions of HTTP: `If-Match`. */
-
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
 import {
   hidesState,
@@ -10,10 +9,10 @@ import {
   taggedRecord,
 } from '../operation/entity-tag.js';
 import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
-import type { Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';
 import { perPair } from '../util/memoize-by-identity.js';
 

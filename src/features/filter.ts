@@ -1,13 +1,12 @@
 /** Conditions of the client's: `q`. */
-
 import type { RelationFilter, ResourcePlan } from '../compile/resource-plan.js';
 import { type AccessForm, OPEN_ACCESS, perForm } from '../operation/access.js';
 import type { FeatureFactory, Reading } from '../operation/feature.js';
 import { allOf, bindTexts } from '../operation/predicates.js';
 import { anyRelated, relatedSlots } from '../operation/related-rows.js';
 import { readablePlan } from '../request/query/filter-names.js';
-import type { Filter } from '../request/query/list-query.js';
 import { parseFilter } from '../request/query/parse-filter.js';
+import type { Filter } from '../request/query/predicate.js';
 import type { RelatedRows } from '../request/query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { filterDescription, filterSchema } from './filter-guide.js';

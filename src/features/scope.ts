@@ -1,12 +1,12 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
-
 import type { AccessPlan } from '../compile/access-plan.js';
 import type { RelatedPlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, RULES_OF } from '../declare/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
-import type { ListOperation, Predicate, ReplaceOperation } from '../operation/operation.js';
+import type { ListOperation, ReplaceOperation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
+import type { Predicate } from '../request/query/predicate.js';
 import { valueText } from '../request/query/type-template.js';
 import { perPair } from '../util/memoize-by-identity.js';
 import { without } from '../util/without.js';

@@ -1,10 +1,9 @@
 /** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
-
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { FeatureFactory, Input } from '../operation/feature.js';
-import type { Predicate } from '../operation/operation.js';
 import { allOf, rowsAsked } from '../operation/predicates.js';
 import { DELETED, type Deleted } from '../request/query/list-query.js';
+import type { Predicate } from '../request/query/predicate.js';
 import { quote } from '../request/query/query-string.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { perPair } from '../util/memoize-by-identity.js';

@@ -18,7 +18,7 @@ import { setCurrentItem } from '../request/item-index.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { type BulkItem, repeatedKey } from '../request/parse-item.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { Filter } from '../request/query/list-query.js';
+import type { Filter } from '../request/query/predicate.js';
 import { requestSessions } from '../request/request-sessions.js';
 import { problemOf } from '../respond/exception-handler.js';
 import type { Problem } from '../respond/problem.js';

@@ -9,7 +9,6 @@ import type { Access } from '../operation/access.js';
 import type {
   DeleteOperation,
   InsertOperation,
-  Predicate,
   Reference,
   UpdateItem,
   UpdateOperation,
@@ -19,6 +18,7 @@ import type { StatementTarget } from '../postgres/connections/statement-target.j
 import type { TextRow } from '../postgres/protocol/batch.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import type { Predicate } from '../request/query/predicate.js';
 import type { ShownRecords } from './outcome.js';
 import { rowsShown } from './rendered-records.js';
 

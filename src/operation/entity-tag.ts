@@ -1,7 +1,7 @@
 /** Entity tags (RFC 9110, 8.8): the state of a row, as clients name it. */
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
+import type { Predicate, Slot } from '../request/query/predicate.js';
 import { type AccessForm, OPEN_ACCESS } from './access.js';
-import type { Predicate, Slot } from './operation.js';
 import { equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
 

@@ -1,72 +1,11 @@
 /** Work of a request in the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
-
 import type { SortTerm } from '../compile/resource-plan.js';
-import type { CanonicalFilterOperator, JsonType } from '../declare/crud-options.js';
-import type { RecordInfo } from '../describe/model-info.js';
 import type { Keyset } from '../request/query/keyset.js';
+import type { Predicate, RelatedFilter } from '../request/query/predicate.js';
 import type { Count } from './count.js';
 
-/**
- * Where the text of a parameter is found when the statement is executed: `id`, `scope.ownerId`. The compiler has slots of its
- * own: `bound.0`, `keyset.0`, `set.name`, `now`, `offset`.
- */
-export interface Slot {
-  readonly slot: string;
-}
-
-/** A value of a statement: the text that the database reads, which is bound, or where that text is found. */
-export type Value = string | Slot;
-
-/** The value that an attribute has in the row around a subquery. */
-export interface OuterValue {
-  readonly attribute: string;
-}
-
-/** A condition on the rows of one table. */
-export type Predicate = Comparison | Junction | Exists | Written;
-
-/** An attribute compared with values of its column's type. */
-export interface Comparison {
-  readonly kind: 'comparison';
-  /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
-  readonly attribute: string;
-  /** JSON type that the value has to have. Values of other types count as NULL. */
-  readonly jsonType?: JsonType;
-  /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
-  readonly toMilliseconds?: true;
-  readonly operator: CanonicalFilterOperator;
-  /** Values of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
-  readonly values: readonly Value[];
-}
-
-/** Several predicates, all or any of which must hold. */
-export interface Junction {
-  readonly kind: 'and' | 'or';
-  readonly operands: readonly Predicate[];
-}
-
-/** Condition that a table has a row with this key that meets a condition, or has none. */
-export interface Exists {
-  readonly kind: 'exists';
-  /** True where there must be no such row. Default: false. */
-  readonly isNegated?: boolean;
-  readonly target: RecordInfo;
-  /** An attribute of the target. */
-  readonly key: string;
-  readonly value: Value | OuterValue;
-  /** On the rows of the target; null is every row. */
-  readonly where: Predicate | null;
-}
-
-/** SQL of Sequelize for a condition on the rows of a table named as its model. It has no value of a request. */
-export interface Written {
-  readonly kind: 'written';
-  readonly target: RecordInfo;
-  readonly text: string;
-}
-
 /** The row that a written foreign key has to name: one that the request may see. */
-export interface Reference extends Pick<Exists, 'target' | 'key'> {
+export interface Reference extends Pick<RelatedFilter, 'target' | 'key'> {
   /** The attribute that is written. */
   readonly attribute: string;
   /** On the rows of the target. */

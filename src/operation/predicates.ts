@@ -1,11 +1,18 @@
 /** Predicates that operations are put together from. Frozen. */
-
 import { deletedAtOf } from '../describe/attribute-notes.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { scopeCondition } from '../describe/sequelize-internals.js';
-import { DELETED, type Deleted, type Filter, type RelatedFilter } from '../request/query/list-query.js';
+import { DELETED, type Deleted } from '../request/query/list-query.js';
+import type {
+  Comparison,
+  Filter,
+  OuterValue,
+  Predicate,
+  RelatedFilter,
+  Value,
+  WrittenFilter,
+} from '../request/query/predicate.js';
 import { showValue } from '../util/option-problems.js';
-import type { Comparison, Exists, OuterValue, Predicate, Value, Written } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
 export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
@@ -18,12 +25,12 @@ export function allOf(...predicates: readonly (Predicate | null)[]): Predicate |
 }
 
 /** The rows with this value of an attribute. */
-export function equalTo(attribute: string, value: Value): Comparison {
+export function equalTo(attribute: string, value: Value): Comparison<Value> {
   return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
 }
 
 /** The rows that are not soft-deleted; null for a model whose rows cannot be. */
-export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | null {
+export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison<Value> | null {
   const attribute = deletedAtOf({ model, paranoid: model.options.paranoid === true });
   if (attribute === undefined) return null;
   return Object.freeze({
@@ -35,7 +42,7 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
 }
 
 /** The rows that are soft-deleted. */
-function goneRows(alive: Comparison): Comparison {
+function goneRows(alive: Comparison<Value>): Comparison<Value> {
   return Object.freeze({ ...alive, values: Object.freeze(['false']) });
 }
 
@@ -44,7 +51,10 @@ function goneRows(alive: Comparison): Comparison {
  *
  * @throws TypeError where rows cannot be soft-deleted @throws RangeError for another word than `only` and `with`
  */
-export function rowsAsked(info: Pick<RecordInfo, 'model' | 'name'>, deleted?: Deleted): Comparison | null {
+export function rowsAsked(
+  info: Pick<RecordInfo, 'model' | 'name'>,
+  deleted?: Deleted,
+): Comparison<Value> | null {
   const alive = aliveRows(info);
   if (deleted === undefined) return alive;
   if (alive === null) {
@@ -57,7 +67,7 @@ export function rowsAsked(info: Pick<RecordInfo, 'model' | 'name'>, deleted?: De
 }
 
 /** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */
-export function scopedRows(target: RecordInfo): Written | null {
+export function scopedRows(target: RecordInfo): WrittenFilter | null {
   const text = scopeCondition(target.model);
   return text === null ? null : Object.freeze({ kind: 'written', target, text });
 }
@@ -76,12 +86,15 @@ export function valueAsked(where: Predicate, attribute: string): Value | undefin
 }
 
 /** True where a key is compared with the row around the subquery. */
-export function isOuterValue(value: Exists['value']): value is OuterValue {
+export function isOuterValue(value: RelatedFilter<Value>['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
 }
 
 /** The same predicate with the texts of its slots bound. @throws TypeError for a slot without a text */
-export function bindTexts(predicate: Exists, slots: Readonly<Record<string, string>>): RelatedFilter;
+export function bindTexts(
+  predicate: RelatedFilter<Value>,
+  slots: Readonly<Record<string, string>>,
+): RelatedFilter;
 export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Filter;
 export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Filter {
   const bind = (value: Value): string => {

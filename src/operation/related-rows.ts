@@ -1,13 +1,12 @@
 /** The rows that belong to a row of another table, as a predicate. */
-
 import type { RelatedPlan } from '../compile/resource-plan.js';
 import { choiceProblem } from '../describe/model-hooks.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import type { RelationScope } from '../describe/relations.js';
 import type { Inclusion } from '../request/query/list-query.js';
+import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
 import { exactText } from '../request/query/type-template.js';
 import type { Access } from './access.js';
-import type { Exists, Predicate, Slot } from './operation.js';
 import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';
 
 /** Access of a request to the rows behind a relation, and to the rows in between. */
@@ -131,7 +130,7 @@ export function anyRelated(
   plan: RelatedPlan,
   { target, where, through }: RelatedAccess,
   condition: Predicate | null,
-): Exists {
+): RelatedFilter<Value> {
   const { relation } = plan;
   const parts = fixedParts(plan);
   const { info } = plan.target;
@@ -183,7 +182,10 @@ export function relatedSlots({ target, through }: RelatedAccess): Access['slots'
   return through ? { ...target.slots, ...through.slots } : target.slots;
 }
 
-function exists(target: RecordInfo, parts: Pick<Exists, 'key' | 'value' | 'where'>): Exists {
+function exists(
+  target: RecordInfo,
+  parts: Pick<RelatedFilter<Value>, 'key' | 'value' | 'where'>,
+): RelatedFilter<Value> {
   return Object.freeze({ kind: 'exists', target, ...parts });
 }
 

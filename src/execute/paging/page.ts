@@ -4,7 +4,8 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { Where } from '../../declare/attributes.js';
 import type { CountRequest, TotalIs } from '../../declare/count-options.js';
 import type { Keyset } from '../../request/query/keyset.js';
-import type { Deleted, Filter } from '../../request/query/list-query.js';
+import type { Deleted } from '../../request/query/list-query.js';
+import type { Filter } from '../../request/query/predicate.js';
 import type { RelationsToLoad } from './relations-to-load.js';
 
 /** Conditions on the rows, and their order. */

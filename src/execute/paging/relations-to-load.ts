@@ -1,8 +1,8 @@
 /** Relations that a repository loads along with records. */
-
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
-import type { Filter, Inclusion } from '../../request/query/list-query.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import type { Filter } from '../../request/query/predicate.js';
 
 /** Options of one relation to load. */
 export interface RelationOptions {

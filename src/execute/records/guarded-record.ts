@@ -17,9 +17,9 @@ import { isRecord, modelOf } from '../../describe/record.js';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
-import type { Comparison } from '../../operation/operation.js';
 import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
 import { currentSession } from '../../postgres/session/session.js';
+import type { Comparison, Value } from '../../request/query/predicate.js';
 import { pristineRow } from '../customization/hydrate-record.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { DatabaseSession } from '../session/database-session.js';
@@ -275,7 +275,7 @@ export class GuardedRow {
     const conditions = [...this.#access.values()].map(([attribute, allowed]) => {
       const { type } = attributeOf(this.#info, attribute);
       const values = allowed.flatMap((value) => encodeParameter(type, value) ?? []);
-      const within: Comparison = { kind: 'comparison', attribute, operator: '=in=', values };
+      const within: Comparison<Value> = { kind: 'comparison', attribute, operator: '=in=', values };
       return sql`(${compilePredicate(within, column)}) IS TRUE`;
     });
     const all = conditions.length > 0 ? joinSql(conditions, ' AND ') : raw('true');

@@ -5,7 +5,6 @@
  */
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
-import type { Predicate } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import {
   type FoundRelation,
@@ -13,6 +12,7 @@ import {
   relatedRows,
   relatedSlots,
 } from '../../operation/related-rows.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { hookOptions } from '../customization/plain-queries.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';

@@ -1,5 +1,4 @@
 /** Compiles the relations that a caller of a repository names to the relations to load. */
-
 import { totalOrder } from '../../compile/compile-options.js';
 import { describeModel, describeRecords } from '../../compile/describe-model.js';
 import { keyProblem, softDeleteProblems } from '../../compile/related-models.js';
@@ -9,9 +8,9 @@ import { FilterTemplate } from '../../declare/filter-template.js';
 import { ownModel } from '../../describe/record.js';
 import { describeRelation } from '../../describe/relations.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
-import type { Predicate } from '../../operation/operation.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { typeTemplate } from '../../request/query/type-template.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { didYouMean } from '../../util/did-you-mean.js';

@@ -4,7 +4,7 @@ import type { CreateValues, UpdateValues, Where } from '../../declare/attributes
 import type { ModelClass } from '../../declare/crud-options.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted } from '../../errors/errors.js';
 import { currentSession } from '../../postgres/session/session.js';
-import type { Filter } from '../../request/query/list-query.js';
+import type { Filter } from '../../request/query/predicate.js';
 import { destroysRecords } from '../customization/plain-queries.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';

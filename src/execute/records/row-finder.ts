@@ -14,7 +14,7 @@ import { describeModel } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { type AppliedScope, countingTo, scopeOf } from '../../describe/sequelize-internals.js';
-import type { Predicate, Value } from '../../operation/operation.js';
+import type { Predicate, Value } from '../../request/query/predicate.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';

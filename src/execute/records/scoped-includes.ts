@@ -5,8 +5,8 @@ import type { CanonicalFilterOperator, ModelClass } from '../../declare/crud-opt
 import { type ConformedInclude, conformedIncludes, throughModel } from '../../describe/include-internals.js';
 import { ownModel } from '../../describe/record.js';
 import type { AccessSource } from '../../operation/access.js';
-import type { Comparison, Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
+import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { boundText } from '../sql/sql-fragment.js';
 
@@ -68,7 +68,7 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
 }
 
 /** Literals: PostgreSQL reads the texts as it does in our statements. */
-function comparisonOf({ operator, values }: Comparison, sequelize: Sequelize): object {
+function comparisonOf({ operator, values }: Comparison<Value>, sequelize: Sequelize): object {
   if (operator === '=isnull=') return { [values[0] === 'true' ? Op.is : Op.not]: null };
   if (operator === '=isempty=') return { [values[0] === 'true' ? Op.eq : Op.ne]: literal("'{}'") };
   const quoted = (text: string) => literal(sequelize.escape(text));

@@ -27,10 +27,10 @@ import {
 } from '../../errors/errors.js';
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
-import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import type { RowWrite } from '../../postgres/session/table-triggers.js';
-import type { Deleted, Filter } from '../../request/query/list-query.js';
+import type { Deleted } from '../../request/query/list-query.js';
+import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { without } from '../../util/without.js';
 import {
   destroysRecords,

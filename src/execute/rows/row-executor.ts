@@ -9,7 +9,6 @@ import type {
   InsertOperation,
   ListOperation,
   Operation,
-  Predicate,
   ReadOperation,
   Reference,
   ReplaceOperation,
@@ -19,6 +18,7 @@ import { valueAsked } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/connections/statement-target.js';
 import type { TextResult, TextRow } from '../../postgres/protocol/batch.js';
 import type { RowWrite } from '../../postgres/session/table-triggers.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/maybe.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';

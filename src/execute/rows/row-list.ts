@@ -1,9 +1,10 @@
 /** The rows of one list operation, as texts: by number, by keyset, and how many there are. */
-import type { ListOperation, Slot } from '../../operation/operation.js';
+import type { ListOperation } from '../../operation/operation.js';
 import type { StatementTarget } from '../../postgres/connections/statement-target.js';
 import type { TextResult, TextRow } from '../../postgres/protocol/batch.js';
 import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
 import type { Keyset, KeyValues } from '../../request/query/keyset.js';
+import type { Slot } from '../../request/query/predicate.js';
 import type { KeysetSource } from '../paging/find-cursor-page.js';
 import type { OffsetSource } from '../paging/find-offset-page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';

@@ -1,6 +1,6 @@
 /** Compiles the test for a change of a column by an UPDATE, as Sequelize detects one. */
 import type { ColumnType } from '../../describe/column-type.js';
-import type { Value } from '../../operation/operation.js';
+import type { Value } from '../../request/query/predicate.js';
 import { type SqlFragment, sql } from './sql-fragment.js';
 
 /**

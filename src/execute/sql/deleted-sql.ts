@@ -1,9 +1,9 @@
 /** Soft-deleted rows for queries of Sequelize, whose models may tell them in another way than by a moment that is there. */
 import { deletedAtOf } from '../../describe/attribute-notes.js';
 import type { RecordInfo } from '../../describe/model-info.js';
-import type { Predicate } from '../../operation/operation.js';
 import { aliveRows, equalTo, rowsAsked } from '../../operation/predicates.js';
 import type { Deleted } from '../../request/query/list-query.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { encodeParameter } from './encode-parameter.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { type SqlFragment, sql } from './sql-fragment.js';

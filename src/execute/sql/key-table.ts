@@ -1,6 +1,6 @@
 /** The table of the keys of requests: its definition, and the statements on it. */
 import type { ModelClass } from '../../declare/crud-options.js';
-import type { Slot } from '../../operation/operation.js';
+import type { Slot } from '../../request/query/predicate.js';
 import { tableBeside } from './quoted-table.js';
 import type { Slots, Statement } from './statement.js';
 

@@ -6,11 +6,10 @@
  * turn, and usually the first one fills the page. PostgreSQL sorts NULL as the largest value, so it is a range of its
  * own, and only for columns that can be null.
  */
-
 import { totalOrder } from '../../compile/compile-options.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import type { Value } from '../../operation/operation.js';
+import type { Value } from '../../request/query/predicate.js';
 import type { ColumnSql } from './predicate-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 

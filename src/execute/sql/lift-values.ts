@@ -2,10 +2,9 @@
  * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
  * attributes, operators, and names of slots.
  */
-
 import { LIST_OPERATORS, TRUTH_OPERATORS } from '../../compile/filter-operators.js';
-import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
+import type { Comparison, Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -76,7 +75,7 @@ class Lifting {
     return { kind, operands: lifted };
   }
 
-  #exists(exists: Exists): Exists {
+  #exists(exists: RelatedFilter<Value>): RelatedFilter<Value> {
     const { kind, isNegated = false, target, key, value, where } = exists;
     this.shape += `${END}${isNegated ? '!' : ''}${kind}(${target.name}${END}${key}${END}`;
     this.hasOtherSlots = true;
@@ -87,7 +86,7 @@ class Lifting {
     return { ...lifted, where: condition };
   }
 
-  #comparison(comparison: Comparison): Comparison {
+  #comparison(comparison: Comparison<Value>): Comparison<Value> {
     const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
     this.shape += `${attribute}${END}${operator}`;
     if (jsonType) this.shape += `${jsonType}${END}`;

@@ -8,15 +8,14 @@ import { unseenOf } from '../../describe/unseen-values.js';
 import type {
   DeleteOperation,
   InsertOperation,
-  Junction,
   ListOperation,
-  Predicate,
   ReadOperation,
   Reference,
   Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
+import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
@@ -104,11 +103,11 @@ export class OperationCompiler {
     { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
-    const all: Junction = { kind: 'and', operands: [where, ...references.map(referredRow)] };
+    const all: Junction<Value> = { kind: 'and', operands: [where, ...references.map(referredRow)] };
     const always = setOf !== null && this.#isAlways(setOf, unseen);
     const mark = always ? 'always ' : '';
     return this.#bound(all, `replace ${setOf ? mark : 'none '}${shape} ${selection.number} `, (lifted) => {
-      const [, ...rows] = (lifted as Junction).operands;
+      const [, ...rows] = (lifted as Junction<Value>).operands;
       const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection, always };
       return compileReplace(this.table, {
         row: rowOf(),

@@ -4,7 +4,7 @@
  */
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
-import type { Slot } from '../../operation/operation.js';
+import type { Slot } from '../../request/query/predicate.js';
 import type { ColumnSql } from './predicate-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import type { TableSql } from './table-sql.js';

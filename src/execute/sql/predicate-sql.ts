@@ -1,8 +1,14 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import { XMIN } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
-import type { Comparison, Exists, Predicate, Value, Written } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
+import type {
+  Comparison,
+  Predicate,
+  RelatedFilter,
+  Value,
+  WrittenFilter,
+} from '../../request/query/predicate.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { jsonPathSql } from './json-path-sql.js';
 import { quotedTable } from './quoted-table.js';
@@ -60,7 +66,7 @@ export function compilePredicate(predicate: Predicate, column: ColumnSql, depth 
  * @param outer the columns of the row around it; left out where its key is not compared with them
  */
 export function selectRow(
-  { target, key, value, where }: Exists,
+  { target, key, value, where }: RelatedFilter<Value>,
   outer: ColumnSql = noOuterRow,
   depth = 0,
 ): SqlFragment {
@@ -79,7 +85,7 @@ export function selectRow(
 }
 
 /** Elsewhere the table has another name, so the row is looked up once more under its own. */
-function compileWritten({ target, text }: Written, column: ColumnSql): SqlFragment {
+function compileWritten({ target, text }: WrittenFilter, column: ColumnSql): SqlFragment {
   const own = columnsOf(target, target.name);
   const keys = target.model.primaryKeyAttributes;
   const [key = missingKey(target)] = keys;
@@ -97,7 +103,7 @@ function noOuterRow(attribute: string): never {
   throw new TypeError(`There is no row around the subquery that has '${attribute}'.`);
 }
 
-function compileComparison(comparison: Comparison, column: ColumnSql): SqlFragment {
+function compileComparison(comparison: Comparison<Value>, column: ColumnSql): SqlFragment {
   const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
   if (jsonType === undefined) {
     const equality = toMilliseconds ? equalMoments(comparison, column(attribute)) : undefined;
@@ -108,7 +114,7 @@ function compileComparison(comparison: Comparison, column: ColumnSql): SqlFragme
   return values[0] === 'true' ? sql`(${isThere}) IS NOT TRUE` : isThere;
 }
 
-function compare({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
+function compare({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment {
   const [first = '', second = ''] = values;
   switch (operator) {
     case '==':
@@ -158,7 +164,7 @@ const REST = raw("interval '999 microseconds'");
  * The equality of a moment of which an answer shows the milliseconds only: a value without microseconds is equal to all moments of its
  * millisecond. Undefined for another operator. A range of the column stands beside what no index answers.
  */
-function equalMoments({ operator, values }: Comparison, column: SqlFragment): SqlFragment | undefined {
+function equalMoments({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment | undefined {
   const whole = sql`date_trunc('milliseconds', ${column})`;
   const [first = ''] = values;
   const value = sql`${first}::timestamptz`;

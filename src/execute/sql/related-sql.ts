@@ -1,10 +1,9 @@
 /** The rows behind a relation of many parents at once: one statement, with a limit for each parent. */
-
 import { describeRecords } from '../../compile/describe-model.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
-import type { Predicate, Slot } from '../../operation/operation.js';
 import { PARENT } from '../../operation/related-rows.js';
+import type { Predicate, Slot } from '../../request/query/predicate.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
 import { quotedTable } from './quoted-table.js';

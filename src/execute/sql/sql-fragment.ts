@@ -1,5 +1,5 @@
 /** A piece of SQL with its values apart from it: text around placeholders, and what goes into them. */
-import type { Slot, Value } from '../../operation/operation.js';
+import type { Slot, Value } from '../../request/query/predicate.js';
 
 /** SQL text and values; there is one text more than there are values. */
 export interface SqlFragment {

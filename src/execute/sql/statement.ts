@@ -1,5 +1,5 @@
 /** A statement with numbered parameters, and where the text of each is found. */
-import type { Value } from '../../operation/operation.js';
+import type { Value } from '../../request/query/predicate.js';
 import { renderSql, type SqlFragment } from './sql-fragment.js';
 
 /** One text serves all operations of a shape. */

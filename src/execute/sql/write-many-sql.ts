@@ -3,7 +3,8 @@
  * found again by its key. Nothing is written unless all rows can be.
  */
 import { NO_VERSION } from '../../operation/entity-tag.js';
-import type { Predicate, Slot, UpdateMany } from '../../operation/operation.js';
+import type { UpdateMany } from '../../operation/operation.js';
+import type { Predicate, Slot } from '../../request/query/predicate.js';
 import { changedSql, writtenSql } from './changed-sql.js';
 import {
   type GivenColumn,

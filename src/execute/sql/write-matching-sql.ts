@@ -1,6 +1,6 @@
 /** Statements that write all rows of a predicate, up to a number of them; where there are more, nothing is written. */
 import type { AttributeInfo } from '../../describe/model-info.js';
-import type { Predicate, Slot } from '../../operation/operation.js';
+import type { Predicate, Slot } from '../../request/query/predicate.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';

@@ -1,8 +1,9 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
 import { timestampsOf, versionOf } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
+import type { Reference } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
+import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { changedSql, writtenSql } from './changed-sql.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
@@ -19,7 +20,7 @@ export function writtenSlot(attribute: string): Slot {
 }
 
 /** Condition that the row of a written reference is there. */
-export function referredRow({ attribute, target, key, where }: Reference): Exists {
+export function referredRow({ attribute, target, key, where }: Reference): RelatedFilter<Value> {
   return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
 }
 

@@ -8,7 +8,8 @@ import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { digestOfValues, type Keyset } from './keyset.js';
-import type { Deleted, Filter, RelatedFilter } from './list-query.js';
+import type { Deleted } from './list-query.js';
+import type { Filter, RelatedFilter } from './predicate.js';
 import { createSealedStates, type SealedStates } from './sealed-states.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */

@@ -1,10 +1,8 @@
 /** Parsed request of a list or a read, checked against the plan. Frozen. */
-
 import type { IncludePlan, SortTerm } from '../../compile/resource-plan.js';
 import type { CountMode, CountRequest } from '../../declare/count-options.js';
-import type { CanonicalFilterOperator, JsonType } from '../../declare/crud-options.js';
-import type { RecordInfo } from '../../describe/model-info.js';
 import type { Keyset } from './keyset.js';
+import type { Filter } from './predicate.js';
 
 /** Soft-deleted records that a request asks for: them only, or them among the others. */
 export const DELETED = ['only', 'with'] as const;
@@ -45,54 +43,6 @@ export interface CursorListQuery extends ListCriteria {
 
 /** A list request. Whether it is paged by number or by cursor is the resource's `pagination`. */
 export type ListQuery = OffsetListQuery | CursorListQuery;
-
-/** A filter: a comparison, a condition on related rows, or filters joined by `and` or `or`. */
-export type Filter = Comparison | RelatedFilter | WrittenFilter | Junction;
-
-/** The condition of a default scope on related rows, as Sequelize has written it. */
-export interface WrittenFilter {
-  readonly kind: 'written';
-  readonly target: RecordInfo;
-  readonly text: string;
-}
-
-/** Several filters, all or any of which must hold. */
-export interface Junction {
-  readonly kind: 'and' | 'or';
-  readonly operands: readonly Filter[];
-}
-
-/** An attribute compared with values of its column's type, each in the text form that the database reads. */
-export interface Comparison {
-  readonly kind: 'comparison';
-  /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
-  readonly attribute: string;
-  /** JSON type that the value has to have. Values of other types count as NULL. */
-  readonly jsonType?: JsonType;
-  /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
-  readonly toMilliseconds?: true;
-  readonly operator: CanonicalFilterOperator;
-  readonly values: readonly string[];
-}
-
-/**
- * Condition that another table has a row that belongs to the row and meets a condition, or has none. The library
- * makes it of `q`, and it holds the access of the request to that table: pass it on as it is.
- *
- * @example repository.page({ filter: query.filter, page: 1, size: 20 })
- */
-export interface RelatedFilter {
-  readonly kind: 'exists';
-  /** True where there must be none. Default: false. */
-  readonly isNegated?: boolean;
-  readonly target: RecordInfo;
-  /** The attribute of the target that has the value. */
-  readonly key: string;
-  /** The value, or the attribute of the row that has it. */
-  readonly value: string | { readonly attribute: string };
-  /** On the rows of the target; null is every row. */
-  readonly where: Filter | null;
-}
 
 /** The query of `GET /{id}`. */
 export interface ReadQuery {

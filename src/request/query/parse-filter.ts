@@ -1,5 +1,4 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
-
 import {
   canonicalOperator,
   LIST_OPERATORS,
@@ -21,7 +20,7 @@ import {
 } from './filter-names.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import { compilePattern, parseFilterValue } from './filter-value.js';
-import type { Filter } from './list-query.js';
+import type { Filter } from './predicate.js';
 import { quote } from './query-string.js';
 import { join, type NamedFilter, type RelatedRows, toFilter } from './related-filters.js';
 

@@ -2,7 +2,7 @@
 import type { RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
 import { FilterError } from './filter-error.js';
 import { parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import type { Comparison, Filter, RelatedFilter } from './list-query.js';
+import type { Comparison, Filter, RelatedFilter } from './predicate.js';
 
 /** Rows behind relations, as far as a request may see them. */
 export interface RelatedRows {

@@ -1,5 +1,4 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
-
 import { canonicalOperator, operatorsOf } from '../../compile/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
@@ -9,8 +8,8 @@ import { relationNames } from '../../describe/relations.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { FilterError } from './filter-error.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import type { Filter } from './list-query.js';
 import { PATTERN_OPERATORS, typeFilter } from './parse-filter.js';
+import type { Filter } from './predicate.js';
 
 /** Stands in the text for a value: no text that is written by hand has it. */
 const PLACEHOLDER = /\uE000(\d+)\uE001/g;

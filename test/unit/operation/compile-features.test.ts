@@ -5,9 +5,10 @@ import { DataTypes } from 'sequelize';
 import type { RelatedPlan } from '../../../src/compile/resource-plan.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../../../src/operation/access.js';
 import { NOTHING_ASKED, type ResourceFeatures } from '../../../src/operation/compile-features.js';
-import type { Comparison, Predicate, Reference } from '../../../src/operation/operation.js';
+import type { Reference } from '../../../src/operation/operation.js';
 import { equalTo } from '../../../src/operation/predicates.js';
 import { compileAlso } from '../../../src/operation/selection.js';
+import type { Comparison, Predicate, Value } from '../../../src/request/query/predicate.js';
 import { InvalidQueryError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';
@@ -36,7 +37,7 @@ function seeing(where: Predicate | null, form: AccessForm = OPEN_ACCESS.form): A
   return { ...OPEN_ACCESS, form, where };
 }
 
-const sizeIn = (...values: readonly string[]): Comparison => {
+const sizeIn = (...values: readonly string[]): Comparison<Value> => {
   return { kind: 'comparison', attribute: 'size', operator: '=in=', values };
 };
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
-import type { Exists, Predicate } from '../../../src/operation/operation.js';
 import {
   aliveRows,
   allOf,
@@ -12,6 +11,7 @@ import {
   valueAsked,
 } from '../../../src/operation/predicates.js';
 import type { Deleted } from '../../../src/request/query/list-query.js';
+import type { Predicate, RelatedFilter, Value } from '../../../src/request/query/predicate.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 
 const City = infoOf(defineModel('City', { name: DataTypes.STRING }));
@@ -71,7 +71,7 @@ describe('a predicate', () => {
   });
 
   it('is given the texts of its slots, those inside of others too', () => {
-    const exists = (value: Exists['value'], where: Predicate | null): Exists => ({
+    const exists = (value: RelatedFilter<Value>['value'], where: Predicate | null): RelatedFilter<Value> => ({
       kind: 'exists',
       target: City,
       key: 'id',

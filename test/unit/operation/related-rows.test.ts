@@ -5,7 +5,6 @@ import { compilePlan } from '../../../src/compile/compile-plan.js';
 import type { RelatedPlan, SubresourcePlan } from '../../../src/compile/resource-plan.js';
 import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../../../src/operation/access.js';
-import type { Predicate } from '../../../src/operation/operation.js';
 import { allOf, equalTo } from '../../../src/operation/predicates.js';
 import {
   anyRelated,
@@ -19,6 +18,7 @@ import {
   withGranted,
 } from '../../../src/operation/related-rows.js';
 import type { Inclusion } from '../../../src/request/query/list-query.js';
+import type { Predicate } from '../../../src/request/query/predicate.js';
 import { decoratorReader } from '../../support/offline-models.js';
 
 const sequelize = new Sequelize({ dialect: 'postgres', logging: false });

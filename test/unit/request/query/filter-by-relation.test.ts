@@ -7,7 +7,7 @@ import { filterReader } from '../../../../src/features/filter.js';
 import { type Access, OPEN_ACCESS } from '../../../../src/operation/access.js';
 import { createCursorCodec } from '../../../../src/request/query/cursor-codec.js';
 import { FILTER_LIMITS } from '../../../../src/request/query/filter-syntax.js';
-import type { Filter } from '../../../../src/request/query/list-query.js';
+import type { Filter } from '../../../../src/request/query/predicate.js';
 import { namedRelations } from '../../../../src/request/query/related-filters.js';
 import { typeTemplate } from '../../../../src/request/query/type-template.js';
 import type { RequestIssue } from '../../../../src/schema/request-issue.js';
