@@ -15,6 +15,7 @@ export {
   type ScopeValue,
   type VisibleRule,
 } from './declare/access-options.js';
+export type { FilterOperator } from './declare/filter-operators.js';
 export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';
@@ -24,7 +25,6 @@ export type {
   CrudOptions,
   Dependency,
   FilterAllow,
-  FilterOperator,
   JsonType,
   OperatorAllow,
   RelatedFilterAllow,

@@ -5,9 +5,11 @@ import type { AccessOptions } from './access-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
+import type { FilterOperator } from './filter-operators.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 
 export { BULK_ENDPOINTS, type BulkEndpoint, ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
+export type { CanonicalFilterOperator } from './filter-operators.js';
 
 /** A sequelize-typescript model class. */
 export type ModelClass<M extends Model = Model> = ModelStatic<M>;
@@ -17,52 +19,6 @@ export type Class<T = unknown> = new (...args: never[]) => T;
 
 /** The same, by the name that users import. */
 export type Operation = Endpoint | BulkEndpoint;
-
-/** The comparison operators of the `q` parameter, by their canonical names. */
-export const FILTER_OPERATORS = [
-  '==',
-  '!=',
-  '=lt=',
-  '=le=',
-  '=gt=',
-  '=ge=',
-  '=in=',
-  '=out=',
-  '=between=',
-  '=notbetween=',
-  '=like=',
-  '=notlike=',
-  '=ilike=',
-  '=inotlike=',
-  '=contains=',
-  '=overlaps=',
-  '=isempty=',
-  '=isnull=',
-] as const;
-
-/**
- * The other spellings that `q` and `filterAllow` accept, each with the canonical name it stands for. The short words
- * are those of rsql-jpa-specification, so that its clients find theirs.
- */
-export const FILTER_OPERATOR_ALIASES = {
-  '<': '=lt=',
-  '<=': '=le=',
-  '>': '=gt=',
-  '>=': '=ge=',
-  '=bt=': '=between=',
-  '=nb=': '=notbetween=',
-  '=ke=': '=like=',
-  '=nk=': '=notlike=',
-  '=ik=': '=ilike=',
-  '=ni=': '=inotlike=',
-  '=null=': '=isnull=',
-} as const;
-
-/** A canonical operator name. */
-export type CanonicalFilterOperator = (typeof FILTER_OPERATORS)[number];
-
-/** An operator as a user may write it in `filterAllow`. */
-export type FilterOperator = CanonicalFilterOperator | keyof typeof FILTER_OPERATOR_ALIASES;
 
 /**
  * The operators that an attribute may be compared with; true is every one of its column's type.

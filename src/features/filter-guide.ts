@@ -1,24 +1,14 @@
 /** Description of `q` on a resource, for people: a table of fields and operators, and examples that work. */
 
-import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../compile/filter-operators.js';
+import { relationOperators } from '../compile/filter-operators.js';
 import type { FilterPlan, RelationFilter, ResourcePlan } from '../compile/resource-plan.js';
-import type { CanonicalFilterOperator } from '../declare/crud-options.js';
+import { type CanonicalFilterOperator, FILTER_OPERATORS, operatorRow } from '../declare/filter-operators.js';
 import { type ColumnType, comparedType } from '../describe/column-type.js';
 import { FILTER_LIMITS } from '../request/query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { exampleValue } from './example-value.js';
 
-/** The operators that are shown first, because they are asked for most. */
-const SHOWN_FIRST: readonly CanonicalFilterOperator[] = [
-  '==',
-  '=ge=',
-  '=like=',
-  '=ilike=',
-  '=in=',
-  '=between=',
-  '=contains=',
-];
 const MAX_EXAMPLES = 3;
 /** Values without a character that RSQL reserves, which need no quotes. */
 const PLAIN = /^[^"'();,=!~<>\s]+$/;
@@ -41,9 +31,7 @@ export function filterDescription(plan: ResourcePlan): string {
     ...(isToMany
       ? ['`=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.']
       : []),
-    ...(hasArrays(own)
-      ? ['`=contains=(a,b)` is an array with all of the values, `=overlaps=(a,b)` one with any of them.']
-      : []),
+    ...notesOf(own),
     '',
     '| field | type | operators |',
     '| --- | --- | --- |',
@@ -60,10 +48,17 @@ function behind({ filters, relations }: RelationFilter): Filterable {
   return { filters, relations };
 }
 
-function hasArrays({ filters, relations }: Filterable): boolean {
+/** Notes of the operators of a resource, also of those behind relations. */
+function notesOf(filterable: Filterable): readonly string[] {
+  return FILTER_OPERATORS.flatMap((operator) =>
+    hasOperator(filterable, operator) ? (operatorRow(operator).note ?? []) : [],
+  );
+}
+
+function hasOperator({ filters, relations }: Filterable, operator: CanonicalFilterOperator): boolean {
   return (
-    [...filters.values()].some(({ operators }) => operators.some((each) => ELEMENT_OPERATORS.has(each))) ||
-    [...relations.values()].some((filter) => hasArrays(behind(filter)))
+    [...filters.values()].some(({ operators }) => operators.includes(operator)) ||
+    [...relations.values()].some((filter) => hasOperator(behind(filter), operator))
   );
 }
 
@@ -117,33 +112,20 @@ function examplesOf({ filters }: Filterable): readonly string[] {
 }
 
 function exampleOf(name: string, { type, operators }: FilterPlan): string | undefined {
-  const operator = SHOWN_FIRST.find((each) => operators.includes(each)) ?? operators[0];
+  const [operator] = operators;
   const operand = operator && operandOf(operator, type);
   return operand === undefined ? undefined : `${name}${operator}${operand}`;
 }
 
 function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string | undefined {
-  if (TRUTH_OPERATORS.has(operator)) return 'false';
+  const { takes } = operatorRow(operator);
+  if (takes === 'truth') return 'false';
+  if (takes === 'pattern') return '*text*';
   const example = exampleValue(columnSchema(comparedType(type)));
   if (example === undefined) return undefined;
   const value = PLAIN.test(String(example)) ? String(example) : JSON.stringify(String(example));
-  switch (operator) {
-    case '=in=':
-    case '=out=':
-    case '=contains=':
-    case '=overlaps=':
-      return `(${value})`;
-    case '=between=':
-    case '=notbetween=':
-      return `(${value},${value})`;
-    case '=like=':
-    case '=notlike=':
-    case '=ilike=':
-    case '=inotlike=':
-      return '*text*';
-    default:
-      return value;
-  }
+  if (takes === 'pair') return `(${value},${value})`;
+  return takes === 'list' ? `(${value})` : value;
 }
 
 function typeName(type: ColumnType): string {

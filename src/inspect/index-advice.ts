@@ -2,6 +2,7 @@
 
 import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
+import { operatorRow } from '../declare/filter-operators.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { jsonPathSql } from '../execute/sql/json-path-sql.js';
 import { quotedTable } from '../execute/sql/quoted-table.js';
@@ -120,7 +121,7 @@ export function listNeeds(plan: ResourcePlan): IndexNeed[] {
     order('defaultSort', plan.defaultSort),
     ...[...plan.filters].map(([filter, { type, operators, jsonType }]) => {
       if (jsonType) return pathNeed(plan, filter, jsonType, within);
-      if (type.kind === 'array' && operators.some((operator) => operator !== '=isnull='))
+      if (type.kind === 'array' && operators.some((operator) => operatorRow(operator).index === 'gin'))
         return elementNeed(plan, filter);
       return need(`a filter by '${filter}' (filterAllow)`, [ascending(filter)], ({ keys }) =>
         servesFilter(plan, keys, scope, filter),

@@ -1,7 +1,7 @@
 /** Includes of a Sequelize query, within the access of the request to each model. */
 import { type Includeable, literal, Op, type Sequelize, type WhereOptions } from 'sequelize';
-import { ELEMENT_OPERATORS } from '../../compile/filter-operators.js';
-import type { CanonicalFilterOperator, ModelClass } from '../../declare/crud-options.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { operatorRow } from '../../declare/filter-operators.js';
 import { type ConformedInclude, conformedIncludes, throughModel } from '../../describe/include-internals.js';
 import { ownModel } from '../../describe/record.js';
 import type { AccessSource } from '../../operation/access.js';
@@ -69,32 +69,15 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
 
 /** Literals: PostgreSQL reads the texts as it does in our statements. */
 function comparisonOf({ operator, values }: Comparison<Value>, sequelize: Sequelize): object {
-  if (operator === '=isnull=') return { [values[0] === 'true' ? Op.is : Op.not]: null };
-  if (operator === '=isempty=') return { [values[0] === 'true' ? Op.eq : Op.ne]: literal("'{}'") };
-  const quoted = (text: string) => literal(sequelize.escape(text));
+  const { takes, sequelize: op } = operatorRow(operator);
   const texts = values.map(boundText);
-  if (ELEMENT_OPERATORS.has(operator)) return { [OPERATORS[operator]]: quoted(arrayLiteral(texts)) };
+  const quoted = (text: string) => literal(sequelize.escape(text));
   const [first = ''] = texts;
-  return { [OPERATORS[operator]]: LISTS.has(operator) ? texts.map(quoted) : quoted(first) };
+  if (typeof op === 'object') {
+    const name = op[first === 'true' ? 'true' : 'false'];
+    return { [Op[name]]: operator === '=isnull=' ? null : literal("'{}'") };
+  }
+  if (takes === 'list' && operatorRow(operator).on === 'array')
+    return { [Op[op]]: quoted(arrayLiteral(texts)) };
+  return { [Op[op]]: takes === 'list' || takes === 'pair' ? texts.map(quoted) : quoted(first) };
 }
-
-const LISTS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=', '=between=', '=notbetween=']);
-
-const OPERATORS: Readonly<Record<Exclude<CanonicalFilterOperator, '=isempty=' | '=isnull='>, symbol>> = {
-  '==': Op.eq,
-  '!=': Op.ne,
-  '=lt=': Op.lt,
-  '=le=': Op.lte,
-  '=gt=': Op.gt,
-  '=ge=': Op.gte,
-  '=in=': Op.in,
-  '=out=': Op.notIn,
-  '=between=': Op.between,
-  '=notbetween=': Op.notBetween,
-  '=like=': Op.like,
-  '=notlike=': Op.notLike,
-  '=ilike=': Op.iLike,
-  '=inotlike=': Op.notILike,
-  '=contains=': Op.contains,
-  '=overlaps=': Op.overlap,
-};

@@ -2,7 +2,7 @@
  * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
  * attributes, operators, and names of slots.
  */
-import { LIST_OPERATORS, TRUTH_OPERATORS } from '../../compile/filter-operators.js';
+import { operatorRow } from '../../declare/filter-operators.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import type { Comparison, Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { arrayValue } from './predicate-sql.js';
@@ -91,16 +91,15 @@ class Lifting {
     this.shape += `${attribute}${END}${operator}`;
     if (jsonType) this.shape += `${jsonType}${END}`;
     if (toMilliseconds) this.shape += `~${END}`;
-    if (TRUTH_OPERATORS.has(operator)) {
+    const { takes } = operatorRow(operator);
+    if (takes === 'truth') {
       this.shape += `${values[0]}${END}`;
       return comparison;
     }
     const [first] = values;
     if (operator === '==' && typeof first === 'object' && !this.#isInOr) this.slotted.push(attribute);
     else if (values.some((value) => typeof value === 'object')) this.hasOtherSlots = true;
-    const lifted = (LIST_OPERATORS.has(operator) ? [arrayValue(values)] : values).map((value) =>
-      this.#lift(value),
-    );
+    const lifted = (takes === 'list' ? [arrayValue(values)] : values).map((value) => this.#lift(value));
     this.shape += END;
     return { ...comparison, values: lifted };
   }

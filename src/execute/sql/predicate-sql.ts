@@ -1,4 +1,5 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
+import { operatorRow } from '../../declare/filter-operators.js';
 import { XMIN } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
 import { isOuterValue } from '../../operation/predicates.js';
@@ -116,46 +117,31 @@ function compileComparison(comparison: Comparison<Value>, column: ColumnSql): Sq
 
 function compare({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment {
   const [first = '', second = ''] = values;
-  switch (operator) {
-    case '==':
-      return sql`${column} = ${first}`;
-    case '!=':
-      return sql`${column} <> ${first}`;
-    case '=lt=':
-      return sql`${column} < ${first}`;
-    case '=le=':
-      return sql`${column} <= ${first}`;
-    case '=gt=':
-      return sql`${column} > ${first}`;
-    case '=ge=':
-      return sql`${column} >= ${first}`;
-    case '=in=':
-      // One array, so that a list of any length is the same statement.
-      return sql`${column} = ANY(${arrayValue(values)})`;
-    case '=out=':
-      return sql`${column} <> ALL(${arrayValue(values)})`;
-    case '=between=':
-      return sql`${column} BETWEEN ${first} AND ${second}`;
-    case '=notbetween=':
-      return sql`${column} NOT BETWEEN ${first} AND ${second}`;
-    case '=like=':
-      return sql`${column} LIKE ${first}`;
-    case '=notlike=':
-      return sql`${column} NOT LIKE ${first}`;
-    case '=ilike=':
-      return sql`${column} ILIKE ${first}`;
-    case '=inotlike=':
-      return sql`${column} NOT ILIKE ${first}`;
-    // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
-    case '=contains=':
-      return sql`${column} OPERATOR(pg_catalog.@>) ${arrayValue(values)}`;
-    case '=overlaps=':
-      return sql`${column} OPERATOR(pg_catalog.&&) ${arrayValue(values)}`;
-    case '=isempty=':
-      return first === 'true' ? sql`${column} = '{}'` : sql`${column} <> '{}'`;
-    case '=isnull=':
-      return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
+  const { sql: condition } = operatorRow(operator);
+  const parts = piecesOf(
+    typeof condition === 'string' ? condition : condition[first === 'true' ? 'true' : 'false'],
+  );
+  return joinSql(
+    parts.map((part) => {
+      if (part === '{column}') return column;
+      if (part === '{value}') return sql`${first}`;
+      if (part === '{high}') return sql`${second}`;
+      return part === '{list}' ? sql`${arrayValue(values)}` : raw(part);
+    }),
+    '',
+  );
+}
+
+/** Conditions of the operators, split at their places. */
+const pieces = new Map<string, readonly string[]>();
+
+function piecesOf(condition: string): readonly string[] {
+  let known = pieces.get(condition);
+  if (known === undefined) {
+    known = condition.split(/(\{(?:column|value|high|list)\})/);
+    pieces.set(condition, known);
   }
+  return known;
 }
 
 const REST = raw("interval '999 microseconds'");

@@ -1,12 +1,11 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
-import {
-  canonicalOperator,
-  LIST_OPERATORS,
-  relationOperators,
-  TRUTH_OPERATORS,
-} from '../../compile/filter-operators.js';
+import { canonicalOperator, relationOperators } from '../../compile/filter-operators.js';
 import type { RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
-import type { CanonicalFilterOperator } from '../../declare/crud-options.js';
+import {
+  type CanonicalFilterOperator,
+  type OperandKind,
+  operatorRow,
+} from '../../declare/filter-operators.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/did-you-mean.js';
@@ -26,15 +25,6 @@ import { join, type NamedFilter, type RelatedRows, toFilter } from './related-fi
 
 type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;
-
-const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
-/** Operators whose value is a pattern. */
-export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
-  '=like=',
-  '=notlike=',
-  '=ilike=',
-  '=inotlike=',
-]);
 
 /** Of lists without relations. */
 const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, isHidden: unasked, any: unasked });
@@ -179,10 +169,8 @@ function checkRelationOperator(
 
 /** True where an answer may show fewer digits of a value than an equality compares. */
 function isShortened(type: ColumnType, operator: CanonicalFilterOperator): boolean {
-  return type.kind === 'date' && type.zone === undefined && EQUALITY.has(operator);
+  return type.kind === 'date' && type.zone === undefined && operatorRow(operator).on === 'equal';
 }
-
-const EQUALITY: ReadonlySet<CanonicalFilterOperator> = new Set(['==', '!=', '=in=', '=out=']);
 
 /** A condition on the row behind some relations to one. */
 function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilter {
@@ -196,8 +184,9 @@ function checkArity(
   operator: CanonicalFilterOperator,
   { values, operator: { text, position } }: ComparisonNode,
 ): void {
-  if (LIST_OPERATORS.has(operator)) return;
-  const isPair = PAIR_OPERATORS.has(operator);
+  const { takes } = operatorRow(operator);
+  if (takes === 'list') return;
+  const isPair = takes === 'pair';
   if (values.length === (isPair ? 2 : 1)) return;
   const detail = isPair
     ? `'${text}' takes two values: ${text}(low,high).`
@@ -210,8 +199,14 @@ function parseOperand(
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
-  if (TRUTH_OPERATORS.has(operator)) return parseFilterValue({ kind: 'boolean' }, value, name);
-  return PATTERN_OPERATORS.has(operator)
-    ? compilePattern(value)
-    : parseFilterValue(comparedType(type), value, name);
+  return PARSERS[operatorRow(operator).takes](comparedType(type), value, name);
 }
+
+/** An operand -> the text that the statement has. */
+const PARSERS: Readonly<Record<OperandKind, typeof parseFilterValue>> = {
+  value: parseFilterValue,
+  pair: parseFilterValue,
+  list: parseFilterValue,
+  pattern: (_, value) => compilePattern(value),
+  truth: (_, value, name) => parseFilterValue({ kind: 'boolean' }, value, name),
+};

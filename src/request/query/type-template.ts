@@ -1,5 +1,6 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import { canonicalOperator, operatorsOf } from '../../compile/filter-operators.js';
+import { operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import { localText } from '../../describe/exact-time.js';
@@ -8,7 +9,7 @@ import { relationNames } from '../../describe/relations.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { FilterError } from './filter-error.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import { PATTERN_OPERATORS, typeFilter } from './parse-filter.js';
+import { typeFilter } from './parse-filter.js';
 import type { Filter } from './predicate.js';
 
 /** Stands in the text for a value: no text that is written by hand has it. */
@@ -120,7 +121,7 @@ function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate, sour
     );
   }
   const operator = canonicalOperator(node.operator.text) ?? '==';
-  const isPattern = PATTERN_OPERATORS.has(operator);
+  const isPattern = operatorRow(operator).takes === 'pattern';
   const type = info.attributes.get(node.selector.text)?.type;
   const textOf = (value: unknown): string => {
     const text = exactText(type && comparedType(type), value);

@@ -3,8 +3,8 @@ import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { parseSortTerm, totalOrder } from '../../../src/compile/compile-options.js';
-import { FILTER_OPERATORS } from '../../../src/declare/crud-options.js';
 import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
+import { FILTER_OPERATORS } from '../../../src/declare/filter-operators.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
 const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');

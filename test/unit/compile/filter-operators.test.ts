@@ -5,7 +5,7 @@ import {
   operatorSpellings,
   operatorsOf,
 } from '../../../src/compile/filter-operators.js';
-import { FILTER_OPERATORS } from '../../../src/declare/crud-options.js';
+import { FILTER_OPERATORS } from '../../../src/declare/filter-operators.js';
 import type { ColumnType } from '../../../src/describe/column-type.js';
 
 const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='];
@@ -73,7 +73,7 @@ describe('canonicalOperator', () => {
 
 describe('operatorSpellings', () => {
   it('lists every spelling', () => {
-    expect(operatorSpellings()).to.deep.equal([
+    expect(operatorSpellings()).to.have.members([
       ...FILTER_OPERATORS,
       '<',
       '<=',

@@ -1,0 +1,133 @@
+/** The comparison operators of `q`, one row each: all that the library knows of an operator. A new operator is a new row. */
+
+import type { Op } from 'sequelize';
+
+/** Columns that have an operator: all, those whose values are equal or not, have an order, are texts, or arrays of such values. */
+type Columns = 'all' | 'equal' | 'ordered' | 'text' | 'array';
+
+/** Operand of an operator: one value, two, any number, a pattern with `*`, or true and false. */
+export type OperandKind = 'value' | 'pair' | 'list' | 'pattern' | 'truth';
+
+/** All of one operator. */
+export interface OperatorRow {
+  readonly on: Columns;
+  readonly takes: OperandKind;
+  /** Other spellings in `q` and `filterAllow`. The words are those of rsql-jpa-specification, so that its clients find theirs. */
+  readonly aliases?: readonly string[];
+  /** The condition: `{column}`, `{value}`, `{high}` of a pair, and `{list}`, an array. Operators of `truth` have one for each value. */
+  readonly sql: string | { readonly true: string; readonly false: string };
+  /** The name in `Op` of Sequelize. */
+  readonly sequelize: keyof typeof Op | { readonly true: keyof typeof Op; readonly false: keyof typeof Op };
+  /** The method of an index that serves it. Default: btree. */
+  readonly index?: 'gin';
+  /** A sentence of the document, where a resource has the operator. */
+  readonly note?: string;
+}
+
+function rows<const T extends Readonly<Record<string, OperatorRow>>>(table: T): T {
+  return table;
+}
+
+/** In the order of the documentation. */
+const OPERATOR_TABLE = rows({
+  '==': { on: 'equal', takes: 'value', sql: '{column} = {value}', sequelize: 'eq' },
+  '!=': { on: 'equal', takes: 'value', sql: '{column} <> {value}', sequelize: 'ne' },
+  // One array, so that a list of any length is the same statement.
+  '=in=': { on: 'equal', takes: 'list', sql: '{column} = ANY({list})', sequelize: 'in' },
+  '=out=': { on: 'equal', takes: 'list', sql: '{column} <> ALL({list})', sequelize: 'notIn' },
+  // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
+  '=contains=': {
+    on: 'array',
+    takes: 'list',
+    sql: '{column} OPERATOR(pg_catalog.@>) {list}',
+    sequelize: 'contains',
+    index: 'gin',
+    note: '`=contains=(a,b)` is an array with all of the values.',
+  },
+  '=overlaps=': {
+    on: 'array',
+    takes: 'list',
+    sql: '{column} OPERATOR(pg_catalog.&&) {list}',
+    sequelize: 'overlap',
+    index: 'gin',
+    note: '`=overlaps=(a,b)` is an array with any of the values.',
+  },
+  '=isempty=': {
+    on: 'array',
+    takes: 'truth',
+    sql: { true: "{column} = '{}'", false: "{column} <> '{}'" },
+    sequelize: { true: 'eq', false: 'ne' },
+    index: 'gin',
+  },
+  '=isnull=': {
+    on: 'all',
+    takes: 'truth',
+    aliases: ['=null='],
+    sql: { true: '{column} IS NULL', false: '{column} IS NOT NULL' },
+    sequelize: { true: 'is', false: 'not' },
+  },
+  '=lt=': { on: 'ordered', takes: 'value', aliases: ['<'], sql: '{column} < {value}', sequelize: 'lt' },
+  '=le=': { on: 'ordered', takes: 'value', aliases: ['<='], sql: '{column} <= {value}', sequelize: 'lte' },
+  '=gt=': { on: 'ordered', takes: 'value', aliases: ['>'], sql: '{column} > {value}', sequelize: 'gt' },
+  '=ge=': { on: 'ordered', takes: 'value', aliases: ['>='], sql: '{column} >= {value}', sequelize: 'gte' },
+  '=between=': {
+    on: 'ordered',
+    takes: 'pair',
+    aliases: ['=bt='],
+    sql: '{column} BETWEEN {value} AND {high}',
+    sequelize: 'between',
+  },
+  '=notbetween=': {
+    on: 'ordered',
+    takes: 'pair',
+    aliases: ['=nb='],
+    sql: '{column} NOT BETWEEN {value} AND {high}',
+    sequelize: 'notBetween',
+  },
+  '=like=': {
+    on: 'text',
+    takes: 'pattern',
+    aliases: ['=ke='],
+    sql: '{column} LIKE {value}',
+    sequelize: 'like',
+  },
+  '=notlike=': {
+    on: 'text',
+    takes: 'pattern',
+    aliases: ['=nk='],
+    sql: '{column} NOT LIKE {value}',
+    sequelize: 'notLike',
+  },
+  '=ilike=': {
+    on: 'text',
+    takes: 'pattern',
+    aliases: ['=ik='],
+    sql: '{column} ILIKE {value}',
+    sequelize: 'iLike',
+  },
+  '=inotlike=': {
+    on: 'text',
+    takes: 'pattern',
+    aliases: ['=ni='],
+    sql: '{column} NOT ILIKE {value}',
+    sequelize: 'notILike',
+  },
+});
+
+/** A canonical operator name. */
+export type CanonicalFilterOperator = keyof typeof OPERATOR_TABLE;
+
+type Aliases<Row> = Row extends { readonly aliases: readonly (infer A)[] } ? A : never;
+
+/** An operator as a user may write it in `filterAllow`. */
+export type FilterOperator =
+  | CanonicalFilterOperator
+  | Aliases<(typeof OPERATOR_TABLE)[CanonicalFilterOperator]>;
+
+/** The canonical names. */
+export const FILTER_OPERATORS = Object.keys(OPERATOR_TABLE) as readonly CanonicalFilterOperator[];
+
+/** The row of an operator. */
+export function operatorRow(operator: CanonicalFilterOperator): OperatorRow {
+  return OPERATOR_TABLE[operator];
+}
