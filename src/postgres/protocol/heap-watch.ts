@@ -66,5 +66,5 @@ export function usedByLasting(): number {
 /** True where the query under way keeps its rows itself. */
 function isOurs(client: DriverClient): boolean {
   const query = activeQueryOf(client);
-  return typeof query === 'object' && query !== null && 'giveUp' in query;
+  return typeof query === 'object' && query !== null && 'limit' in query;
 }

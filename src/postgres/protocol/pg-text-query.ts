@@ -18,7 +18,6 @@ import {
 } from './pg-internals.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale, noteOutdated, type PreparedStatement, type TextParser } from './prepared-statement.js';
-import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
 
@@ -101,9 +100,8 @@ function textQueryClass(
   Query: { readonly prototype: object },
   onStale: (error: Error) => void,
 ): TextQueryClass {
-  class TextQuery implements BackendMessageHandler, TimedQuery {
+  class TextQuery implements BackendMessageHandler {
     readonly text: string;
-    place = -1;
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
@@ -118,6 +116,7 @@ function textQueryClass(
     /** Number of statements before it that are still to be done. */
     #beforeLeft: number;
     #isOver = false;
+    #timer: NodeJS.Timeout | undefined;
 
     constructor(client: DriverClient, batch: Batch) {
       const { statement, before } = batch;
@@ -132,11 +131,11 @@ function textQueryClass(
 
     /** Has the query given up after so many milliseconds. */
     limit(milliseconds: number): void {
-      queryTimeouts.begin(milliseconds, this);
+      this.#timer = setTimeout(() => this.#giveUp(), milliseconds);
     }
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
-    giveUp(): void {
+    #giveUp(): void {
       this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
@@ -239,7 +238,7 @@ function textQueryClass(
       if (this.#isOver) return false;
       this.#isOver = true;
       this.#rows.end();
-      queryTimeouts.end(this);
+      clearTimeout(this.#timer);
       this.#batch.end(error);
       return true;
     }

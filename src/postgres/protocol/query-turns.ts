@@ -4,10 +4,12 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { Client } from 'pg';
+import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 
-/** A client of pg, which says when it has nothing to do. */
-interface TurnsClient {
+/** A client of pg, which emits `drain` when it has nothing to do. */
+export interface TurnsClient {
   readonly pipeline?: boolean;
+  readonly connection?: { readonly stream: { destroy(error: Error): void } };
   on(event: 'drain' | 'error' | 'end', listener: () => void): unknown;
 }
 
@@ -25,10 +27,15 @@ export class QueryTurns {
   readonly #waiting: Waiting[] = [];
   #isBusy = false;
   #isOver = false;
+  readonly #limit: number;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(client: TurnsClient) {
+  /** @param limit milliseconds after which a query is given up; 0 for never. Default: pg gives it up by itself */
+  constructor(client: TurnsClient, limit = 0) {
     this.#client = client;
+    this.#limit = limit;
     client.on('drain', () => {
+      clearTimeout(this.#timer);
       this.#isBusy = false;
       this.#sendNext();
     });
@@ -48,6 +55,19 @@ export class QueryTurns {
   }
 
   /**
+   * Ends the connection when a query is not answered in time, with pg's error for it, so that neither this query nor those that wait are
+   * executed later. A query that submits itself has its own timeout, and one that is described may have another limit.
+   */
+  limit(config: unknown): void {
+    const { submit, query_timeout: own } = Object(config) as Readonly<Record<string, unknown>>;
+    const limit = typeof own === 'number' ? own : this.#limit;
+    if (limit === 0 || submit !== undefined) return;
+    clearTimeout(this.#timer);
+    const giveUp = (): void => this.#client.connection?.stream.destroy(new Error(QUERY_TIMEOUT));
+    this.#timer = setTimeout(giveUp, limit).unref();
+  }
+
+  /**
    * Keeps a query until it is its turn.
    *
    * @param send gives false where it has sent nothing
@@ -61,6 +81,7 @@ export class QueryTurns {
 
   /** The connection is lost or being closed: pg refuses what is sent, and each is told so. */
   close(): void {
+    clearTimeout(this.#timer);
     this.#isOver = true;
     this.#sendNext();
   }
@@ -81,11 +102,16 @@ export class QueryTurns {
 /** Asks pg in turn; answers as pg does. */
 export function askInTurn(
   turns: QueryTurns | null,
-  ask: Ask,
+  pgQuery: Ask,
   config: unknown,
   values: unknown,
   callback: unknown,
 ): never {
+  const ask: Ask = (...args) => {
+    const asked = pgQuery(...args);
+    turns?.limit(config);
+    return asked;
+  };
   const isQuery = typeof config === 'string' || (typeof config === 'object' && config !== null);
   // pg says what is wrong with others.
   if (!turns || turns.isFree || !isQuery) {

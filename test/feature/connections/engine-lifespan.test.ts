@@ -1,6 +1,5 @@
 /** The life of an engine: what it is opened with, and that it is closed once, whatever fails. */
 // @runs once
-import { once } from 'node:events';
 import { expect } from 'chai';
 import express from 'express';
 import type { Client } from 'pg';
@@ -171,7 +170,7 @@ describe('an engine', () => {
       it('executes nothing behind what it has given up', async () => {
         await using engine = await open({ createAll: true, dialectOptions: { query_timeout: LIMIT } });
         const ends = await withConnection(engine, async (client) => {
-          const closed = once(client, 'end');
+          const closed = new Promise<void>((resolve) => void client.once('end', resolve));
           const queries = [client.query(SLOW, [LONG]), client.query('INSERT INTO lamps DEFAULT VALUES')];
           const settled = await Promise.allSettled(queries);
           await closed;
