@@ -24,7 +24,12 @@ export type ColumnType =
   | { readonly kind: 'blob' }
   | { readonly kind: 'virtual' }
   /** A type that only the database understands (RANGE, GEOMETRY, HSTORE, INET …): passed through both ways. */
-  | { readonly kind: 'other'; readonly sqlType: string };
+  | {
+      readonly kind: 'other';
+      readonly sqlType: string;
+      /** Of a range, the type of its bounds. */
+      readonly bound?: ColumnType;
+    };
 
 /** A value of one kind of `ColumnType`. */
 export type ColumnKind = ColumnType['kind'];
@@ -32,4 +37,9 @@ export type ColumnKind = ColumnType['kind'];
 /** The type of the values that a column is compared with: its own, or that of the elements of an array. */
 export function comparedType(type: ColumnType): ColumnType {
   return type.kind === 'array' ? type.element : type;
+}
+
+/** True where one value of the type may be an array in JavaScript: JSON, or a range. */
+export function mayBeArray(type: ColumnType): boolean {
+  return type.kind === 'json' || (type.kind === 'other' && type.bound !== undefined);
 }

@@ -21,6 +21,56 @@ export class PreciseDate extends Date {
   }
 }
 
+/** A moment beyond those of a `Date`: an invalid one with a text. PostgreSQL has them to the end of the year 294276. */
+export class FarDate extends PreciseDate {
+  /** As answers have it; undefined for a copy. */
+  readonly text: string | undefined;
+
+  constructor(milliseconds: number, text?: string) {
+    super(milliseconds);
+    this.text = text;
+  }
+
+  override toISOString(): string {
+    return (Number.isNaN(this.getTime()) ? this.text : undefined) ?? super.toISOString();
+  }
+
+  override toJSON(): string {
+    return isMoment(this) ? this.toISOString() : super.toJSON();
+  }
+}
+
+/** The last year of a moment in PostgreSQL. */
+export const LAST_YEAR_OF_MOMENTS = 294_276;
+/** Years of the calendar come again after 400; as many years before a far moment, there is a `Date`. */
+const NEARER = 40_000;
+
+/** The moment of a text with an expanded year and an offset where no `Date` is that far; undefined for any other text. */
+export function farDate(text: string): FarDate | undefined {
+  const [, year = '', rest = ''] = /^\+(\d{6})(-.*)$/.exec(text) ?? [];
+  const [, fraction = ''] = /\.(\d+)/.exec(rest) ?? [];
+  const near = new Date(`+${Number(year) - NEARER}${rest}`);
+  if (Number.isNaN(near.getTime())) return undefined;
+  const last = near.getUTCFullYear() + NEARER;
+  const shown = preciseDate(near.getTime(), fraction).toISOString();
+  return last > LAST_YEAR_OF_MOMENTS
+    ? undefined
+    : new FarDate(Number.NaN, shown.replace(/^\+\d+/, `+${last}`));
+}
+
+/** True for a moment that PostgreSQL can hold, also one beyond those of a `Date`. */
+export function isMoment(value: unknown): value is Date {
+  if (!(value instanceof Date)) return false;
+  if (!Number.isNaN(value.getTime())) return true;
+  return (value instanceof FarDate || value instanceof LocalDate) && value.text !== undefined;
+}
+
+/** The text of a moment that PostgreSQL reads: of a column without a zone, its clock. */
+export function momentText(value: Date): string {
+  const local = value instanceof LocalDate ? value.current : undefined;
+  return toDatabaseYear(local ?? value.toISOString());
+}
+
 /** A moment with as many digits of its seconds as it has; a plain `Date` where these are milliseconds. */
 export function preciseDate(milliseconds: number, fraction: string): Date {
   const microseconds = Number(fraction.padEnd(6, '0').slice(3, 6));
@@ -83,7 +133,7 @@ export class LocalDate extends Date {
 
   /** The text, unless the moment was changed since. */
   get current(): string | undefined {
-    return this.getTime() === this.#time ? this.text : undefined;
+    return Object.is(this.getTime(), this.#time) ? this.text : undefined;
   }
 }
 

@@ -85,6 +85,8 @@ export function introspectColumnType(dataType: DataType): ColumnType {
       return { kind: 'array', element: Object.freeze(elementType(type.type as DataType)) };
     case 'BLOB':
       return { kind: 'blob' };
+    case 'RANGE':
+      return { kind: 'other', sqlType: type.key, bound: elementType(type.options?.subtype as DataType) };
     case 'VIRTUAL':
       return { kind: 'virtual' };
     default:

@@ -90,10 +90,12 @@ function describeAttribute(
 function withZone(type: ColumnType, model: ModelClass, column: string): ColumnType {
   if (type.kind === 'array')
     return Object.freeze({ ...type, element: withZone(type.element, model, column) });
+  if (type.kind === 'other' && type.bound)
+    return Object.freeze({ ...type, bound: withZone(type.bound, model, column) });
   if (type.kind !== 'date') return Object.freeze(type);
   const zoneOf = (): string | undefined => {
     const found = tableFacts(model)?.columns.get(column)?.baseType;
-    if (!found?.startsWith('timestamp without time zone')) return undefined;
+    if (!found?.startsWith('timestamp without time zone') && !found?.startsWith('tsrange')) return undefined;
     return instanceOptions(model.sequelize as object).timezone ?? '+00:00';
   };
   return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));

@@ -1,12 +1,14 @@
 /** Values of a record -> JSON values, by column type. */
-import type { ColumnType } from '../describe/column-type.js';
+import { type ColumnType, mayBeArray } from '../describe/column-type.js';
 import {
   infinityText,
+  isMoment,
   LocalDate,
   localText,
-  toDatabaseYear,
+  momentText,
   toExpandedYear,
 } from '../describe/exact-time.js';
+import { isRange, mapBound, rangeText } from '../describe/range-value.js';
 
 /** Turns one value into what JSON can say; null and undefined stay. */
 export type WireFormat = (value: unknown) => unknown;
@@ -17,12 +19,8 @@ const asString: WireFormat = (value) => (typeof value === 'string' ? value : Str
 
 /** With an expanded year where RFC 3339 has none. The driver reads `infinity` as a number. */
 function asTimestamp(value: unknown): unknown {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Date) return isMoment(value) ? value.toISOString() : null;
   return typeof value === 'number' ? (infinityText(value) ?? null) : value;
-}
-
-function isMoment(value: unknown): value is Date {
-  return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
 function asDay(value: unknown): unknown {
@@ -44,18 +42,31 @@ function asNull(value: unknown): unknown {
 
 /** Texts for values that the driver parses to objects: PostgreSQL reads them only from a text. */
 function asText(value: unknown): unknown {
+  if (isRange(value)) return rangeText(value);
   if (Array.isArray(value)) return value.map(asText);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
-  if (value instanceof Date) return isMoment(value) ? databaseMoment(value) : null;
+  if (value instanceof Date) return isMoment(value) ? momentText(value) : null;
   if (isInterval(value)) return intervalText(value);
   if (isPoint(value)) return pointText(value);
   return asNumber(value);
 }
 
-/** Of a column without a zone, its clock. */
-function databaseMoment(value: Date): string {
-  const local = value instanceof LocalDate ? value.current : undefined;
-  return toDatabaseYear(local ?? value.toISOString());
+/** Of an attribute that declares a range as a text. */
+function asRangeText(value: unknown): unknown {
+  return Array.isArray(value) ? rangeText(value) : value;
+}
+
+/** Bounds in the forms of their own types. */
+function asRange(value: unknown): unknown {
+  return Array.isArray(value) ? value.map((each) => mapBound(each, asBound)) : value;
+}
+
+/** Only a day begins with a year and a hyphen. */
+function asBound(value: unknown): unknown {
+  if (!(value instanceof Date)) return asDay(value);
+  return isMoment(value)
+    ? ((value instanceof LocalDate ? value.current : undefined) ?? value.toISOString())
+    : null;
 }
 
 interface Point {
@@ -70,7 +81,9 @@ function isPoint(value: unknown): value is Point {
 }
 
 function pointText({ x, y, radius }: Point): string {
-  return radius === undefined ? `(${x},${y})` : `<(${x},${y}),${radius}>`;
+  const text = (part: number): string => (Object.is(part, -0) ? '-0' : String(part));
+  const point = `(${text(x)},${text(y)})`;
+  return radius === undefined ? point : `<${point},${radius}>`;
 }
 
 /** Interval as the driver parses it, without the parts that are zero. */
@@ -136,7 +149,7 @@ export function wireFormat(type: ColumnType): WireFormat {
       return presentOnly(asBase64);
     case 'array': {
       const element = wireFormat(type.element);
-      const isNested = type.element.kind !== 'json' && type.element.kind !== 'array';
+      const isNested = type.element.kind !== 'array' && !mayBeArray(type.element);
       // A column of arrays may hold arrays of arrays, whatever its type says. One JSON value may be an array.
       const format: WireFormat = (value) =>
         Array.isArray(value)
@@ -145,7 +158,8 @@ export function wireFormat(type: ColumnType): WireFormat {
       return format;
     }
     case 'other':
-      return asText;
+      if (type.bound) return asRange;
+      return /range$/i.test(type.sqlType) ? asRangeText : asText;
     default:
       return asIs;
   }

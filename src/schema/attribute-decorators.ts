@@ -5,6 +5,7 @@
 import { getMetadataStorage, ValidateBy, type ValidationArguments, ValidationTypes } from 'class-validator';
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
+import { isMoment } from '../describe/exact-time.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { compareExact, exactNumber, fractionDigits, isMultiple } from '../util/exact-number.js';
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
@@ -80,8 +81,7 @@ const FOREIGN_FORMS: Readonly<Partial<Record<ColumnType['kind'], readonly string
 /** Result of a decorator for a value, in the place of the decorator's own. */
 type View = (value: unknown, decorator: Decorator, ask: (seen: unknown) => boolean) => boolean;
 
-const asIsoText: View = (value, _decorator, ask) =>
-  ask(value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : value);
+const asIsoText: View = (value, _decorator, ask) => ask(isMoment(value) ? value.toISOString() : value);
 const asDate: View = (value, _decorator, ask) => ask(typeof value === 'string' ? new Date(value) : value);
 
 const VIEWS: Readonly<Partial<Record<ColumnType['kind'], Readonly<Record<string, View>>>>> = {

@@ -1,7 +1,8 @@
 /** Rules of a column's type for a value in a body: pure, with the names that class-validator has for its own. */
 import type { ColumnType } from '../describe/column-type.js';
-import { infiniteOf } from '../describe/exact-time.js';
+import { infiniteOf, isMoment } from '../describe/exact-time.js';
 import type { AttributeInfo } from '../describe/model-info.js';
+import { valueOfBound } from '../describe/range-value.js';
 import { type JsonSchema, orNull } from './json-schema.js';
 import { holdsJsonNumbers, isPlainObject, isStorableJson } from './json-value.js';
 import {
@@ -96,18 +97,28 @@ export const JSON_NUMBERS = rule(
 const JSON_RULES = Object.freeze([STORABLE_JSON, JSON_NUMBERS]);
 
 /** Ranges as Sequelize writes them and answers have them: no other form is valid for both. */
-const IS_RANGE = rule(
-  'isRange',
-  'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
-    'or an object such as {"value":1,"inclusive":true}',
-  (value) => Array.isArray(value) && [0, 2].includes(value.length) && value.every(isBound),
-  { type: 'array', items: {} },
-);
+function rangeRule(bound: ColumnType): ColumnRule {
+  const isBound = (value: unknown): boolean => {
+    if (bound.kind === 'date' && typeof value === 'string') return infiniteOf(value) !== undefined;
+    return value === null || typeof value === 'string' || typeof value === 'number' || isMoment(value);
+  };
+  const [form] = bound.kind === 'date' ? columnRules(bound) : [];
+  return rule(
+    'isRange',
+    'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
+      `or an object such as {"value":1,"inclusive":true}${form ? `; a bound ${form.text}` : ''}`,
+    (value) =>
+      Array.isArray(value) &&
+      [0, 2].includes(value.length) &&
+      value.every((each) => hasForm(each) && isBound(valueOfBound(each) ?? null)),
+    { type: 'array', items: {} },
+  );
+}
 
-function isBound(bound: unknown): boolean {
-  const { value = null, inclusive = true, ...others } = isPlainObject(bound) ? bound : { value: bound };
-  const isValue = value === null || typeof value === 'string' || typeof value === 'number';
-  return isValue && typeof inclusive === 'boolean' && Object.keys(others).length === 0;
+function hasForm(bound: unknown): boolean {
+  if (!isPlainObject(bound)) return true;
+  const { value: _, inclusive = true, ...others } = bound;
+  return typeof inclusive === 'boolean' && Object.keys(others).length === 0;
 }
 
 /** Every JSON number fits into a double. */
@@ -193,7 +204,7 @@ const LOCAL_RULES = Object.freeze([
   rule(
     'isDateTime',
     'must be a date and time without an offset and with at most microseconds, such as "2026-01-31T08:00:00.000"',
-    (value) => (value instanceof Date ? !Number.isNaN(value.getTime()) : infiniteOf(value) !== undefined),
+    (value) => isMoment(value) || infiniteOf(value) !== undefined,
     { type: 'string', pattern: WIRE_PATTERNS.local },
   ),
 ]);
@@ -288,7 +299,7 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
         ),
       ];
     case 'other':
-      return type.sqlType === 'RANGE' ? [IS_RANGE, ...JSON_RULES] : JSON_RULES;
+      return type.bound ? [rangeRule(type.bound), ...JSON_RULES] : JSON_RULES;
     case 'json':
     case 'virtual':
       return JSON_RULES;
@@ -320,8 +331,7 @@ export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
 }
 
 function isDateTime(value: unknown): boolean {
-  if (value instanceof Date) return !Number.isNaN(value.getTime());
-  if (typeof value !== 'string') return false;
+  if (typeof value !== 'string') return isMoment(value);
   return infiniteOf(value) !== undefined || parseTimestamp(value) !== undefined;
 }
 

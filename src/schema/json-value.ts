@@ -44,6 +44,22 @@ export function holdsJsonNumbers(root: unknown): boolean {
   return !holds(root, (value) => typeof value === 'number' && !isJsonNumber(value));
 }
 
+/** True where a number inside may be shown in the place of one with more digits, or a text in the place of one beyond a double. */
+export function holdsRounded(root: unknown): boolean {
+  return holds(root, (value) => {
+    if (typeof value === 'number')
+      return value !== Number(value.toPrecision(15)) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
+    return typeof value === 'string' && isFarNumber(value);
+  });
+}
+
+/** True for the text of a number that is infinite as a double. */
+export function isFarNumber(text: string): boolean {
+  return FAR.test(text) && !Number.isFinite(Number(text));
+}
+
+const FAR = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 /** JSON pointers to the first numbers inside a value that are not right. */
 export function pointersToNumbers(
   root: unknown,

@@ -1,6 +1,17 @@
 /** Form of the values of a body, by column type: strict, without guessing, and independent of the machine's zone. */
 import type { ColumnType } from '../describe/column-type.js';
-import { infiniteOf, localDate, localText, preciseDate, toDatabaseYear } from '../describe/exact-time.js';
+import {
+  FarDate,
+  farDate,
+  infiniteOf,
+  isMoment,
+  LAST_YEAR_OF_MOMENTS,
+  localDate,
+  localText,
+  preciseDate,
+  toDatabaseYear,
+} from '../describe/exact-time.js';
+import { mapBound } from '../describe/range-value.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
@@ -62,7 +73,7 @@ function fractionPattern(digits: number | null): string {
   return digits > 0 ? `(?:\\.[0-9]{1,${digits}}0*)?` : '(?:\\.0+)?';
 }
 
-/** The first year of PostgreSQL, 4713 BC; its last one is beyond those of a `Date` for moments. */
+/** The first year of PostgreSQL, 4713 BC, and its last one for days. */
 const FIRST_YEAR = -4712;
 const LAST_YEAR = 5_874_897;
 /** Years of the calendar come again after as many. */
@@ -87,7 +98,8 @@ function timestampFraction(value: string, form = TIMESTAMP): string | undefined 
   const match = form.exec(value);
   if (!match) return undefined;
   const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
-  const isClock = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  const isClock =
+    Number(year) <= LAST_YEAR_OF_MOMENTS && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
   return isClock && isCalendarDay(year, month, day) ? fraction : undefined;
 }
 
@@ -105,7 +117,7 @@ export function parseTimestamp(value: string): Date | undefined {
 function parsePrecise(value: string): Date | undefined {
   const fraction = timestampFraction(value);
   const instant = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction) ? instantOf(value) : undefined;
-  return instant && preciseDate(instant.getTime(), fraction as string);
+  return instant instanceof FarDate ? instant : instant && preciseDate(instant.getTime(), fraction as string);
 }
 
 /** The same without an offset: what a clock shows that is in no zone. */
@@ -113,7 +125,7 @@ function parseLocal(value: string, zone: string): Date | undefined {
   const fraction = timestampFraction(value, LOCAL);
   const isExact = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction);
   const local = isExact ? localDate(value, zone) : undefined;
-  return local && !Number.isNaN(local.getTime()) ? local : undefined;
+  return isMoment(local) ? local : undefined;
 }
 
 /** The same as text that PostgreSQL reads. */
@@ -129,9 +141,10 @@ export function parseInstant(value: string): string | undefined {
   return /\.\d{7}/.test(value) ? undefined : parsePrecise(value) && toDatabaseYear(value.toUpperCase());
 }
 
-/** An offset can carry it beyond the years that a `Date` and PostgreSQL can hold. */
+/** An offset can carry it beyond the years that PostgreSQL can hold. */
 function instantOf(value: string): Date | undefined {
   const instant = new Date(value.toUpperCase());
+  if (Number.isNaN(instant.getTime())) return farDate(value.toUpperCase());
   return instant.getUTCFullYear() >= FIRST_YEAR ? instant : undefined;
 }
 
@@ -220,6 +233,10 @@ export function isAddressable(value: string): boolean {
 export function parseColumnValue(type: ColumnType, value: unknown): unknown {
   if (type.kind === 'array' && Array.isArray(value)) {
     return value.map((element) => parseElement(type.element, element));
+  }
+  if (type.kind === 'other' && type.bound && Array.isArray(value)) {
+    const { bound } = type;
+    return value.map((each) => mapBound(each, (inner) => parseColumnValue(bound, inner)));
   }
   if (typeof value !== 'string') return value;
   switch (type.kind) {

@@ -5,9 +5,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataType } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import { infiniteOf, LocalDate, PreciseDate } from '../../describe/exact-time.js';
 import { introspectColumnType } from '../../describe/introspect-column-type.js';
+import { valueOfBound } from '../../describe/range-value.js';
 import { changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
 import { isNonFinite } from '../../schema/wire-value.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
@@ -23,7 +24,7 @@ export function writeExactly(model: ModelClass): void {
   changed.add(attributes);
   changeTypes(model, (type) => {
     const column = introspectColumnType(type as object as DataType);
-    if (changed.has(type) || !['date', 'dateonly', 'float', 'array'].includes(column.kind)) return;
+    if (changed.has(type) || !['date', 'dateonly', 'float', 'array', 'other'].includes(column.kind)) return;
     changed.add(type);
     adaptType(type, column);
   });
@@ -53,16 +54,23 @@ function adaptType(type: WritingType, column: ColumnType): void {
   const { _isChanged: isChanged } = type;
   if (column.kind === 'date' && isChanged) {
     type._isChanged = (value, original) =>
-      value instanceof LocalDate && original instanceof LocalDate
-        ? value.current !== original.current
+      value instanceof Date && original instanceof Date
+        ? encodeParameter(column, value) !== encodeParameter(column, original)
         : isChanged.call(type, value, original);
   }
   if (column.kind === 'float') {
     type._isChanged = (value, original) => !isSameFloat(numberOf(value), numberOf(original));
   }
-  if (column.kind === 'array' && column.element.kind === 'date') {
-    type._isChanged = (value, original) => !isDeepStrictEqual(value, original);
+  if (hasOwnTexts(comparedType(column)) && (column.kind === 'array' || column.kind === 'other')) {
+    type._isChanged = (value, original) =>
+      !isDeepStrictEqual(value, original) &&
+      (encodeParameter(column, value) ?? value) !== encodeParameter(column, original);
   }
+}
+
+/** True for types of which a body may have a value in another form than a record that was read. */
+function hasOwnTexts(type: ColumnType): boolean {
+  return type.kind === 'date' || type.kind === 'float' || (type.kind === 'other' && type.bound !== undefined);
 }
 
 /** A body has NaN and infinities as texts. */
@@ -89,6 +97,12 @@ function isOdd(type: ColumnType, value: unknown): boolean {
       const year = value.getUTCFullYear();
       // Sequelize writes in the zone of its own option.
       return value instanceof PreciseDate || value instanceof LocalDate || year < 2 || year > 9998;
+    }
+    case 'other': {
+      const { bound } = type;
+      return (
+        bound !== undefined && Array.isArray(value) && value.some((each) => isOdd(bound, valueOfBound(each)))
+      );
     }
     case 'dateonly':
       return typeof value === 'string' && (ODD_DAY.test(value) || infiniteOf(value) !== undefined);

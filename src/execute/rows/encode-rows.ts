@@ -1,10 +1,11 @@
 /** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
 
 import { timestampsOf } from '../../describe/attribute-notes.js';
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, comparedType, mayBeArray } from '../../describe/column-type.js';
 import { localText } from '../../describe/exact-time.js';
 import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../../describe/model-info.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
+import { holdsRounded } from '../../schema/json-value.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { writtenSlot } from '../sql/write-sql.js';
 
@@ -104,7 +105,9 @@ export class RowEncoder {
       // A timestamp of ours is a text already.
       const isText = isTimestamp && typeof value === 'string';
       const text = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
-      if (text === undefined) return null;
+      // Sequelize compares documents as JavaScript reads them, and PostgreSQL with all their digits.
+      const isCompared = make === null && comparedType(attribute.type).kind === 'json';
+      if (text === undefined || (isCompared && holdsRounded(value))) return null;
       take(column, text, value);
     }
     return shape;
@@ -132,7 +135,7 @@ export function intoCells(cells: RowCells): TakeText {
     texts[place] = text;
     if (type.kind !== 'array' || !Array.isArray(value)) return;
     lengths[place] = value.length;
-    if (type.element.kind !== 'json' && value.some(Array.isArray)) cells.isNested = true;
+    if (!mayBeArray(type.element) && value.some(Array.isArray)) cells.isNested = true;
   };
 }
 

@@ -20,11 +20,13 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
       if (type.zone !== undefined) return sql`${column} IS DISTINCT FROM ${value}::timestamp`;
       return sql`date_trunc('milliseconds', ${column}) IS DISTINCT FROM ${value}::timestamptz`;
     case 'json':
-      return sql`${column}::jsonb IS DISTINCT FROM ${value}::jsonb`;
+      // An answer has null for both NULL and the null of JSON.
+      return sql`coalesce(${column}::jsonb, 'null') IS DISTINCT FROM coalesce(${value}::jsonb, 'null')`;
     case 'array':
+      // As JSON, an array has no bounds, which answers do not show either.
       return isWritten(type.element)
-        ? sql`${column}::text[] IS DISTINCT FROM ${value}::text[]`
-        : sql`${column} IS DISTINCT FROM ${value}`;
+        ? sql`to_jsonb(${column}::text[]) IS DISTINCT FROM to_jsonb(${value}::text[])`
+        : sql`to_jsonb(${column}) IS DISTINCT FROM to_jsonb(CASE WHEN false THEN ${column} ELSE ${value} END)`;
     default:
       return sql`${column} IS DISTINCT FROM ${value}`;
   }
@@ -32,11 +34,12 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
 
 /**
  * The value that an UPDATE writes. A moment of a body has milliseconds, as answers have: where the column has the same, its
- * microseconds stay.
+ * microseconds stay. So do the null of JSON, and the bounds of an array.
  */
 export function writtenSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
   // A column without a zone is shown with all digits.
-  if (type.kind !== 'date' || type.zone !== undefined) return sql`${value}`;
+  if (!['date', 'json', 'array'].includes(type.kind) || (type.kind === 'date' && type.zone !== undefined))
+    return sql`${value}`;
   return sql`CASE WHEN ${changedSql(type, column, value)} THEN ${value} ELSE ${column} END`;
 }
 

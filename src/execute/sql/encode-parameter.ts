@@ -1,6 +1,14 @@
 /** Values of a model -> the texts that PostgreSQL reads them from, by column type. */
-import type { ColumnType } from '../../describe/column-type.js';
-import { infiniteOf, infinityText, LocalDate, localText, toDatabaseYear } from '../../describe/exact-time.js';
+import { type ColumnType, mayBeArray } from '../../describe/column-type.js';
+import {
+  infiniteOf,
+  infinityText,
+  isMoment,
+  localText,
+  momentText,
+  toDatabaseYear,
+} from '../../describe/exact-time.js';
+import { rangeText } from '../../describe/range-value.js';
 
 /**
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
@@ -14,9 +22,11 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
     case 'array':
       return Array.isArray(value) ? arrayText(type.element, value) : undefined;
     case 'date':
-      return momentText(value, type.zone);
+      return instantText(value, type.zone);
     case 'dateonly':
       return infinityText(value) ?? (typeof value === 'string' ? toDatabaseYear(value) : scalarText(value));
+    case 'other':
+      return type.bound && Array.isArray(value) ? rangeText(value) : scalarText(value);
     case 'blob':
       return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : undefined;
     default:
@@ -25,12 +35,10 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
 }
 
 /** @param zone that of a column without one */
-function momentText(value: unknown, zone: string | undefined): string | undefined {
+function instantText(value: unknown, zone: string | undefined): string | undefined {
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) return undefined;
-    if (zone !== undefined) return toDatabaseYear(localText(value, zone));
-    const own = value instanceof LocalDate ? value.current : undefined;
-    return toDatabaseYear(own ?? value.toISOString());
+    if (!isMoment(value)) return undefined;
+    return zone === undefined ? momentText(value) : toDatabaseYear(localText(value, zone));
   }
   return infinityText(value) ?? infinityText(infiniteOf(value));
 }
@@ -49,7 +57,7 @@ function scalarText(value: unknown): string | undefined {
 }
 
 function arrayText(element: ColumnType, values: readonly unknown[]): string | undefined {
-  const isNested = element.kind === 'array' || (element.kind !== 'json' && values.some(Array.isArray));
+  const isNested = element.kind === 'array' || (!mayBeArray(element) && values.some(Array.isArray));
   const texts: (string | null)[] = [];
   for (const value of values) {
     const text =

@@ -1,9 +1,11 @@
 /**
- * Parsers of a connection for texts of which the driver's own would lose a part: microseconds of moments in arrays,
- * infinite intervals, and clocks without a zone, which it would read in the zone of the process. Parsers that the
+ * Parsers of a connection for texts of which the driver's own would lose a part: microseconds of moments in arrays and ranges,
+ * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Parsers that the
  * user has set with `pg.types.setTypeParser` stay.
  */
-import { localDate, preciseDate } from '../../describe/exact-time.js';
+import { farDate, infiniteOf, localDate, preciseDate, toExpandedYear } from '../../describe/exact-time.js';
+import { parseRange } from '../../describe/range-value.js';
+import { isFarNumber } from '../../schema/json-value.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 
 /** A client of the driver. Another one than pg's may have no parsers of its own. */
@@ -13,94 +15,113 @@ export interface ParsingClient {
 }
 
 /** Types by their numbers, which are the same in every PostgreSQL (`pg_type.dat`). */
-const OID = Object.freeze({ interval: 1186, intervals: 1187, moments: 1185, local: 1114, locals: 1115 });
+const TEXTS = 1009;
 
-/**
- * Gives the connection its parsers.
- *
- * @param zone the one that Sequelize writes in; the driver would read a clock without a zone in that of the process
- */
-export function parseExactly(client: ParsingClient, zone: string): void {
-  replaceParser(client, OID.local, '2026-01-31 08:00:00', localParser(zone));
-  replaceParser(client, OID.locals, '{"2026-01-31 08:00:00"}', localsParser(zone));
-  replaceParser(client, OID.moments, '{"2026-01-31 08:00:00+00"}', momentsParser);
-  replaceParser(client, OID.interval, '1 day', intervalParser);
-  replaceParser(client, OID.intervals, '{"1 day"}', intervalsParser);
+/** A type, of which only the driver's and Sequelize's own parsers make an object, or an infinite number, of the sample. */
+interface ExactType {
+  readonly oid: number;
+  readonly array: number;
+  readonly sample: string;
+  /** @param parse the one of the driver */
+  readonly value: (parse: TextParser) => TextParser;
+  /** The parser of an element. Default: as that of a value. */
+  readonly element?: (parse: TextParser) => TextParser;
 }
 
-/** @param sample a text of which only the driver's own parser makes an object that is no array of texts */
-function replaceParser(
-  client: ParsingClient,
-  oid: number,
-  sample: string,
-  wrap: (parse: TextParser) => TextParser,
-): void {
-  const parse = client.getTypeParser?.(oid, 'text');
-  if (parse && isOfDriver(parse, sample)) client.setTypeParser?.(oid, 'text', wrap(parse));
+/**
+ * @param zone the one that Sequelize writes in; the driver would read a clock without a zone in that of the process
+ * @param parseMoment the driver's parser of a moment
+ */
+function exactTypes(zone: string, parseMoment: TextParser): readonly ExactType[] {
+  const local = (parse: TextParser): TextParser => {
+    return (text) => localDate(text, zone) ?? parse(text);
+  };
+  const range = (toBound: TextParser) => (): TextParser => (text) => parseRange(text, toBound);
+  const infinite: TextParser = (text) => infiniteOf(text) ?? text;
+  const moment = '2026-01-31 08:00:00';
+  return [
+    { oid: 1114, array: 1115, sample: moment, value: local },
+    { oid: 1184, array: 1185, sample: `${moment}+00`, value: farMoment, element: preciseMoment },
+    { oid: 1186, array: 1187, sample: '1 day', value: infiniteInterval },
+    { oid: 114, array: 199, sample: '1e400', value: farNumbers },
+    { oid: 3802, array: 3807, sample: '1e400', value: farNumbers },
+    { oid: 3908, array: 3909, sample: '(,)', value: range(local(infinite)) },
+    { oid: 3910, array: 3911, sample: '(,)', value: range(preciseMoment(parseMoment)) },
+    { oid: 3912, array: 3913, sample: '(,)', value: range(infinite) },
+  ];
+}
+
+/** Gives the connection its parsers. */
+export function parseExactly(client: ParsingClient, zone: string): void {
+  const parseTexts = client.getTypeParser?.(TEXTS, 'text');
+  const parseMoment = client.getTypeParser?.(1184, 'text') ?? ((text) => text);
+  for (const { oid, array, sample, value, element = value } of exactTypes(zone, parseMoment)) {
+    const parse = client.getTypeParser?.(oid, 'text');
+    const parseArray = client.getTypeParser?.(array, 'text');
+    if (!parse || !isOfDriver(parse, sample)) continue;
+    client.setTypeParser?.(oid, 'text', value(parse));
+    if (!parseTexts || !parseArray || !isOfDriver(parseArray, `{"${sample}"}`)) continue;
+    const parseElement = element(parse);
+    client.setTypeParser?.(array, 'text', (text) => mapTexts(parseTexts(text), parseElement));
+  }
 }
 
 function isOfDriver(parse: TextParser, sample: string): boolean {
   try {
     const [value] = [parse(sample)].flat();
-    return (
-      value instanceof Date || typeof (value as { toPostgres?: unknown } | null)?.toPostgres === 'function'
-    );
+    return value === Number.POSITIVE_INFINITY || (typeof value === 'object' && value !== null);
   } catch {
     return false;
   }
 }
 
-const MICROSECONDS = /\.\d{4,6}/;
-
-const momentsParser = (parse: TextParser): TextParser => {
-  return (text) =>
-    MICROSECONDS.test(text) ? replaceElements(parse(text), text, preciseElement) : parse(text);
-};
-
-function preciseElement(value: unknown, text: string): unknown {
-  const [, fraction] = /\.(\d+)/.exec(text) ?? [];
-  return value instanceof Date && fraction !== undefined ? preciseDate(value.getTime(), fraction) : value;
+/** The elements of an array of any number of dimensions. */
+function mapTexts(value: unknown, parse: TextParser): unknown {
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, parse));
+  return typeof value === 'string' ? parse(value) : value;
 }
 
-const localParser = (zone: string) => {
-  return (parse: TextParser): TextParser =>
-    (text) =>
-      localDate(text, zone) ?? parse(text);
-};
-
-const localsParser = (zone: string) => {
-  return (parse: TextParser): TextParser =>
-    (text) =>
-      replaceElements(parse(text), text, (value, element) => localDate(element, zone) ?? value);
-};
-
-const intervalParser = (parse: TextParser): TextParser => {
-  return (text) => (INFINITE.test(text) ? text : parse(text));
-};
-
-const intervalsParser = (parse: TextParser): TextParser => {
-  return (text) =>
-    replaceElements(parse(text), text, (value, element) => (INFINITE.test(element) ? element : value));
-};
-
-const INFINITE = /^-?infinity$/;
-
-/** An element of an array without braces and bounds; none of these types has a quote or a brace in its texts. */
-const ELEMENT = /"[^"]*"|[^{},"]+/g;
-
-/** The array with other elements in it, each of which is made of the driver's one and of its text. */
-function replaceElements(
-  parsed: unknown,
-  text: string,
-  replace: (value: unknown, text: string) => unknown,
-): unknown {
-  const texts = text.slice(text.indexOf('{')).match(ELEMENT) ?? [];
-  let place = 0;
-  const visit = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(visit);
-    const element = (texts[place] ?? '').replaceAll('"', '');
-    place += 1;
-    return replace(value, element);
+const farMoment = (parse: TextParser): TextParser => {
+  return (text) => {
+    const value = parse(text);
+    return isValid(value) ? value : (farDate(wireText(text.replace(/(\.\d{3})\d+/, '$1'))) ?? value);
   };
-  return visit(parsed);
+};
+
+const preciseMoment = (parse: TextParser): TextParser => {
+  return (text) => {
+    const value = parse(text);
+    if (!isValid(value)) return farDate(wireText(text)) ?? value;
+    const [, fraction] = /\.(\d+)/.exec(text) ?? [];
+    return value instanceof Date && fraction !== undefined ? preciseDate(value.getTime(), fraction) : value;
+  };
+};
+
+function isValid(value: unknown): boolean {
+  return !(value instanceof Date) || !Number.isNaN(value.getTime());
 }
+
+/** With the year and the offset of ECMAScript. */
+function wireText(text: string): string {
+  return toExpandedYear(text)
+    .replace(' ', 'T')
+    .replace(/[+-]\d\d$/, '$&:00');
+}
+
+const infiniteInterval = (parse: TextParser): TextParser => {
+  return (text) => (/^-?infinity$/.test(text) ? text : parse(text));
+};
+
+/** As they are written, numbers beyond a double are texts; else they would be null in an answer. */
+const farNumbers = (parse: TextParser): TextParser => {
+  return (text) =>
+    parse(
+      MAYBE_FAR.test(text)
+        ? text.replace(TOKEN, (token) => (isFarNumber(token) ? `"${token}"` : token))
+        : text,
+    );
+};
+
+const MAYBE_FAR = /\d{309}|[eE]\+?\d{2}/;
+/** A text or a number of JSON. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -3,7 +3,7 @@ import { canonicalOperator, operatorsOf } from '../../compile/filter-operators.j
 import { operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
-import { localText } from '../../describe/exact-time.js';
+import { isMoment, localText } from '../../describe/exact-time.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { relationNames } from '../../describe/relations.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
@@ -75,14 +75,14 @@ const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 
  * take it: that of a promise, of a function, of NaN.
  */
 export function valueText(value: unknown): string | undefined {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  if (value instanceof Date) return isMoment(value) ? value.toISOString() : undefined;
   return VALUE_TYPES.has(typeof value) && !Number.isNaN(value) ? String(value) : undefined;
 }
 
 /** The same for an attribute of a type: a number beyond 2^53 may be a rounded one, and name the row of another tenant. */
 export function exactText(type: ColumnType | undefined, value: unknown): string | undefined {
   if (type?.kind === 'date' && type.zone !== undefined && value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? undefined : localText(value, type.zone);
+    return isMoment(value) ? localText(value, type.zone) : undefined;
   }
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value) && type?.kind !== 'float';
   return isRounded ? undefined : valueText(value);

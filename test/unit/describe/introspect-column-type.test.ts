@@ -57,7 +57,11 @@ const CASES: readonly (readonly [label: string, dataType: DataType, expected: Co
   ['BLOB', DataTypes.BLOB, { kind: 'blob' }],
   ['VIRTUAL', DataTypes.VIRTUAL, { kind: 'virtual' }],
   ['VIRTUAL(STRING)', DataTypes.VIRTUAL(DataTypes.STRING, ['name']), { kind: 'virtual' }],
-  ['RANGE', DataTypes.RANGE(DataTypes.INTEGER), { kind: 'other', sqlType: 'RANGE' }],
+  [
+    'RANGE',
+    DataTypes.RANGE(DataTypes.DATE),
+    { kind: 'other', sqlType: 'RANGE', bound: { kind: 'date', isPrecise: true } },
+  ],
   ['GEOMETRY', DataTypes.GEOMETRY('POINT', 4326), { kind: 'other', sqlType: 'GEOMETRY' }],
   ['GEOGRAPHY', DataTypes.GEOGRAPHY, { kind: 'other', sqlType: 'GEOGRAPHY' }],
   ['CIDR', DataTypes.CIDR, { kind: 'other', sqlType: 'CIDR' }],

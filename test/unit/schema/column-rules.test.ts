@@ -241,7 +241,7 @@ const CASES: readonly {
   },
   {
     label: 'a range',
-    type: { kind: 'other', sqlType: 'RANGE' },
+    type: { kind: 'other', sqlType: 'RANGE', bound: INT4 },
     accepted: [[], [1, 2], ['a', null], [{ value: 1, inclusive: false }, { value: null }], [{}, 'x']],
     refused: [
       [1, 'isRange'],
@@ -257,6 +257,16 @@ const CASES: readonly {
       [[1, { toString: 1 }], 'isRange'],
       [['\0', null], 'isStorableJson'],
       [[1, 1e99], 'isJsonNumber'],
+    ],
+  },
+  {
+    label: 'a range of moments',
+    type: { kind: 'other', sqlType: 'RANGE', bound: { kind: 'date', isPrecise: true } },
+    accepted: [[], [null, 'infinity'], ['-infinity', { value: new Date(0), inclusive: true }]],
+    refused: [
+      [['2026-01-31T08:00:00', null], 'isRange'],
+      [[null, { value: '2026-01-31' }], 'isRange'],
+      [[new Date(Number.NaN), null], 'isRange'],
     ],
   },
   {

@@ -10,11 +10,14 @@ const CASES: readonly (readonly [type: ColumnType, sql: string])[] = [
   [{ kind: 'bigint' }, '"a"::text IS DISTINCT FROM $1::text'],
   [{ kind: 'float', maximum: 1 }, '"a"::text::float8 IS DISTINCT FROM $1::float8'],
   [{ kind: 'date' }, `date_trunc('milliseconds', "a") IS DISTINCT FROM $1::timestamptz`],
-  [{ kind: 'json' }, '"a"::jsonb IS DISTINCT FROM $1::jsonb'],
-  [{ kind: 'array', element: { kind: 'uuid' } }, '"a" IS DISTINCT FROM $1'],
+  [{ kind: 'json' }, `coalesce("a"::jsonb, 'null') IS DISTINCT FROM coalesce($1::jsonb, 'null')`],
+  [
+    { kind: 'array', element: { kind: 'uuid' } },
+    'to_jsonb("a") IS DISTINCT FROM to_jsonb(CASE WHEN false THEN "a" ELSE $1 END)',
+  ],
   [
     { kind: 'array', element: { kind: 'array', element: { kind: 'decimal', precision: null, scale: null } } },
-    '"a"::text[] IS DISTINCT FROM $1::text[]',
+    'to_jsonb("a"::text[]) IS DISTINCT FROM to_jsonb($1::text[])',
   ],
   [{ kind: 'boolean' }, '"a" IS DISTINCT FROM $1'],
 ];

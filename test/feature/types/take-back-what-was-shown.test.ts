@@ -1,0 +1,271 @@
+/** Values that JavaScript cannot hold: an answer has all of each, and a change with what was shown leaves the row as it is. */
+import { expect } from 'chai';
+import { QueryTypes, type DataType as Type } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+const FAR = `1${'0'.repeat(400)}`;
+const bounds = (lower: unknown, upper: unknown, ends = '[)') => [
+  { value: lower, inclusive: ends[0] === '[' },
+  { value: upper, inclusive: ends[1] === ']' },
+];
+
+interface Kind {
+  readonly type: Type;
+  /** The type of the column. Default: Sequelize's own for the attribute. */
+  readonly column?: string;
+  /** SQL of values, and how they are shown. */
+  readonly values: readonly (readonly [sql: string, shown: unknown])[];
+  /** True where the text that is shown is all that there is, so that another row can be given it. */
+  readonly isWhole?: boolean;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  moment: {
+    type: DataType.DATE,
+    isWhole: true,
+    values: [
+      [`'275761-01-01 00:00:00+00'`, '+275761-01-01T00:00:00.000Z'],
+      [`'294276-12-31 23:59:59.999+00'`, '+294276-12-31T23:59:59.999Z'],
+      [`'4713-01-01 00:00:00+00 BC'`, '-004712-01-01T00:00:00.000Z'],
+    ],
+  },
+  micros: {
+    type: DataType.DATE,
+    values: [
+      [`'294276-12-31 23:59:59.999999+00'`, '+294276-12-31T23:59:59.999Z'],
+      [`'2026-01-31 08:00:00.123456+00'`, '2026-01-31T08:00:00.123Z'],
+    ],
+  },
+  local: {
+    type: DataType.DATE,
+    column: 'timestamp',
+    isWhole: true,
+    values: [[`'294276-12-31 23:59:59.999999'`, '+294276-12-31T23:59:59.999999']],
+  },
+  moments: {
+    type: DataType.ARRAY(DataType.DATE),
+    isWhole: true,
+    values: [
+      [
+        `'{{"275761-01-01 00:00:00.000001+00",infinity},{NULL,"2026-01-31 08:00:00.123456+00"}}'`,
+        [
+          ['+275761-01-01T00:00:00.000001Z', 'infinity'],
+          [null, '2026-01-31T08:00:00.123456Z'],
+        ],
+      ],
+    ],
+  },
+  during: {
+    type: DataType.RANGE(DataType.DATE),
+    isWhole: true,
+    values: [
+      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, bounds('2026-01-31T08:00:00.123456Z', 'infinity')],
+      [`'(-infinity,]'`, bounds('-infinity', null, '()')],
+      [
+        `'("0044-03-15 12:00:00+00 BC","275761-01-01 00:00:00+00"]'`,
+        bounds('-000043-03-15T12:00:00.000Z', '+275761-01-01T00:00:00.000Z', '(]'),
+      ],
+      [`'empty'`, []],
+    ],
+  },
+  meanwhile: {
+    type: DataType.RANGE(DataType.DATE),
+    column: 'tsrange',
+    isWhole: true,
+    values: [
+      [
+        `'["2026-01-31 08:00:00.123456","12026-01-31 08:00:00")'`,
+        bounds('2026-01-31T08:00:00.123456', '+012026-01-31T08:00:00.000'),
+      ],
+    ],
+  },
+  days: {
+    type: DataType.RANGE(DataType.DATEONLY),
+    isWhole: true,
+    values: [
+      [`'["0044-03-15 BC",12026-01-01)'`, bounds('-000043-03-15', '+012026-01-01')],
+      [`'[-infinity,infinity]'`, bounds('-infinity', 'infinity', '[]')],
+    ],
+  },
+  prices: {
+    type: DataType.RANGE(DataType.DECIMAL),
+    isWhole: true,
+    values: [[`'[1.50,NaN]'`, bounds('1.50', 'NaN', '[]')]],
+  },
+  times: {
+    type: DataType.ARRAY(DataType.RANGE(DataType.DATE)),
+    isWhole: true,
+    values: [
+      [
+        `ARRAY['["2026-01-31 08:00:00.123456+00",infinity)', NULL, 'empty']::tstzrange[]`,
+        [bounds('2026-01-31T08:00:00.123456Z', 'infinity'), null, []],
+      ],
+    ],
+  },
+  named: {
+    type: 'TSTZRANGE' as never,
+    isWhole: true,
+    values: [
+      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, '["2026-01-31T08:00:00.123456Z","infinity")'],
+      [`'empty'`, 'empty'],
+    ],
+  },
+  several: {
+    type: 'TSTZMULTIRANGE' as never,
+    isWhole: true,
+    values: [
+      [`'{["2026-01-31 08:00:00.123456+00",infinity)}'`, '{["2026-01-31 08:00:00.123456+00",infinity)}'],
+    ],
+  },
+  place: { type: 'POINT' as never, isWhole: true, values: [[`'(-0,1e300)'`, '(-0,1e+300)']] },
+  doc: {
+    type: DataType.JSONB,
+    values: [
+      [`'null'`, null],
+      [`'${FAR}'`, FAR],
+      [`'{"a": [1, -1e400], "b": "1e400"}'`, { a: [1, `-${FAR}`], b: '1e400' }],
+      [`'12345678901234567890'`, 12345678901234567000],
+      [`'{"a": 0.300000000000000041}'`, { a: 0.30000000000000004 }],
+      [`'1.10'`, 1.1],
+    ],
+  },
+  text: {
+    type: DataType.JSON,
+    values: [
+      [`'null'`, null],
+      [`'{"a":1e400, "b\\"1e999": 1e5}'`, { a: '1e400', 'b"1e999': 100000 }],
+    ],
+  },
+  parts: {
+    type: DataType.ARRAY(DataType.JSONB),
+    values: [[`ARRAY['null', NULL, '1e400']::jsonb[]`, [null, null, FAR]]],
+  },
+  wholes: {
+    type: DataType.ARRAY(DataType.INTEGER),
+    values: [
+      [`'[0:1]={1,NULL}'`, [1, null]],
+      [
+        `'[2:3][1:2]={{1,2},{3,4}}'`,
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+    ],
+  },
+  words: { type: DataType.ARRAY(DataType.TEXT), values: [[`'[0:1]={"=","{"}'`, ['=', '{']]] },
+  exacts: { type: DataType.ARRAY(DataType.DECIMAL), values: [[`'[-1:0]={1.50,NaN}'`, ['1.50', 'NaN']]] },
+  floats: {
+    type: DataType.ARRAY(DataType.DOUBLE),
+    values: [[`'[0:2]={1.5,NaN,-0}'`, [1.5, 'NaN', 0]]],
+  },
+  sizes: { type: DataType.ARRAY(DataType.ENUM('s', 'm')), values: [[`'[0:0]={s}'`, ['s']]] },
+};
+
+function modelOf(name: string, type: Type): ModelClass {
+  class Kept extends Model {}
+  Column(DataType.INTEGER)(Kept.prototype, 'id');
+  PrimaryKey(Kept.prototype, 'id');
+  Column(type)(Kept.prototype, 'value');
+  Column(DataType.TEXT)(Kept.prototype, 'note');
+  Object.defineProperty(Kept, 'name', { value: name });
+  Table({ tableName: name, timestamps: false })(Kept);
+  Crud({ prefix: `/${name}`, endpoints: ['list', 'read', 'create', 'update', 'replace', 'updateMany'] })(
+    Kept,
+  );
+  return Kept;
+}
+
+describe('a value that is sent back as it was shown', () => {
+  let site: TestApp;
+  let agent: TestApp['agent'];
+  const query = (text: string) => site.engine.sequelize.query(text);
+
+  before(async () => {
+    const models = Object.entries(KINDS).map(([name, { type }]) => modelOf(name, type));
+    site = await startTestApp({ models, bootstrap: { models: [] } });
+    for (const [name, { column }] of Object.entries(KINDS)) {
+      if (column) await query(`ALTER TABLE ${name} ALTER value TYPE ${column} USING NULL::${column}`);
+    }
+    ({ agent } = await buildApp({ models, indexAdvice: false }));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  async function stored(table: string): Promise<(string | null)[]> {
+    const text = `SELECT value::text FROM ${table} ORDER BY id`;
+    const rows = await site.engine.sequelize.query<{ value: string | null }>(text, {
+      type: QueryTypes.SELECT,
+    });
+    return rows.map(({ value }) => value);
+  }
+
+  for (const [name, { values, isWhole }] of Object.entries(KINDS)) {
+    for (const [sql, shown] of values) {
+      it(`stays: ${name} ${sql.slice(0, 60)}`, async () => {
+        await query(
+          `TRUNCATE ${name}; INSERT INTO ${name} VALUES (1, ${sql}), (2, ${sql}), (3, ${sql}), (4, ${sql})`,
+        );
+        const before = await stored(name);
+        const { items } = (await agent.get(`/${name}?sort=id`)).body;
+        expect(items.map(({ value }: { value: unknown }) => value)).to.deep.equal([
+          shown,
+          shown,
+          shown,
+          shown,
+        ]);
+        expect((await agent.get(`/${name}/1`)).body.value).to.deep.equal(shown);
+        for (const answer of [
+          await agent.patch(`/${name}/1`).send({ value: shown }),
+          await agent.patch(`/${name}/2`).send({ value: shown, note: 'new' }),
+          await agent.put(`/${name}/3`).send({ value: shown, note: 'new' }),
+        ])
+          expect([answer.status, answer.body.value], answer.text).to.deep.equal([200, shown]);
+        const many = await agent.patch(`/${name}`).send([{ id: 4, value: shown, note: 'new' }]);
+        expect(many.status, many.text).to.equal(200);
+        expect(await stored(name)).to.deep.equal(before);
+        if (!isWhole) return;
+        await query(`UPDATE ${name} SET value = NULL WHERE id = 1`);
+        expect((await agent.patch(`/${name}/1`).send({ value: shown })).body.value).to.deep.equal(shown);
+        expect((await agent.post(`/${name}`).send({ id: 5, value: shown })).status).to.equal(201);
+        expect(new Set(await stored(name))).to.deep.equal(new Set(before));
+      });
+    }
+  }
+
+  it('is replaced by null, and by another value that differs in a microsecond, a bound or a digit', async () => {
+    for (const [name, from, to] of [
+      ['moment', '+275761-01-01T00:00:00.000Z', '+275761-01-01T00:00:00.001Z'],
+      ['moments', ['2026-01-31T08:00:00.123456Z'], ['2026-01-31T08:00:00.123457Z']],
+      ['during', bounds('2026-01-31T08:00:00.123456Z', null), bounds('2026-01-31T08:00:00.123457Z', null)],
+      ['during', bounds('2026-01-31T08:00:00.000Z', null), bounds('2026-01-31T08:00:00.000Z', 'infinity')],
+      ['days', bounds('2026-01-31', null), bounds('2026-01-30', null)],
+      ['doc', { a: 0.30000000000000004 }, { a: 0.3 }],
+      ['doc', FAR, `${FAR}0`],
+      ['parts', [null], ['a']],
+      ['wholes', [1, 2], [2, 1]],
+    ] as const) {
+      await query(`TRUNCATE ${name}`);
+      await agent.post(`/${name}`).send({ id: 1, value: from });
+      for (const value of [to, null, from, null]) {
+        const { status, body } = await agent.patch(`/${name}/1`).send({ value });
+        expect([status, body.value], name).to.deep.equal([200, value]);
+        expect((await agent.get(`/${name}/1`)).body.value).to.deep.equal(value);
+      }
+    }
+  });
+
+  it('is refused where a moment of a range has an offset that is lacking, or is one too many', async () => {
+    for (const [name, value] of [
+      ['during', ['2026-01-31T08:00:00', null]],
+      ['during', ['2026-01-31', null]],
+      ['meanwhile', bounds('2026-01-31T08:00:00Z', null)],
+    ] as const) {
+      const { status, body } = await agent.post(`/${name}`).send({ id: 9, value });
+      expect([status, body.errors?.[0].pointer], name).to.deep.equal([422, '/value']);
+    }
+  });
+});
