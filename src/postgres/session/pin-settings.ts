@@ -25,6 +25,7 @@ const PINNED: Readonly<Record<string, string>> = {
   array_nulls: 'on',
   transform_null_equals: 'off',
   xmloption: 'content',
+  quote_all_identifiers: 'off',
 };
 
 const SET_PINNED = Object.entries(PINNED)

@@ -58,6 +58,7 @@ const STRANGE: readonly string[] = [
   "bytea_output = 'escape'",
   'standard_conforming_strings = off',
   'array_nulls = off',
+  'quote_all_identifiers = on',
   "TimeZone = 'Asia/Kolkata'",
 ];
 const PING = {
@@ -118,7 +119,7 @@ describe('settings of a role', () => {
       models: [Gauge],
       database: { url: database.url, drop: async () => {} },
       engine: { createAll: false },
-      bootstrap: { indexAdvice: false },
+      bootstrap: { indexAdvice: false, strictTypes: true },
     });
     await expectSame(site.agent);
   });
