@@ -4,6 +4,7 @@ import { unseenOf } from '../../describe/unseen-values.js';
 import type { InsertMany, Reference, Selection, UpdateMany } from '../../operation/operation.js';
 import type { StatementTarget } from '../../postgres/connections/statement-target.js';
 import type { TextRow } from '../../postgres/protocol/batch.js';
+import { isOfChangedTable } from '../../postgres/protocol/prepared-statement.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
@@ -70,9 +71,24 @@ export class ManyRows {
 
   /** Inserts rows, and gives them in the order asked. */
   async insert(
-    { rows, references = [], returning }: InsertMany,
+    operation: InsertMany,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
+  ): Promise<ManyRowsWritten | null> {
+    try {
+      return await this.#insert(operation, slots, on);
+    } catch (error) {
+      // A table that was made anew has another sequence for its keys.
+      const { parent = error } = error as { readonly parent?: unknown };
+      if (!isOfChangedTable(parent)) throw error;
+      return this.#insert(operation, slots, on);
+    }
+  }
+
+  async #insert(
+    { rows, references = [], returning }: InsertMany,
+    slots: Slots,
+    on: StatementTarget,
   ): Promise<ManyRowsWritten | null> {
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {

@@ -111,11 +111,13 @@ export function isStale(error: unknown): boolean {
 
 /**
  * True where PostgreSQL refuses a statement, and would for ever: its results have other types than when it was
- * prepared, or its parameters other ones than the columns have now.
+ * prepared, its parameters other ones than the columns have now, or the sequence of its keys is that of a table before this one.
  */
 export function isOfChangedTable(error: unknown): boolean {
   const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
-  return (code === '0A000' && routine === 'RevalidateCachedQuery') || outdated.has(error as object);
+  const isRefused =
+    (code === '0A000' && routine === 'RevalidateCachedQuery') || outdated.has(error as object);
+  return isRefused || (code === 'XX000' && routine === 'relation_open');
 }
 
 /** Errors of statements whose parameters may have the types of columns that were changed. */

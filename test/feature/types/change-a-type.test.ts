@@ -1,6 +1,6 @@
 /** A migration changes the type of a column while an application runs: statements that connections have prepared are prepared again. */
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -42,12 +42,24 @@ const CHANGES = [
   ['varchar(3)', 'varchar(9)', kind(DataType.STRING(9)), 'abc', 'abcdef'],
 ] as const;
 
+@Crud({ prefix: '/kinds', endpoints: ['create', 'createMany'] })
+@Table({ tableName: 'kinds', timestamps: false })
+class Counted extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare v: string | null;
+}
+
 except(OF_MANY).describe('a type that is changed', () => {
   let site: TestApp;
 
   before(async () => {
     site = await startTestApp({
-      models: CHANGES.map(([, , model]) => model),
+      models: [...CHANGES.map(([, , model]) => model), Counted],
       engine: { createAll: false },
       bootstrap: { models: [], logger: new CapturedLog() },
     });
@@ -93,6 +105,30 @@ except(OF_MANY).describe('a type that is changed', () => {
         expect(after[7]).to.deep.equal([200, value]);
       });
     }
+  }
+
+  for (const fastPath of [true, false]) {
+    it(`of a table that is made anew, with another sequence for its keys, is taken over, too, fastPath ${fastPath}`, async () => {
+      const table = 'DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id serial PRIMARY KEY, v text)';
+      const { agent } = await buildApp({
+        models: [Counted],
+        fastPath,
+        logger: new CapturedLog(),
+        indexAdvice: false,
+      });
+      for (let round = 0; round < 2; round += 1) {
+        await execute(table);
+        const many = await agent.post('/kinds').send([{ v: 'a' }, { v: 'b' }]);
+        expect([many.status, many.body.items]).to.deep.equal([
+          201,
+          [
+            { id: 1, v: 'a' },
+            { id: 2, v: 'b' },
+          ],
+        ]);
+        expect((await agent.post('/kinds').send({ v: 'c' })).body).to.deep.equal({ id: 3, v: 'c' });
+      }
+    });
   }
 
   it('is no reason to repeat what a client or a trigger is to blame for', async () => {
