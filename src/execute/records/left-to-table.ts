@@ -1,6 +1,7 @@
 /** New records of Sequelize's whose table fills in, or makes, what they have no value for. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { versionOf } from '../../describe/attribute-notes.js';
 import { isFilled, isGenerated, type RecordInfo } from '../../describe/model-info.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 
@@ -22,16 +23,27 @@ export function leavingToTable<M extends Model>(
 ): Creation<M> {
   const absent = [...attributes.values()].filter(({ name }) => values[name] === undefined);
   const left = absent.filter((each) => isGenerated(each) || (isFilled(each) && !each.hasDefault));
-  if (left.length === 0) return { model, options: {} };
+  const version = absent.find(({ name, hasDefault }) => name === versionOf(model) && !hasDefault)?.name;
+  if (left.length === 0 && version === undefined) return { model, options: {} };
   const names = left.map(({ name }) => name);
   // Sequelize's types of a model's values are open here.
   const build = (...args: unknown[]): M => {
     const record = Reflect.apply(model.build, model, args) as M;
     for (const name of names) delete (record.dataValues as Record<string, unknown>)[name];
+    if (version !== undefined) keepReturned(record, version);
     return record;
   };
   const leaving = new Proxy(model, {
     get: (target, key, receiver) => (key === 'build' ? build : Reflect.get(target, key, receiver)),
   });
   return { model: leaving, options: { skip: names } };
+}
+
+/** Sequelize puts the version that it has sent, which may be none, in the place of the one that came back with the row. */
+function keepReturned({ dataValues }: Model, version: string): void {
+  let kept: unknown;
+  const set = (value: unknown): void => {
+    if (value !== undefined) kept = value;
+  };
+  Object.defineProperty(dataValues, version, { get: () => kept, set, enumerable: true, configurable: true });
 }

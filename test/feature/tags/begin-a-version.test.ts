@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -27,6 +29,21 @@ class Sheet extends Kept {}
 @Crud({ prefix: '/hooked', endpoints: [...ENDPOINTS], ifMatch: 'required' })
 @Table({ ...COUNTED, tableName: 'hooked', hooks: { beforeUpdate() {}, beforeDestroy() {} } })
 class Hooked extends Kept {}
+
+/** They declare their version, as existing tables have it: it may be NULL, or have a default of the table's own. */
+@Crud({ prefix: '/declared', endpoints: ['read', 'create'] })
+@Table({ tableName: 'declared', timestamps: false, version: 'lock' })
+class Declared extends Kept {
+  @Column({ type: DataType.INTEGER, field: 'lock no' })
+  declare lock: number | null;
+}
+
+@Crud({ prefix: '/declared-hooked', endpoints: ['read', 'create'] })
+@Table({ tableName: 'declared', timestamps: false, version: 'lock', hooks: { beforeCreate() {} } })
+class DeclaredHooked extends Kept {
+  @Column({ type: DataType.INTEGER, field: 'lock no' })
+  declare lock: number | null;
+}
 
 @Crud({ prefix: '/many', endpoints: ['list', 'createMany', 'updateMany'], filterAllow: ['text'] })
 @Table({ ...COUNTED, tableName: 'many' })
@@ -128,6 +145,31 @@ describe('a row without a version', () => {
     });
     expect(tagOf(refused)).to.equal('"0"');
   });
+});
+
+describe('a new row with a declared version', () => {
+  for (const [what, column, lock] of [
+    ['without a default', '"lock no" int', null],
+    ['with a default of its table', '"lock no" int DEFAULT 7', 7],
+  ] as const) {
+    it(`${what} is answered as it is read`, async () => {
+      await using site = await startTestApp({
+        models: [Declared, DeclaredHooked],
+        engine: { createAll: false },
+        bootstrap: { indexAdvice: false, models: [], logger: new CapturedLog() },
+      });
+      await site.engine.sequelize.query(
+        `CREATE TABLE declared (id int PRIMARY KEY, text varchar(20) NOT NULL, ${column})`,
+      );
+      const { agent } = await buildApp({ models: [Declared, DeclaredHooked], indexAdvice: false });
+      for (const [id, path] of ['/declared', '/declared-hooked'].entries()) {
+        const made = await agent.post(path).send({ id, text: 'new' });
+        expect([made.status, made.body]).to.deep.equal([201, { id, text: 'new', lock }]);
+        expect(tagOf(made)).to.equal(`"${lock}"`);
+        expect((await agent.get(`${path}/${id}`)).body).to.deep.equal(made.body);
+      }
+    });
+  }
 });
 
 except(OF_MANY).describe('rows without a version', () => {
