@@ -130,6 +130,24 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
   };
 }
 
+/** The largest numbers of narrow columns, by type. */
+const LARGEST: Readonly<Record<string, number>> = Object.freeze({ smallint: 32_767, integer: 2_147_483_647 });
+
+/** False for a value that the column cannot hold, as far as the catalogue has said; a model may declare a wider type. */
+function isHeld(value: unknown, { found: column }: AttributeInfo): boolean {
+  const largest = column && LARGEST[column.baseType];
+  if (largest !== undefined) return Number(value) <= largest && Number(value) >= -largest - 1;
+  const [, length] = (typeof value === 'string' && /^character.*\((\d+)\)$/.exec(column?.type ?? '')) || [];
+  return length === undefined || [...(value as string)].length <= Number(length);
+}
+
+function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
+  return (raw) => {
+    const parsed = parser(raw);
+    return parsed.kind === 'id' && !isHeld(parsed.value, primaryKey) ? IMPOSSIBLE : parsed;
+  };
+}
+
 /** The parser of a model's ids and their kind, or the problem that stands in its way. */
 export function compileId(
   modelName: string,
@@ -144,7 +162,7 @@ export function compileId(
   });
   if (idType === undefined) {
     const derived = derivedParser(primaryKey);
-    if (derived) return { ...derived, problems: [] };
+    if (derived) return { ...derived, parser: withinColumn(derived.parser, primaryKey), problems: [] };
     return refuse(
       `the primary key '${attribute}' is of type ${type.kind}, which no path segment can hold; ` +
         'give @Crud an idType function that reads it.',
@@ -152,7 +170,10 @@ export function compileId(
   }
   const name = nameOf(idType);
   if (name) {
-    if (fits(name, type)) return { parser: namedParser(name, type), kind: name, problems: [] };
+    if (fits(name, type)) {
+      const parser = withinColumn(namedParser(name, type), primaryKey);
+      return { parser, kind: name, problems: [] };
+    }
     return refuse(
       `idType '${name}' does not fit the primary key '${attribute}', which is of type ${type.kind}; ${adviceFor(type)}.`,
     );

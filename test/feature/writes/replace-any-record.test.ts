@@ -4,6 +4,7 @@ import { literal } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, crudController, EVERYTHING } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -101,6 +102,23 @@ class Seat extends Model {
   declare place: number;
 }
 
+/** Keys whose columns, in tables that exist, are narrower than the model says. */
+@Crud({ endpoints: [...ENDPOINTS, 'delete'] })
+@Table({ tableName: 'small', timestamps: false })
+class Small extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.BIGINT })
+  declare id: string;
+}
+
+@Crud({ endpoints: [...ENDPOINTS, 'delete'] })
+@Table({ tableName: 'short', timestamps: false })
+class Short extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(50) })
+  declare id: string;
+}
+
 const TABLES = ['seats', 'accounts', 'traced', 'parted', 'shared', 'profiles', 'made_accounts'];
 
 describe('a PUT of any record', () => {
@@ -150,6 +168,30 @@ describe('a PUT of any record', () => {
     }
     expect((await site.agent.put('/parteds/x').send({})).status).to.equal(400);
     expect(await Parted.count()).to.equal(0);
+  });
+
+  it('is refused with a key that only the column cannot hold, and such a key is missing elsewhere', async () => {
+    await using narrow = await startTestApp({
+      models: [Small, Short],
+      engine: { createAll: false },
+      bootstrap: { models: [], logger: new CapturedLog() },
+    });
+    await narrow.engine.sequelize.query(
+      'CREATE TABLE small (id smallint PRIMARY KEY); CREATE TABLE short (id varchar(3) PRIMARY KEY)',
+    );
+    const { agent } = await buildApp({ models: [Small, Short], logger: new CapturedLog() });
+    const detail = 'id is beyond the range of ids.';
+    for (const [path, held, tooMuch] of [
+      ['/smalls', '32767', '32768'],
+      ['/smalls', '-32768', '-32769'],
+      ['/shorts', 'äöü', 'abcd'],
+    ] as const) {
+      expect((await agent.put(encodeURI(`${path}/${held}`)).send({})).status, held).to.equal(201);
+      const refused = await agent.put(`${path}/${tooMuch}`).send({});
+      expectIssue(refused, 422, { pointer: '/id', code: 'id', detail });
+      expect((await agent.get(`${path}/${tooMuch}`)).status, tooMuch).to.equal(404);
+      expect((await agent.delete(`${path}/${tooMuch}`)).status, tooMuch).to.equal(404);
+    }
   });
 
   it('may have a value that is unique at the commit', async () => {
