@@ -1,4 +1,5 @@
 /** `bootstrap`: the phases in their order, one call a line. */
+
 import type { Express } from 'express';
 import { RowSecurity } from './access/row-security.js';
 import { compilePlan } from './compile/compile-plan.js';
@@ -42,7 +43,7 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
-import { pinSettings } from './postgres/session/pin-settings.js';
+import { pinSettings } from './postgres/index.js';
 import { setLogger } from './request/application-logger.js';
 import { rememberRoutes } from './request/describe-path.js';
 import { writtenFilterProblems } from './request/query/written-filters.js';

@@ -8,22 +8,27 @@ import type { ModelClass } from './declare/crud-options.js';
 import { refusedOptions } from './execute/customization/refused-options.js';
 import { createOwnTables } from './inspect/key-tables.js';
 import { modelProblems } from './inspect/model-problems.js';
-import { dealReads } from './postgres/connections/deal-reads.js';
-import { checkConnections } from './postgres/engine/check-connections.js';
-import type { ClickHouseClient, Cluster, Redis } from './postgres/engine/client-types.js';
-import { connectionAdvice } from './postgres/engine/connection-advice.js';
 import {
   type AddressDefaults,
+  type ClickHouseClient,
+  type Cluster,
+  checkConnections,
+  checkParts,
+  chooseHosts,
+  connectionAdvice,
+  dealReads,
+  type Engine,
+  EngineSequelize,
+  holdInstance,
+  openEngine,
+  ownerProblems,
   type PostgresAddress,
+  type Redis,
   readConnectionString,
-} from './postgres/engine/connection-string.js';
-import { checkParts, type Engine, openEngine } from './postgres/engine/engine.js';
-import { untilConnected } from './postgres/engine/optional-client.js';
-import { timeoutDriver } from './postgres/protocol/timeout-client.js';
-import { chooseHosts } from './postgres/session/choose-host.js';
-import { EngineSequelize } from './postgres/session/engine-sequelize.js';
-import { warnOf } from './postgres/session/engine-warnings.js';
-import { holdInstance, ownerProblems } from './postgres/session/model-registry.js';
+  timeoutDriver,
+  untilConnected,
+  warnOf,
+} from './postgres/index.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { flagProblems, listProblems } from './util/option-problems.js';
 

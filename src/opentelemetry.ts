@@ -2,6 +2,7 @@
  * Spans and metrics of OpenTelemetry, from the channels of `diagnostics/`: `import { … } from 'crud-controllers/opentelemetry'`. Names
  * are those of its semantic conventions for HTTP and databases.
  */
+
 import {
   type Attributes,
   type Context,
@@ -24,7 +25,7 @@ import {
 } from './diagnostics/channels.js';
 import { errorType } from './diagnostics/error-type.js';
 import { setOperationScope } from './diagnostics/trace-operation.js';
-import { isTraced } from './postgres/protocol/traced-batch.js';
+import { isTraced } from './postgres/index.js';
 import { requestId } from './request/request-id.js';
 import { problemOf } from './respond/exception-handler.js';
 

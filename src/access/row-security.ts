@@ -1,9 +1,10 @@
 /** The settings of each request, by which the row security of PostgreSQL knows who asks. */
+
 import type { Request, RequestHandler } from 'express';
 import type { RowSecurityOptions } from '../declare/access-options.js';
 import type { RowSecurityCheck } from '../inspect/check-row-security.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { type RequestSettings, runWithSettings, settingsOf } from '../postgres/session/session-variables.js';
+import { type RequestSettings, runWithSettings, settingsOf } from '../postgres/index.js';
 import { isPromise } from '../util/maybe.js';
 import { showValue } from '../util/option-problems.js';
 import { guarded } from './evaluate-rules.js';

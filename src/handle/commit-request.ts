@@ -1,4 +1,5 @@
 /** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
+
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { requestSettings } from '../access/row-security.js';
@@ -8,8 +9,7 @@ import { isPlainRepository, Repository } from '../execute/records/repository.js'
 import { CrudController } from '../express/resources/crud-controller.js';
 import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
-import { runOnSequelize } from '../postgres/session/session.js';
-import { runWithSettings } from '../postgres/session/session-variables.js';
+import { runOnSequelize, runWithSettings } from '../postgres/index.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { thrownValue } from '../util/describe-error.js';
 import type { PathSettings } from './decide-route.js';

@@ -7,7 +7,7 @@ import { type Group, NO_ITEMS, readItems } from '../execute/records/items-by-par
 import { countRelated, isReadByRows } from '../execute/records/read-related.js';
 import type { ShownModel } from '../express/resources/resource.js';
 import { isNumberOnly, relatedLimit } from '../operation/count.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { StatementTarget } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import type { Outcome, ShownRecords, WholeRecords } from './outcome.js';

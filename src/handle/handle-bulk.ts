@@ -1,4 +1,5 @@
 /** The story of a request that writes many records: run, shape, commit, send. A dry run is undone before the commit. */
+
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
@@ -8,7 +9,7 @@ import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { StatementTarget } from '../postgres/index.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { requestSessions } from '../request/request-sessions.js';
 import { problemBody } from '../respond/exception-handler.js';

@@ -1,4 +1,5 @@
 /** The story of a request to a generated route, compiled at the start: parse, run, shape, commit, send. */
+
 import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
@@ -10,7 +11,7 @@ import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
-import { currentSession } from '../postgres/session/session.js';
+import { currentSession } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import { existingSessions } from '../request/request-sessions.js';

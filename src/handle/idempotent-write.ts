@@ -1,4 +1,5 @@
 /** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
+
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
@@ -22,7 +23,7 @@ import type { Access } from '../operation/access.js';
 import type { AnswerDraft } from '../operation/feature.js';
 import { equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { StatementTarget } from '../postgres/index.js';
 import { requestLogger } from '../request/application-logger.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { valueText } from '../request/query/type-template.js';

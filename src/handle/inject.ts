@@ -1,4 +1,5 @@
 /** Parameter decorators for controllers: repositories, the sessions of the request, and what its resource makes of it. */
+
 import { type Action, createParamDecorator } from 'routing-controllers';
 import type { Model, Sequelize } from 'sequelize';
 import { accessRules } from '../access/reference-access.js';
@@ -7,7 +8,7 @@ import { resolveSource, type Source } from '../execute/records/resolve-source.js
 import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js';
 import { repositoryWithin } from '../express/resources/application-access.js';
 import { UNBOUND } from '../express/resources/resource-parameters.js';
-import { currentEngine } from '../postgres/engine/engine.js';
+import { currentEngine } from '../postgres/index.js';
 import { requestResource } from '../request/request-resource.js';
 import { requestSessions } from '../request/request-sessions.js';
 

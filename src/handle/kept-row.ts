@@ -1,7 +1,8 @@
 /** A row that was kept as the answer of a request: what marks it, and its values. */
+
 import { hash } from 'node:crypto';
 import { parseRecord } from '../execute/rows/record-text.js';
-import type { TextRow } from '../postgres/protocol/batch.js';
+import type { TextRow } from '../postgres/index.js';
 
 /** No JSON begins so. */
 const SIGN = '=';

@@ -1,10 +1,11 @@
 /** Rows and records, as records of an answer. */
+
 import type { ModelInfo } from '../describe/model-info.js';
 import { loadedNow } from '../execute/records/loaded-relations.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';
-import type { TextRow } from '../postgres/protocol/batch.js';
+import type { TextRow } from '../postgres/index.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import { withMembers } from '../respond/row-writer.js';
 import type { Fields, ShownRecords, WholeRecords } from './outcome.js';

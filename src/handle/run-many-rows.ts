@@ -1,4 +1,5 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
+
 import type { Endpoint } from '../declare/crud-options.js';
 import { rivalAttributes } from '../describe/order-sensitive-attributes.js';
 import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
@@ -14,8 +15,7 @@ import type {
   UpdateOperation,
 } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
-import type { TextRow } from '../postgres/protocol/batch.js';
+import type { StatementTarget, TextRow } from '../postgres/index.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Predicate } from '../request/query/predicate.js';

@@ -1,4 +1,5 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { requestSettings } from '../access/row-security.js';
@@ -25,11 +26,13 @@ import {
 import type { Inputs } from '../operation/feature.js';
 import type { Operation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
-import { currentTarget } from '../postgres/connections/current-target.js';
-import { statementRunner } from '../postgres/connections/statement-runner.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
-import { currentSession } from '../postgres/session/session.js';
-import type { RowWrite } from '../postgres/session/table-triggers.js';
+import {
+  currentSession,
+  currentTarget,
+  type RowWrite,
+  type StatementTarget,
+  statementRunner,
+} from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Maybe } from '../util/maybe.js';
 import { markOf } from './kept-row.js';

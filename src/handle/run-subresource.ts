@@ -16,7 +16,7 @@ import { hasAccessRules } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { ReadOperation } from '../operation/operation.js';
-import type { StatementTarget } from '../postgres/connections/statement-target.js';
+import type { StatementTarget } from '../postgres/index.js';
 import type { SubresourceArguments } from '../request/parse-subresource.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { perPair } from '../util/memoize-by-identity.js';

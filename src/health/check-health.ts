@@ -1,8 +1,13 @@
 /** `checkHealth`: asks all configured back ends at once, each on connections of its own. */
-import type { ClickHouseClient, Cluster, Redis } from '../postgres/engine/client-types.js';
-import { type Engine, enginesInUse } from '../postgres/engine/engine.js';
-import { separateClickHouse } from '../postgres/engine/optional-client.js';
-import { postgresServers } from '../postgres/engine/ping-postgres.js';
+import {
+  type ClickHouseClient,
+  type Cluster,
+  type Engine,
+  enginesInUse,
+  postgresServers,
+  type Redis,
+  separateClickHouse,
+} from '../postgres/index.js';
 import { throwProblems } from '../util/config-error.js';
 import { type ComponentName, HealthReport } from './health-report.js';
 import { type Ping, ProbeFailure, probe, shownReason, untilAborted } from './probe.js';

@@ -1,10 +1,10 @@
 /** Looks whether row security holds for the roles that an application connects as. */
+
 import { ConnectionError, type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { quotedTable } from '../execute/sql/quoted-table.js';
 import { identifier } from '../execute/sql/sql-fragment.js';
-import { enginesInUse } from '../postgres/engine/engine.js';
-import { plainManager } from '../postgres/session/connection-internals.js';
+import { enginesInUse, plainManager } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import type { Logger } from '../util/logger.js';
 

@@ -12,9 +12,7 @@ import {
   statementChannel,
 } from '../diagnostics/channels.js';
 import { errorType } from '../diagnostics/error-type.js';
-import type { PoolUsage } from '../postgres/connections/connection-source.js';
-import { statementRunner } from '../postgres/connections/statement-runner.js';
-import { knownManager, poolsOf } from '../postgres/session/connection-internals.js';
+import { knownManager, type PoolUsage, poolsOf, statementRunner } from '../postgres/index.js';
 import { describePath } from '../request/describe-path.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */

@@ -1,11 +1,12 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
+
 import type { Request } from 'express';
 import { askRelated, compileWantedRelations, relatedAccess } from '../access/related-access.js';
 import { compileSubresourceAccess, type SubresourceAccess } from '../access/subresource-access.js';
 import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { isHidden } from '../features/include-names.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { checkOwner } from '../postgres/session/model-registry.js';
+import { checkOwner } from '../postgres/index.js';
 import { then } from '../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
 import type { ParserSettings, RequestArguments } from './parse-request.js';

@@ -2,6 +2,7 @@
  * The database work of one request: the sessions that its parameters and its method asked for. They are committed before
  * the response is written, and rolled back on any error, and at once when the client goes away.
  */
+
 import type { Request, Response } from 'express';
 import type { ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
@@ -14,7 +15,7 @@ import {
   type RequestUnit,
 } from '../execute/records/unit-of-work.js';
 import { DatabaseSession, SNAPSHOT } from '../execute/session/database-session.js';
-import { currentSession, runInSession } from '../postgres/session/session.js';
+import { currentSession, runInSession } from '../postgres/index.js';
 import { survivable } from '../util/late-rejections.js';
 import { requestLogger } from './application-logger.js';
 

@@ -1,7 +1,7 @@
 /** Rows of texts -> JSON text, without objects in between. */
+
 import type { AttributeInfo } from '../describe/model-info.js';
-import type { TextRow } from '../postgres/protocol/batch.js';
-import type { TextParser } from '../postgres/protocol/prepared-statement.js';
+import type { TextParser, TextRow } from '../postgres/index.js';
 import { perPair } from '../util/memoize-by-identity.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';

@@ -1,6 +1,7 @@
 /** The text that PostgreSQL sent for a value -> its JSON text, by column type: the same bytes as over the driver's value. */
+
 import type { ColumnType } from '../describe/column-type.js';
-import type { TextParser } from '../postgres/protocol/prepared-statement.js';
+import type { TextParser } from '../postgres/index.js';
 import { type WireFormat, wireFormat } from './wire-format.js';
 
 /** Turns the text of a value that is not NULL into JSON text. */

@@ -1,5 +1,5 @@
 /** The process's budget of bytes that clients have not taken yet. */
-import { HEAP_LIMIT } from '../postgres/protocol/heap-limit.js';
+import { HEAP_LIMIT } from '../postgres/index.js';
 
 /** They are outside of V8's heap, and may be half as many as fit into it. */
 const MAX_UNSENT = HEAP_LIMIT / 2;

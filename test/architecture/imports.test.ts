@@ -9,6 +9,7 @@ import {
   findLooseFrameworks,
   findLooseInternals,
   findOversized,
+  findPastDoors,
   findUndeclaredPackages,
   findUnnamedExports,
   findWrongDirections,
@@ -45,6 +46,10 @@ describe('the imports of src', () => {
 
   it('go from a later phase to an earlier one only, and never to index.ts', () => {
     expectNone(findWrongDirections(source));
+  });
+
+  it('enter a room by its door', () => {
+    expectNone(findPastDoors(source));
   });
 
   it('make no circle, of types neither', () => {
@@ -168,6 +173,21 @@ describe('the rule of directions', () => {
         "express/server/a.ts:2 imports '../../compile': there is no such file in src.",
       ],
     );
+  });
+});
+
+describe('the rule of doors', () => {
+  it('names an import past a door', () => {
+    const sources = {
+      'postgres/index.ts': "export { run } from './engine/a.js';",
+      'postgres/engine/a.ts': "import { b } from '../session/b.js';",
+      'postgres/session/b.ts': '',
+      'execute/sql/a.ts': "import { run } from '../../postgres/index.js';",
+      'execute/sql/b.ts': "import type { b } from '../../postgres/session/b.js';",
+    };
+    expect(findPastDoors(modules(sources))).to.deep.equal([
+      "execute/sql/b.ts:1 imports '../../postgres/session/b.js': import it from postgres/index.ts.",
+    ]);
   });
 });
 

@@ -23,6 +23,7 @@ export const LAYERS = [
   'postgres/session',
   'postgres/connections',
   'postgres/engine',
+  'postgres',
   'execute/sql',
   'execute/paging',
   'execute/customization',
@@ -115,6 +116,22 @@ export function findWrongDirections(modules: ModuleTree): string[] {
       return [violation(file, reference, `${layerName(target)} comes after ${layerName(file)}`)];
     });
   });
+}
+
+/** Rooms that the rest of `src` enters by their `index.ts` only. */
+const ROOMS = ['postgres/'];
+
+/** Imports that pass a door by. The files that compose may. */
+export function findPastDoors(modules: ModuleTree): string[] {
+  return [...modules].flatMap(([file, { references }]) =>
+    references.flatMap((reference) => {
+      if (ROOT_FILES.includes(file)) return [];
+      const target = targetOf(file, reference, modules);
+      const room = ROOMS.find((each) => target?.startsWith(each) && !file.startsWith(each));
+      if (!room || target === `${room}index.ts`) return [];
+      return [violation(file, reference, `import it from ${room}index.ts`)];
+    }),
+  );
 }
 
 /** Imports in a circle, those of types as well. Each circle is named once. */

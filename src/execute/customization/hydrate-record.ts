@@ -3,13 +3,13 @@
  * after a query, without what its queries and constructor do on the way. They are made at once; or they read the texts of
  * their row when they are first looked at, because many are passed on by code that does not look into them.
  */
+
 import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
 import { noteInclude } from '../../describe/include-internals.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { buildableModel, valuesOfRecord } from '../../describe/sequelize-internals.js';
-import type { TextRow } from '../../postgres/protocol/batch.js';
-import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
+import type { TextParser, TextRow } from '../../postgres/index.js';
 
 /** Makes a record of a row. */
 export type Hydrate = (row: TextRow) => Model;

@@ -3,6 +3,7 @@
  * is read of Sequelize's internals tells of each. Where it does not, a scope or a hook would be passed by: then all queries are
  * Sequelize's own. The same holds for a version of pg that is not known.
  */
+
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
 import { timestampsOf, versionOf } from '../../describe/attribute-notes.js';
 import { introspectModel } from '../../describe/introspect-model.js';
@@ -16,8 +17,7 @@ import {
   SEQUELIZE_VERSION,
   scopeCondition,
 } from '../../describe/sequelize-internals.js';
-import { pgProblem } from '../../postgres/protocol/pg-internals.js';
-import { connectionManager, transactionInternals } from '../../postgres/session/connection-internals.js';
+import { connectionManager, pgProblem, transactionInternals } from '../../postgres/index.js';
 import type { Logger } from '../../util/logger.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';

@@ -1,11 +1,10 @@
 /** Customizations that take part in every query of a model: overridden methods, and settings of its instance. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { ambientTransactions, hooksOf, instanceOptions } from '../../describe/sequelize-internals.js';
-import { isInstalledPg } from '../../postgres/protocol/pg-text-query.js';
-import { knownManager } from '../../postgres/session/connection-internals.js';
-import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
+import { EngineSequelize, isInstalledPg, knownManager } from '../../postgres/index.js';
 import { ownMethods } from './class-lineage.js';
 
 /** On either path answers are made with it, and queries without it. */

@@ -1,9 +1,10 @@
 /** Binding of a repository: its model, a transaction, and the access of a request. */
+
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
-import { currentSession, type TransactionScope } from '../../postgres/session/session.js';
+import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { copyOf } from './copy-of.js';

@@ -1,4 +1,5 @@
 /** Records that a repository within an access has given: what their own methods write stays in the scope of the request. */
+
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Association,
@@ -17,8 +18,7 @@ import { isRecord, modelOf } from '../../describe/record.js';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
-import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
-import { currentSession } from '../../postgres/session/session.js';
+import { currentSession, EngineSequelize } from '../../postgres/index.js';
 import type { Comparison, Value } from '../../request/query/predicate.js';
 import { pristineRow } from '../customization/hydrate-record.js';
 import type { WriteValues } from '../rows/encode-rows.js';

@@ -1,4 +1,5 @@
 /** Reads what is behind a relation: rows of our SQL, or records where code of the user's takes part in queries of their model. */
+
 import type { Sequelize, Transaction } from 'sequelize';
 import type { ModelInfo } from '../../describe/model-info.js';
 import {
@@ -7,9 +8,12 @@ import {
   relatedRows,
   relatedSlots,
 } from '../../operation/related-rows.js';
-import { statementRunner } from '../../postgres/connections/statement-runner.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import { currentSession, isOnSequelize } from '../../postgres/session/session.js';
+import {
+  currentSession,
+  isOnSequelize,
+  type StatementTarget,
+  statementRunner,
+} from '../../postgres/index.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { RelatedRows, type RelatedRowsFound } from '../rows/related-rows.js';

@@ -1,9 +1,10 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
+
 import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted } from '../../errors/errors.js';
-import { currentSession } from '../../postgres/session/session.js';
+import { currentSession } from '../../postgres/index.js';
 import type { Filter } from '../../request/query/predicate.js';
 import { destroysRecords } from '../customization/plain-queries.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';

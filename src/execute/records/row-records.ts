@@ -2,6 +2,7 @@
  * Records of a model whose queries are Sequelize's alone: read and written by our own statements, and made without its finders.
  * Undefined is given for what only Sequelize can do, and nothing has happened then.
  */
+
 import { DatabaseError, type Model, type Sequelize } from 'sequelize';
 import { totalOrder } from '../../compile/compile-options.js';
 import { describeModel } from '../../compile/describe-model.js';
@@ -16,8 +17,7 @@ import type { Access } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation } from '../../operation/operation.js';
 import { allOf, equalTo, rowsAsked } from '../../operation/predicates.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
+import type { StatementTarget, TextParser } from '../../postgres/index.js';
 import type { Deleted } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { perPair } from '../../util/memoize-by-identity.js';

@@ -1,12 +1,10 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
+
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { Access, AccessSource } from '../../operation/access.js';
-import { statementRunner } from '../../postgres/connections/statement-runner.js';
-import { isOnSequelize } from '../../postgres/session/session.js';
-import { currentSettings } from '../../postgres/session/session-variables.js';
-import type { RowWrite } from '../../postgres/session/table-triggers.js';
+import { currentSettings, isOnSequelize, type RowWrite, statementRunner } from '../../postgres/index.js';
 import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { DatabaseSession } from '../session/database-session.js';
 import { type RowOptions, type RowRecords, rowRecords } from './row-records.js';

@@ -1,4 +1,5 @@
 /** Records of a model through Sequelize, with its hooks, scopes, validations and soft deletes. */
+
 import {
   type Attributes,
   type CreationAttributes,
@@ -28,7 +29,7 @@ import {
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import { bindTexts } from '../../operation/predicates.js';
-import type { RowWrite } from '../../postgres/session/table-triggers.js';
+import type { RowWrite } from '../../postgres/index.js';
 import type { Deleted } from '../../request/query/list-query.js';
 import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { without } from '../../util/without.js';

@@ -1,9 +1,9 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
-import { currentEngine, type Engine } from '../../postgres/engine/engine.js';
-import { currentSession, type TransactionScope } from '../../postgres/session/session.js';
+import { currentEngine, currentSession, type Engine, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import { adaptLogger, type Logger } from '../../util/logger.js';
 import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';

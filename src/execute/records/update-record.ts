@@ -1,4 +1,5 @@
 /** Writes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
+
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Attributes,
@@ -16,7 +17,7 @@ import { versionOf } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
-import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/session/table-triggers.js';
+import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/maybe.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';

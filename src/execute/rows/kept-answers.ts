@@ -1,11 +1,14 @@
 /** The keys of requests and their answers, in the database: written in the transaction of what a request writes. */
+
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeFault } from '../../errors/database-fault.js';
-import { statementRunner } from '../../postgres/connections/statement-runner.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextResult } from '../../postgres/protocol/batch.js';
-import { runCallbacks } from '../../postgres/session/commit-callbacks.js';
+import {
+  runCallbacks,
+  type StatementTarget,
+  statementRunner,
+  type TextResult,
+} from '../../postgres/index.js';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import {

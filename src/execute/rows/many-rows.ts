@@ -1,10 +1,9 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Knows no instances, hooks and scopes. */
+
 import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type { InsertMany, Reference, Selection, UpdateMany } from '../../operation/operation.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextRow } from '../../postgres/protocol/batch.js';
-import { isOfChangedTable } from '../../postgres/protocol/prepared-statement.js';
+import { isOfChangedTable, type StatementTarget, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';

@@ -1,9 +1,10 @@
 /** Writes all rows of a predicate with one statement, up to a number of them. Knows no instances, hooks and scopes. */
+
 import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { missingReference } from '../../errors/missing-reference.js';
 import type { DeleteMatching, Reference, UpdateMatching } from '../../operation/operation.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
+import type { StatementTarget } from '../../postgres/index.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { liftAll } from '../sql/lift-values.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';

@@ -2,7 +2,7 @@
  * The text form of a row, as PostgreSQL writes a composite value.
  * https://www.postgresql.org/docs/current/rowtypes.html
  */
-import type { TextRow } from '../../postgres/protocol/batch.js';
+import type { TextRow } from '../../postgres/index.js';
 
 /** The values of a row. NULL is nothing between two commas; an empty text is quoted. Not by one pattern, as values may be large. */
 export function parseRecord(text: string): TextRow {

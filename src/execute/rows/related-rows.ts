@@ -1,13 +1,11 @@
 /** Reads the rows behind a relation, of many parents with one statement. */
+
 import type { Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
 import type { Selection } from '../../operation/operation.js';
-import { currentTarget } from '../../postgres/connections/current-target.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextRow } from '../../postgres/protocol/batch.js';
-import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
+import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';

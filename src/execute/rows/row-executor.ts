@@ -1,4 +1,5 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
+
 import { XMIN } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
@@ -15,9 +16,7 @@ import type {
   UpdateOperation,
 } from '../../operation/operation.js';
 import { valueAsked } from '../../operation/predicates.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextResult, TextRow } from '../../postgres/protocol/batch.js';
-import type { RowWrite } from '../../postgres/session/table-triggers.js';
+import type { RowWrite, StatementTarget, TextResult, TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/maybe.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';

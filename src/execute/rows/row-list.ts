@@ -1,8 +1,7 @@
 /** The rows of one list operation, as texts: by number, by keyset, and how many there are. */
+
 import type { ListOperation } from '../../operation/operation.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextResult, TextRow } from '../../postgres/protocol/batch.js';
-import type { TextParser } from '../../postgres/protocol/prepared-statement.js';
+import type { StatementTarget, TextParser, TextResult, TextRow } from '../../postgres/index.js';
 import type { Keyset, KeyValues } from '../../request/query/keyset.js';
 import type { Slot } from '../../request/query/predicate.js';
 import type { KeysetSource } from '../paging/find-cursor-page.js';

@@ -1,10 +1,14 @@
 /** Where the writes of a table run, and what it does with them. */
+
 import type { Sequelize } from 'sequelize';
 import type { RecordInfo } from '../../describe/model-info.js';
-import { currentTarget } from '../../postgres/connections/current-target.js';
-import type { StatementTarget } from '../../postgres/connections/statement-target.js';
-import type { TextResult } from '../../postgres/protocol/batch.js';
-import { type TableTriggers, tableTriggers } from '../../postgres/session/table-triggers.js';
+import {
+  currentTarget,
+  type StatementTarget,
+  type TableTriggers,
+  type TextResult,
+  tableTriggers,
+} from '../../postgres/index.js';
 import { fillSlots, type Slots, type Statement } from '../sql/statement.js';
 import type { TableSql } from '../sql/table-sql.js';
 

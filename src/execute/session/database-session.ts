@@ -1,14 +1,16 @@
 /** A transaction that begins when it is first needed, and ends once. */
+
 import { AsyncResource } from 'node:async_hooks';
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
-import { runCallbacks } from '../../postgres/session/commit-callbacks.js';
-import { EngineSequelize } from '../../postgres/session/engine-sequelize.js';
-import { runInSession, type SessionScope } from '../../postgres/session/session.js';
 import {
   applySettings,
   currentSettings,
+  EngineSequelize,
   type RequestSettings,
-} from '../../postgres/session/session-variables.js';
+  runCallbacks,
+  runInSession,
+  type SessionScope,
+} from '../../postgres/index.js';
 import { survivable } from '../../util/late-rejections.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import {

@@ -1,17 +1,20 @@
 /** Begins and ends a session's transaction: with PostgreSQL's own result, and never on a connection in doubt. */
+
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
-import { SessionTransaction } from '../../postgres/connections/session-transaction.js';
-import { statementRunner } from '../../postgres/connections/statement-runner.js';
-import { type MarkedClient, transactionInternals } from '../../postgres/session/connection-internals.js';
-import { EngineSequelize, refuseWrites } from '../../postgres/session/engine-sequelize.js';
-import { currentSession } from '../../postgres/session/session.js';
 import {
   applySettings,
+  currentSession,
+  EngineSequelize,
+  type MarkedClient,
   type RequestSettings,
+  refuseWrites,
+  SessionTransaction,
+  statementRunner,
+  transactionInternals,
   withoutSettings,
-} from '../../postgres/session/session-variables.js';
+} from '../../postgres/index.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { seesQueries } from '../customization/query-customizations.js';
 

@@ -1,8 +1,9 @@
 /** Requests of one connection, until their answers are sent: they are executed while the client takes the answers. */
+
 import { AsyncResource } from 'node:async_hooks';
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { HEAP_LIMIT } from '../../postgres/protocol/heap-limit.js';
+import { HEAP_LIMIT } from '../../postgres/index.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { addUnsent, hasRoom, isWithin } from '../../respond/unsent-bytes.js';
 import { addPendingBytes } from './node-internals.js';

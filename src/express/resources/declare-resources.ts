@@ -1,11 +1,11 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+
 import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import { declaredOptions } from '../../describe/declared-options.js';
 import { isAttached } from '../../describe/introspect-model.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
-import { enginesInUse } from '../../postgres/engine/engine.js';
-import { closedWarnings, takeoverProblems } from '../../postgres/session/model-registry.js';
+import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
 import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';

@@ -1,4 +1,5 @@
 /** `crudRouter`: one resource as a router of its own. */
+
 import type { Router } from 'express';
 import type { Model } from 'sequelize';
 import { compilePlan } from '../../compile/compile-plan.js';
@@ -8,7 +9,7 @@ import { refusedModelOptions } from '../../execute/customization/refused-options
 import type { Repository } from '../../execute/records/repository.js';
 import { resolveSource, type Source } from '../../execute/records/resolve-source.js';
 import { CatalogueGate } from '../../inspect/catalogue-gate.js';
-import { takeoverProblems } from '../../postgres/session/model-registry.js';
+import { takeoverProblems } from '../../postgres/index.js';
 import { setLogger } from '../../request/application-logger.js';
 import { writtenFilterProblems } from '../../request/query/written-filters.js';
 import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';

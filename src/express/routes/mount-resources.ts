@@ -1,4 +1,5 @@
 /** Resources -> one Express router, built by routing-controllers. */
+
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { RowSecurity } from '../../access/row-security.js';
@@ -7,7 +8,7 @@ import { subresourceOf } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
-import { giveLogger } from '../../postgres/session/engine-warnings.js';
+import { giveLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { accessOfApplication } from '../resources/application-access.js';

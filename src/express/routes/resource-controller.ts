@@ -1,4 +1,5 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
+
 import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
@@ -16,7 +17,7 @@ import { compileArguments, type ResourceArguments } from '../../handle/resource-
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
-import { checkOwner } from '../../postgres/session/model-registry.js';
+import { checkOwner } from '../../postgres/index.js';
 import { setRequestResource } from '../../request/request-resource.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/lazy.js';

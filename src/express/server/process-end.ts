@@ -1,5 +1,5 @@
 /** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
-import { closeBusyConnections, disposeEngine, enginesInUse } from '../../postgres/engine/engine.js';
+import { closeBusyConnections, disposeEngine, enginesInUse } from '../../postgres/index.js';
 import { flushFailures } from '../../respond/failure-log.js';
 import { describeError } from '../../util/describe-error.js';
 import { endsInTime } from '../../util/ends-in-time.js';

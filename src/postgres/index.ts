@@ -1,0 +1,76 @@
+/** The door of postgres/: all that the rest of `src` imports of it. README.md has its promises. */
+
+// The engine
+export type { PoolUsage } from './connections/connection-source.js';
+// Statements
+export { currentTarget } from './connections/current-target.js';
+export { dealReads } from './connections/deal-reads.js';
+// Sessions
+export { SessionTransaction } from './connections/session-transaction.js';
+export { statementRunner } from './connections/statement-runner.js';
+export type { StatementTarget } from './connections/statement-target.js';
+export { checkConnections } from './engine/check-connections.js';
+export type { ClickHouseClient, Cluster, Redis } from './engine/client-types.js';
+export { connectionAdvice } from './engine/connection-advice.js';
+export {
+  type AddressDefaults,
+  type PostgresAddress,
+  readConnectionString,
+} from './engine/connection-string.js';
+export {
+  checkParts,
+  closeBusyConnections,
+  configureEngine,
+  currentEngine,
+  disposeEngine,
+  type Engine,
+  type EngineParts,
+  enginesInUse,
+  openEngine,
+} from './engine/engine.js';
+export { separateClickHouse, untilConnected } from './engine/optional-client.js';
+export { postgresServers } from './engine/ping-postgres.js';
+export type { TextResult, TextRow } from './protocol/batch.js';
+export { HEAP_LIMIT } from './protocol/heap-limit.js';
+export { pgProblem } from './protocol/pg-internals.js';
+export { isInstalledPg } from './protocol/pg-text-query.js';
+export { isOfChangedTable, type TextParser } from './protocol/prepared-statement.js';
+export { timeoutDriver } from './protocol/timeout-client.js';
+export { isTraced } from './protocol/traced-batch.js';
+export { chooseHosts } from './session/choose-host.js';
+export { runCallbacks } from './session/commit-callbacks.js';
+export {
+  connectionManager,
+  knownManager,
+  type MarkedClient,
+  plainManager,
+  poolsOf,
+  transactionInternals,
+} from './session/connection-internals.js';
+export { EngineSequelize, refuseWrites } from './session/engine-sequelize.js';
+export { giveLogger, warnOf } from './session/engine-warnings.js';
+export {
+  checkOwner,
+  closedWarnings,
+  holdInstance,
+  ownerProblems,
+  takeoverProblems,
+} from './session/model-registry.js';
+export { pinSettings } from './session/pin-settings.js';
+export {
+  currentSession,
+  isOnSequelize,
+  runInSession,
+  runOnSequelize,
+  type SessionScope,
+  type TransactionScope,
+} from './session/session.js';
+export {
+  applySettings,
+  currentSettings,
+  type RequestSettings,
+  runWithSettings,
+  settingsOf,
+  withoutSettings,
+} from './session/session-variables.js';
+export { NO_TRIGGERS, type RowWrite, type TableTriggers, tableTriggers } from './session/table-triggers.js';
