@@ -47,11 +47,11 @@ export function bulkProblems({
       : [];
   return [
     ...problem('deleteMany', 'what is deleted by q has no tags to name. Leave one of both out.'),
-    ...(entityTag?.kind === 'version'
+    ...(entityTag?.kind === 'version' && !entityTag.isHidden
       ? []
       : problem(
           'updateMany',
-          'the records of a request name their states by a version. Give its @Table version: true.',
+          `the records of a request name their states by a version${entityTag?.isHidden ? ', and no answer shows it. Show it, or leave one of both out.' : '. Give its @Table version: true.'}`,
         )),
   ];
 }

@@ -7,7 +7,7 @@ import { relationNames } from '../describe/relations.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import { canonicalOperator, operatorSpellings, operatorsOf } from './filter-operators.js';
+import { canonicalOperator, operatorSpellings, operatorsOf, operatorsOfColumn } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
 /** Entries of `filterAllow`, written as a list or as an object. */
@@ -49,7 +49,14 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
   const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
   if (problem === undefined) {
     const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
-    return Object.freeze({ attribute: name, type, operators });
+    return Object.freeze({
+      attribute: name,
+      type,
+      // The catalogue is read when plans are there already.
+      get operators() {
+        return operatorsOfColumn(operators, type, attribute.found?.baseType);
+      },
+    });
   }
   const { owner = check.info.name, prefix = '' } = check;
   check.report(`${owner}: filterAllow names '${prefix}${name}', ${problem}.`);

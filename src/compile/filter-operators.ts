@@ -7,6 +7,7 @@ import {
   operatorRow,
 } from '../declare/filter-operators.js';
 import type { ColumnKind, ColumnType } from '../describe/column-type.js';
+import { TEXTS } from '../describe/type-difference.js';
 
 const ORDERED: readonly OperatorRow['on'][] = ['all', 'equal', 'ordered'];
 const EQUAL: readonly OperatorRow['on'][] = ['all', 'equal'];
@@ -39,6 +40,31 @@ const ARRAY: readonly OperatorRow['on'][] = ['all', 'array'];
 export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[] {
   const groups = type.kind === 'array' && isComparable(type.element) ? ARRAY : GROUPS_OF_KIND[type.kind];
   return FILTER_OPERATORS.filter((operator) => groups.includes(operatorRow(operator).on));
+}
+
+/**
+ * Operators that PostgreSQL has for the column, whatever its attribute declares.
+ *
+ * @param base type of the column; undefined where the catalogue was not read
+ */
+export function operatorsOfColumn(
+  operators: readonly CanonicalFilterOperator[],
+  { kind }: ColumnType,
+  base: string | undefined,
+): readonly CanonicalFilterOperator[] {
+  if (base === undefined) return operators;
+  const isArray = base.endsWith('[]');
+  const isOrdered = hasOrder(base) && isArray === (kind === 'array');
+  const isMoment = kind !== 'date' || base.startsWith('timestamp') || base === 'date';
+  return operators.filter((operator) => {
+    const { on } = operatorRow(operator);
+    return on === 'all' || (isOrdered && isMoment && (on !== 'text' || TEXTS.includes(base)));
+  });
+}
+
+/** True where rows have an order by a column of PostgreSQL's own types. */
+export function hasOrder(base: string): boolean {
+  return !/^(?:json|xml|point|line|lseg|box|path|polygon|circle)$/.test(base);
 }
 
 /** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */

@@ -3,7 +3,15 @@ import type { ColumnType } from './column-type.js';
 import type { AttributeInfo } from './model-info.js';
 import type { ColumnFacts } from './table-facts.js';
 
-const TEXTS = ['text', 'character varying', 'character', 'citext', 'name', '"char"'];
+/** The types of texts. */
+export const TEXTS: readonly string[] = [
+  'text',
+  'character varying',
+  'character',
+  'citext',
+  'name',
+  '"char"',
+];
 const WHOLE = ['smallint', 'integer'];
 const FLOATS = ['real', 'double precision'];
 

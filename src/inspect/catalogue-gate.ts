@@ -1,6 +1,7 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError } from 'sequelize';
 import { describeRecords } from '../compile/describe-model.js';
+import { hasOrder } from '../compile/filter-operators.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
@@ -125,7 +126,12 @@ export class CatalogueGate {
     for (const plan of waiting) {
       const read = tablesRead(plan);
       const types = this.#options.strictTypes ? read.flatMap(typeLines) : [];
-      const own = [...keyProblems(plan), ...read.flatMap(({ model }) => joinProblems(model)), ...types];
+      const own = [
+        ...keyProblems(plan),
+        ...orderProblems(plan),
+        ...read.flatMap(({ model }) => joinProblems(model)),
+        ...types,
+      ];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
       else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
@@ -164,6 +170,18 @@ export class CatalogueGate {
     this.#logged.add(line);
     this.#options.logger[level](line);
   }
+}
+
+/** Columns in an order that PostgreSQL does not have. */
+function orderProblems({ name, info, sortable, defaultSort }: ResourcePlan): string[] {
+  const names = new Set([...sortable, ...defaultSort.map(({ attribute }) => attribute)]);
+  return [...names].flatMap((attribute) => {
+    const found = info.attributes.get(attribute)?.found;
+    if (!found || hasOrder(found.baseType)) return [];
+    return [
+      `${name}: rows are sorted by '${attribute}', whose column is ${found.type}, which has no order; take it out of sortAllow and defaultSort.`,
+    ];
+  });
 }
 
 /** A line for each attribute whose column has another type. */

@@ -119,7 +119,9 @@ function compileHead(plan: ResourcePlan) {
     if (states === null && ifMatch === 'required') {
       refusal = new RefusedRequestError(
         428,
-        `A change of a ${plan.name} needs its ${version}, which a read of it has given.`,
+        isHidden
+          ? `A change of a ${plan.name} needs its ${version}, which this request may not read; change one record at a time, with If-Match.`
+          : `A change of a ${plan.name} needs its ${version}, which a read of it has given.`,
       );
     }
     const isFitting =

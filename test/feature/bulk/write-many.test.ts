@@ -1,8 +1,9 @@
 /** Many records in one request: `POST /` with an array, `PATCH /` and `DELETE /`. All happens, or nothing. */
 import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
 import type { NextFunction, Request, Response } from 'express';
 import { type Action, Authorized, HttpCode, Req, UseBefore, UseInterceptor } from 'routing-controllers';
-import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   type CreateValues,
@@ -1027,6 +1028,36 @@ except(OF_MANY).describe('many records in one request', () => {
     expect((await agent.patch('/papers?q=rank==0').send({ title: 'x' })).status).to.equal(428);
     expect(await rows()).to.deep.equal(BEFORE);
     expect((await agent.patch('/papers').send([{ id: 1, title: 'x', version: 0 }])).status).to.equal(200);
+  });
+
+  it('[M33] are no endpoint where no answer shows the version, and are told where one request may not read it', async () => {
+    class Sealed extends Model {
+      declare id: number;
+      declare version: number;
+    }
+    Column(DataType.INTEGER)(Sealed.prototype, 'id');
+    PrimaryKey(Sealed.prototype, 'id');
+    Exclude()(Sealed.prototype, 'version');
+    Table({ tableName: 'sealed', version: true, timestamps: false })(Sealed);
+    Crud({ ifMatch: 'required', endpoints: ['update', 'updateMany'] })(Sealed);
+    new Sequelize({ dialect: 'postgres', models: [Sealed] });
+    const failure = await buildApp({ models: [Sealed] }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(String(failure)).to.include(
+      "Sealed: endpoints has 'updateMany', and ifMatch is 'required'; the records of a request name their states by a version, and no answer shows it.",
+    );
+    const fields = { version: { read: () => false } };
+    const controllers = [
+      crudController(Paper, { ifMatch: 'required', endpoints: ['updateMany'], fields }) as never,
+    ];
+    const { agent } = await buildApp({ models: [Paper], controllers });
+    const detail =
+      'A change of a Paper needs its version, which this request may not read; change one record at a time, with If-Match.';
+    expectProblem(
+      await agent.patch('/papers').send([{ id: 1, title: 'x' }]),
+      428,
+      issue('/0', 'conditionRequired', detail),
+    );
   });
 
   it('[M31] are no endpoints of methods with decorated parameters', async () => {
