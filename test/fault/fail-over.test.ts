@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -13,6 +13,7 @@ import {
   type ReadSession,
   unitOfWork,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
@@ -22,24 +23,14 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../support/t
 
 @Crud()
 @Table({ tableName: 'coins', timestamps: false })
-class Coin extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Coin extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare text: string;
 }
 
 @Crud()
 @Table({ tableName: 'medals', timestamps: false })
-class Medal extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Medal extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare text: string;
 }
@@ -47,12 +38,7 @@ class Medal extends Model {
 /** Its creates are transactions. */
 @Crud()
 @Table({ tableName: 'stamps', timestamps: false })
-class Stamp extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stamp extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare text: string;
 }

@@ -1,7 +1,7 @@
 /** Connections that are lost at any moment: every answer comes, the process lives, and soon all is well again. */
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type CreateValues,
@@ -10,6 +10,7 @@ import {
   crudController,
   type EngineOptions,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { expectCalm, expectRecovery } from '../support/calm-answers.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
@@ -21,24 +22,14 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'orders', timestamps: false })
-class Order extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Order extends NumberedRow {
   @Column({ type: DataType.STRING(200), allowNull: false })
   declare text: string;
 }
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'parcels', timestamps: false })
-class Parcel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Parcel extends NumberedRow {
   @Column({ type: DataType.STRING(200), allowNull: false })
   declare text: string;
 }

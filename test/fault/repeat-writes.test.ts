@@ -4,8 +4,9 @@
  */
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { type CreateValues, Crud, type CrudContext, crudController } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -13,12 +14,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'transfers', timestamps: false })
-class Transfer extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Transfer extends NumberedRow {
   @Column({ type: DataType.STRING(200), allowNull: false })
   declare text: string;
 }
@@ -26,12 +22,7 @@ class Transfer extends Model {
 /** A second try without a key would meet its own row. */
 @Crud()
 @Table({ tableName: 'accounts', timestamps: false })
-class Account extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Account extends NumberedRow {
   @Column({ type: DataType.STRING(200), allowNull: false, unique: true })
   declare text: string;
 }
@@ -39,12 +30,7 @@ class Account extends Model {
 /** Its creates are transactions of several statements. */
 @Crud()
 @Table({ tableName: 'ledgers', timestamps: false })
-class Ledger extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Ledger extends NumberedRow {
   @Column({ type: DataType.STRING(200), allowNull: false })
   declare text: string;
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { Get } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -12,6 +12,7 @@ import {
   type ListQuery,
   type ReadSession,
 } from '../../src/index.js';
+import { KeyedRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { ask, TwoPaths, type WholeAnswer } from '../support/two-paths.js';
@@ -19,11 +20,7 @@ import { ask, TwoPaths, type WholeAnswer } from '../support/two-paths.js';
 /** A view that takes long on a replica, and says whether that has read it. */
 @Crud({ filterAllow: ['id'] })
 @Table({ tableName: 'sights', timestamps: false })
-class Sight extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sight extends KeyedRow {
   @Column({ type: DataType.BOOLEAN, allowNull: false })
   declare isReplica: boolean;
 }
@@ -31,11 +28,7 @@ class Sight extends Model {
 /** The same view, read in a session of the request. */
 @Crud()
 @Table({ tableName: 'sights', timestamps: false })
-class Scene extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Scene extends KeyedRow {
   @Column({ type: DataType.BOOLEAN, allowNull: false })
   declare isReplica: boolean;
 }
@@ -49,11 +42,7 @@ class SceneController extends crudController(Scene) {
 /** A view that writes where it can. */
 @Crud()
 @Table({ tableName: 'traces', timestamps: false })
-class Trace extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Trace extends KeyedRow {}
 
 class SightController extends crudController(Sight) {
   @Get('/found')

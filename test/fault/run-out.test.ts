@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { Get } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   Crud,
@@ -13,6 +13,7 @@ import {
   type ReadSession,
   type UpdateValues,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
@@ -21,24 +22,14 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'jobs', timestamps: false })
-class Job extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Job extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'slow_jobs', timestamps: false })
-class SlowJob extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class SlowJob extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
@@ -281,12 +272,7 @@ describe('running out', () => {
 
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
-class Ticket extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Ticket extends NumberedRow {}
 
 describe('a server that has no connection left', () => {
   it('[F11] is answered with 503 until it has one', async () => {

@@ -1,14 +1,5 @@
 /** The resources of the soak. Their rows have a text that tells which request wrote it, and a version. */
-import {
-  AutoIncrement,
-  BeforeCreate,
-  Column,
-  DataType,
-  Index,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BeforeCreate, Column, DataType, Index, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -16,6 +7,7 @@ import {
   type CrudOptions,
   crudController,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 
 const OPTIONS = {
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'deleteMany'],
@@ -26,12 +18,7 @@ const OPTIONS = {
 /** What the library runs by statements of its own. */
 @Crud({ ...OPTIONS, pagination: 'cursor' })
 @Table({ tableName: 'notes', version: true, timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Index
   @Column({ type: DataType.STRING(100), allowNull: false })
   declare text: string;
@@ -40,12 +27,7 @@ class Note extends Model {
 /** Its creates are transactions of two statements. */
 @Crud(OPTIONS)
 @Table({ tableName: 'orders', version: true, timestamps: false })
-class Order extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Order extends NumberedRow {
   @Index
   @Column({ type: DataType.STRING(100), allowNull: false })
   declare text: string;
@@ -54,12 +36,7 @@ class Order extends Model {
 /** A hook makes Sequelize run its creates. */
 @Crud(OPTIONS)
 @Table({ tableName: 'parcels', version: true, timestamps: false })
-class Parcel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Parcel extends NumberedRow {
   @Index
   @Column({ type: DataType.STRING(100), allowNull: false })
   declare text: string;

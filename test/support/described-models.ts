@@ -29,6 +29,7 @@ import {
   type Repository,
   type UpdateValues,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { CapturedLog } from './captured-log.js';
 
 /** Whether a rule refuses the request. */
@@ -93,12 +94,7 @@ export class Maker extends Model {
   },
 })
 @Table({ tableName: 'gadgets', version: true })
-export class Gadget extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class Gadget extends NumberedRow {
   @Length(1, 12)
   @Column({ type: DataType.STRING(12), allowNull: false, unique: true })
   declare code: string;

@@ -26,18 +26,10 @@ import {
   Put,
   QueryParam,
 } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { ManyTypes } from '../models/many-types.js';
+import { NumberedRow } from '../models/rows.js';
 import { SAFE_JSON } from './any-body.js';
 
 class Point {
@@ -143,85 +135,19 @@ class Part {
   can: { deleted: true },
 })
 @Table({ tableName: 'anythings', paranoid: true, version: true })
-export class Anything extends Model {
+export class Anything extends ManyTypes {
   @PrimaryKey
   @Column(DataType.STRING(40))
   declare id: string;
 
-  @Column(DataType.SMALLINT)
-  declare small: number | null;
-
-  @Column(DataType.INTEGER)
-  declare whole: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL(20, 4))
-  declare exact: string | null;
-
-  @Column(DataType.DECIMAL)
-  declare unlimited: string | null;
-
-  @Column(DataType.REAL)
-  declare real: number | null;
-
-  @Column(DataType.DOUBLE)
-  declare double: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
-
   @Column(DataType.JSON)
   declare json: unknown;
-
-  @Column(DataType.JSONB)
-  declare jsonb: unknown;
-
-  @Column(DataType.ENUM('red', 'dark green', "o'clock"))
-  declare colour: string | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
 
   @Column(DataType.TEXT)
   declare text: string | null;
 
-  @Column(DataType.STRING(5))
-  declare short: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
-  @Column(DataType.ARRAY(DataType.DECIMAL))
-  declare decimals: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare moments: Date[] | null;
-
-  @Column(DataType.ARRAY(DataType.UUID))
-  declare uuids: string[] | null;
-
   @Column(DataType.ARRAY(DataType.JSONB))
   declare documents: unknown[] | null;
-
-  @Column(DataType.ARRAY(DataType.ENUM('s', 'm', 'l')))
-  declare sizes: string[] | null;
 
   @Column(DataType.INET)
   declare address: string | null;
@@ -256,12 +182,7 @@ export class Anything extends Model {
   include: { anything: true },
 })
 @Table({ tableName: 'pieces', timestamps: false })
-export class Piece extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class Piece extends NumberedRow {
   @Transform(({ value }) => value.trim(), { toClassOnly: true })
   @MaxLength(20)
   @Column({ type: DataType.TEXT, allowNull: false })
@@ -401,12 +322,7 @@ class ProfileRead {
   filterAllow: ['name'],
 })
 @Table({ tableName: 'profiles', timestamps: false })
-export class ProfileModel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class ProfileModel extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare name: string;
 

@@ -1,6 +1,7 @@
 /** A model with a column of every type that is written, and rows with values that are hard to write. */
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 
 const TYPES = {
   small: DataType.SMALLINT,
@@ -37,12 +38,7 @@ export const PARCEL_COLUMNS = Object.keys(TYPES);
 
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false, version: true })
-export class Parcel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+export class Parcel extends NumberedRow {}
 
 for (const [name, type] of Object.entries(TYPES)) {
   Column({ type, allowNull: true, field: `of ${name}` })(Parcel.prototype, name);

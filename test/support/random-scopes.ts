@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import fc from 'fast-check';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, EVERYTHING, type FilterTemplate, filter, type ModelClass } from '../../src/index.js';
+import { KeyedRow } from '../models/rows.js';
 import {
   COMPARABLE,
   COMPARATORS,
@@ -72,11 +73,7 @@ export const asked = new Map<string, Rules>();
 const rulesOf = (request: Request) => asked.get(request.get('rules') ?? '') as Rules;
 
 @Table({ tableName: 'samples', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
-export class Whole extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+export class Whole extends KeyedRow {}
 for (const name of NAMES) Column({ type: KINDS[name].type, field: `the ${name}` })(Whole.prototype, name);
 
 export const MODELS = SHAPES.map(modelOf);

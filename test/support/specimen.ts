@@ -1,7 +1,8 @@
 /** A model with a column of every type that a list can be sorted by, nullable and not, and values that are hard to sort. */
 import type { DataType as ColumnDataType } from 'sequelize';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { KeyedRow } from '../models/rows.js';
 
 /** Values of each type, as PostgreSQL reads them: the ends of the range, ties in disguise, and what JavaScript rounds. */
 export const HARD_VALUES = Object.freeze({
@@ -114,11 +115,7 @@ export const nullableColumn = (name: HardColumn): string => `or null ${name}`;
   sortAllow: ['id', ...SORT_COLUMNS] as never[],
 })
 @Table({ tableName: 'specimens', timestamps: false })
-export class Specimen extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+export class Specimen extends KeyedRow {}
 
 for (const name of HARD_COLUMNS) {
   Column({ type: TYPES[name], allowNull: false })(Specimen.prototype, name);

@@ -1,30 +1,15 @@
 /** Rows of several tenants, which lie between one another in each table: seen by one tenant, and by several with a condition. */
 import type { Request } from 'express';
-import {
-  AutoIncrement,
-  BelongsTo,
-  BelongsToMany,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
+import { KeyedRow, NumberedRow } from '../models/rows.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 
 @Crud({ scope: { owner: tenant } })
 @Table({ tableName: 'folders', timestamps: false })
-export class Folder extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class Folder extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare owner: string;
 
@@ -37,12 +22,7 @@ export class Folder extends Model {
 
 @Crud({ scope: { owner: tenant }, filterAllow: ['id', 'code'], sortAllow: ['code'] } as object)
 @Table({ tableName: 'tags', timestamps: false })
-export class Tag extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class Tag extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare owner: string;
 
@@ -53,12 +33,7 @@ export class Tag extends Model {
 /** A tag is on a note for the tenant of this row, whoever has the two. */
 @Crud({ scope: { owner: tenant } })
 @Table({ tableName: 'note_tags', timestamps: false })
-export class NoteTag extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class NoteTag extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare owner: string;
 
@@ -70,12 +45,7 @@ export class NoteTag extends Model {
 }
 
 /** What both models of the table have. Timestamps would make each answer another one. */
-abstract class Notes extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Notes extends NumberedRow {
   /** May be nobody's, so that the table itself does not refuse a row that nothing was said of. */
   @Column({ type: DataType.TEXT, unique: 'owner_code' })
   declare owner: string | null;
@@ -164,11 +134,7 @@ export class Leaf extends Notes {}
 /** The same rows, with keys that clients give. */
 @Crud({ endpoints: ['read', 'replace'], scope: { owner: tenant } })
 @Table(TABLE)
-export class Card extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+export class Card extends KeyedRow {
   @Column(DataType.TEXT)
   declare owner: string | null;
 

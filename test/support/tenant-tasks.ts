@@ -1,7 +1,7 @@
 /** Tasks of tenants, for tests of known leaks: their rules may fail in any way, and controllers ask in any way. */
 import type { Request } from 'express';
 import { Get, HttpError, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -18,6 +18,7 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 
 /** What a rule may do instead of naming a tenant, and what the answer is then. */
 export const FAILURES: Readonly<Record<string, readonly [rule: () => unknown, status: number]>> = {
@@ -50,12 +51,7 @@ export const tenantOf = (request: Request): never => {
   return (typeof answer === 'string' && answer.includes(',') ? answer.split(',') : answer) as never;
 };
 
-abstract class Owned extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Owned extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false, field: 'tenant_id' })
   declare tenant: string;
 

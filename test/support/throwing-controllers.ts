@@ -9,7 +9,7 @@ import {
   UseBefore,
   UseInterceptor,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -18,18 +18,14 @@ import {
   type Page,
   type ReadQuery,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 
 /** What is thrown next. */
 export const thrown: { value: unknown } = { value: null };
 
 @Crud()
 @Table({ tableName: 'bombs', timestamps: false })
-export class Bomb extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+export class Bomb extends NumberedRow {}
 
 class ThrowingMiddleware implements ExpressMiddlewareInterface {
   use(): void {

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { IsEmail } from 'class-validator';
 import express from 'express';
 import { Body, CurrentUser, Get, JsonController, Param, Post, QueryParam, Req } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Sequelize, Table } from 'sequelize-typescript';
 import {
   bootstrap,
   Crud,
@@ -13,15 +13,11 @@ import {
   type Repository,
   type UnitOfWork,
 } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 
 @Crud()
 @Table({ tableName: 'members', timestamps: false })
-class Member extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Member extends NumberedRow {}
 
 class Invitation {
   @IsEmail()

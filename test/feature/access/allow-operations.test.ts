@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { IsString } from 'class-validator';
 import express, { type Express, type RequestHandler } from 'express';
 import { Body, ForbiddenError, HttpError, QueryParam } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   type AccessRule,
@@ -22,6 +22,7 @@ import {
   type ReadQuery,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
@@ -70,12 +71,7 @@ const ruled: AccessRule = (request) => {
 };
 const CAN = { list: ruled, read: ruled, create: ruled, update: ruled, delete: ruled } as const;
 
-abstract class Numbered extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Numbered extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 }

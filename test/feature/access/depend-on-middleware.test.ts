@@ -11,8 +11,9 @@ import {
   UnauthorizedError,
   UseBefore,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController, type Dependency } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -22,24 +23,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'doors', timestamps: false })
-class Door extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Door extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'windows', timestamps: false })
-class Window extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Window extends NumberedRow {}
 
 const ROUTES = [
   ['get', '/doors'],

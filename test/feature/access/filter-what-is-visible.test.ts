@@ -1,8 +1,9 @@
 /** Values in a `filter` are values, whatever characters they have; what is missing refuses, and what is wrong tells nothing. */
 // @runs fast
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, EVERYTHING, type FilterTemplate, filter, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
@@ -11,12 +12,7 @@ let rule: () => unknown = () => EVERYTHING;
 
 @Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title'], pageSize: { max: 200 } as never })
 @Table({ tableName: 'pages', timestamps: false })
-class Page extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Page extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 

@@ -3,19 +3,9 @@ import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
 import type { Request, Response } from 'express';
 import { Get, Res } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  DefaultScope,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, DefaultScope, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, crudController, InjectRecord, type ModelClass } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { ask, TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
@@ -34,11 +24,7 @@ const ENDPOINTS = [
 const OPTIONS = { endpoints: ENDPOINTS, can: { deleted: true } };
 const TABLE = { timestamps: true, paranoid: true, updatedAt: false, createdAt: false } as const;
 
-abstract class Owned extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Owned extends KeyedRow {
   @Column(DataType.TEXT)
   declare email: string | null;
 
@@ -122,12 +108,7 @@ class Keeper extends Owned {
 
 @Crud({ endpoints: ENDPOINTS.filter((each) => each !== 'restore' && each !== 'replace') } as object)
 @Table({ tableName: 'kept', timestamps: false })
-class Kept extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Kept extends NumberedRow {
   @Exclude()
   @Column({ type: DataType.TEXT, defaultValue: SECRET })
   declare pin: string | null;
@@ -162,11 +143,7 @@ class KeptController extends crudController(Kept) {
   }
 }
 
-abstract class Guessed extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Guessed extends KeyedRow {
   @Column(DataType.TEXT)
   declare name: string | null;
 

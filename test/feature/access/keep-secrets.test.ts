@@ -5,9 +5,10 @@ import { Transform } from 'class-transformer';
 import { Contains, IsNotEmpty, Length, Matches } from 'class-validator';
 import express from 'express';
 import { Body, BodyParam, JsonController, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, disposeEngine } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -30,12 +31,7 @@ class Owner extends Model {
 
 @Crud()
 @Table({ tableName: 'vaults', timestamps: false, version: true })
-class Vault extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Vault extends NumberedRow {
   @Column(DataType.INTEGER)
   declare whole: number | null;
 

@@ -11,7 +11,7 @@ import {
   Res,
   UseInterceptor,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -29,6 +29,7 @@ import {
   type Repository,
   type UnitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { ApiContract } from '../../support/api-contract.js';
 import { except } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -55,12 +56,7 @@ const isLater = (role: string) => async (request: Request) => is(role)(request);
   timestamps: false,
   indexes: [{ name: 'people_name_salary', unique: true, fields: ['name', 'salary'] }],
 })
-class Person extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Person extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 
@@ -402,12 +398,7 @@ class AnyMedal {
 
 @Crud({ fields: { level: { write: isLater('staff') } } })
 @Table({ tableName: 'medals', timestamps: false })
-class Medal extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Medal extends NumberedRow {
   @Column(DataType.TEXT)
   declare owner: string | null;
 

@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { Body, BodyParam, JsonController, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -49,12 +50,7 @@ class DocumentRead {
   filterAllow: ['id'],
 })
 @Table({ tableName: 'documents', timestamps: false })
-class Document extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Document extends NumberedRow {
   @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))
   @Column(DataType.TEXT)
   declare title: string | null;

@@ -5,9 +5,10 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { Get, JsonController } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { bootstrap, Crud, serve } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -17,12 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['label'], sortAllow: ['label'] })
 @Table({ tableName: 'crates', timestamps: false })
-class Crate extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Crate extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare label: string;
 

@@ -4,17 +4,9 @@
 import { expect } from 'chai';
 import { Transform } from 'class-transformer';
 import { IsEmail, IsOptional, Matches, Max, MinLength, ValidateIf } from 'class-validator';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -22,12 +14,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'items', timestamps: false })
-class Item extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Item extends NumberedRow {
   @Column(DataType.SMALLINT)
   declare small: number | null;
 
@@ -81,21 +68,11 @@ class Item extends Model {
 }
 
 @Table({ tableName: 'groups', timestamps: false })
-class Group extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Group extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'accounts', timestamps: false })
-class Account extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Account extends NumberedRow {
   @IsEmail()
   @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value), { toClassOnly: true })
   @Column({ type: DataType.STRING(40), allowNull: false })

@@ -30,16 +30,9 @@ import {
   MinDate,
   ValidateIf,
 } from 'class-validator';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  Model,
-  PrimaryKey,
-  type Sequelize,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, type Sequelize, Table } from 'sequelize-typescript';
 import { ConfigError, Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -51,12 +44,7 @@ enum Level {
   High = 2,
 }
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+abstract class Row extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'prices', timestamps: false })

@@ -2,20 +2,16 @@
 // @runs fast
 import { expect } from 'chai';
 import { IsEmail, IsOptional, Matches } from 'class-validator';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 @Crud()
 @Table({ tableName: 'deposits', timestamps: false })
-class Deposit extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Deposit extends NumberedRow {
   @Column(DataType.INTEGER) declare whole: number | null;
   @Column(DataType.BIGINT) declare big: string | null;
   @Column(DataType.DECIMAL) declare exact: string | null;

@@ -12,8 +12,9 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { BadRequestError, Body, BodyParam, JsonController, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { type CreateValues, Crud, type CrudContext, crudController } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
@@ -25,12 +26,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   timestamps: false,
   indexes: [{ fields: ['label'] }, { name: 'hards_note', fields: ['note'] }],
 })
-class Hard extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Hard extends NumberedRow {
   @Column(DataType.TEXT)
   declare label: string | null;
 
@@ -143,12 +139,7 @@ class Profile {
 /** Nothing checks its number. */
 @Crud()
 @Table({ tableName: 'loose', timestamps: false })
-class Loose extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Loose extends NumberedRow {
   @ValidateIf(() => false)
   @Min(0)
   @Column(DataType.INTEGER)
@@ -157,12 +148,7 @@ class Loose extends Model {
 
 @Crud({ createSchema: Profile, updateSchema: Profile })
 @Table({ tableName: 'people', timestamps: false })
-class Person extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Person extends NumberedRow {
   @Column(DataType.INTEGER)
   declare age: number | null;
 
@@ -190,12 +176,7 @@ class Person extends Model {
 
 @Crud({ readSchema: ShapesRead, endpoints: ['list'] })
 @Table({ tableName: 'drawings', timestamps: false })
-class Drawing extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Drawing extends NumberedRow {
   @Column(DataType.JSONB)
   declare shapes: unknown;
 }

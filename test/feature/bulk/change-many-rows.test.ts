@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { literal, QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { ManyRows, type ManyRowsWritten } from '../../../src/execute/rows/many-rows.js';
 import { MatchingRows } from '../../../src/execute/rows/matching-rows.js';
 import { type FoundRows, RowExecutor } from '../../../src/execute/rows/row-executor.js';
@@ -10,6 +10,7 @@ import { Crud } from '../../../src/index.js';
 import type { UpdateItem, UpdateMany } from '../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';
@@ -19,12 +20,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'jobs', timestamps: true, paranoid: true, version: true })
-class Job extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Job extends NumberedRow {
   @Column(DataType.STRING(20))
   declare title: string | null;
 

@@ -1,12 +1,13 @@
 /** Inserts of many rows with one statement, against those of single rows. */
 import { expect } from 'chai';
 import { literal } from 'sequelize';
-import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { ManyRows, type ManyRowsWritten } from '../../../src/execute/rows/many-rows.js';
 import { type FoundRows, RowExecutor } from '../../../src/execute/rows/row-executor.js';
 import { Crud } from '../../../src/index.js';
 import { equalTo } from '../../../src/operation/predicates.js';
 import { forgetTriggers } from '../../../src/postgres/session/table-triggers.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';
@@ -15,12 +16,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parts', timestamps: true })
-class Part extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Part extends NumberedRow {
   @Column({ type: DataType.STRING(10), allowNull: false })
   declare name: string;
 

@@ -2,7 +2,7 @@
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -13,6 +13,7 @@ import {
   type ModelClass,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -28,11 +29,7 @@ const OPTIONS = {
 } as const;
 
 /** What both tables have. */
-abstract class Goods extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-
+abstract class Goods extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 

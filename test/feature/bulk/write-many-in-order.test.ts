@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -25,11 +26,7 @@ class Twig extends Model {
 /** Each request sees the second one alone. */
 @Crud({ endpoints: [...MANY], filterAllow: ['size'], scope: { id: () => 2 } })
 @Table({ tableName: 'drawers', timestamps: false })
-class Drawer extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Drawer extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare size: number;
 }

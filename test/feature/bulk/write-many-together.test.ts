@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -15,12 +16,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['read', 'createMany', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
 @Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
-class Bag extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Bag extends NumberedRow {
   /** The database would take a row of nobody. */
   @Column(DataType.INTEGER)
   declare tenant: number | null;
@@ -44,11 +40,7 @@ class Pebble extends Model {
 /** Code of the user's shows it, and cannot show each. */
 @Crud({ endpoints: ['createMany', 'updateMany'], fields: { note: { read: () => false } } })
 @Table({ tableName: 'shells', timestamps: false })
-class Shell extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shell extends KeyedRow {
   @Column(DataType.STRING(10))
   get text(): string {
     return speak(this.getDataValue('text')) as string;

@@ -17,6 +17,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -33,11 +34,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   fields: { rank: { write: (request) => request.get('x-guest') === undefined } },
 })
 @Table({ tableName: 'papers', version: true, timestamps: false })
-class Paper extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 

@@ -1,8 +1,9 @@
 /** Changes of all records that `q` finds by elements of arrays and by values inside of JSON, by either runner. */
 // @runs fast
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -12,12 +13,7 @@ import { TwoPaths } from '../../support/two-paths.js';
   endpoints: ['list', 'update', 'delete', 'updateMany', 'deleteMany'],
 })
 @Table({ tableName: 'parcels', timestamps: false })
-class Parcel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Parcel extends NumberedRow {
   @Column(DataType.TEXT)
   declare state: string | null;
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { Client } from 'pg';
 import { DataTypes, QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { findFreePort } from '../../../sample/support/free-port.js';
 import {
@@ -20,18 +20,14 @@ import {
   type EngineOptions,
   engineLifespan,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false, indexes: [{ name: 'lamps_room', fields: ['room'] }] })
-class Lamp extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Lamp extends NumberedRow {
   @Column(DataType.STRING(20))
   declare room: string | null;
 }

@@ -3,11 +3,12 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { findFreePort } from '../../../sample/support/free-port.js';
 import { openFolder } from '../../../sample/support/open-folder.js';
 import { giveToServer } from '../../../sample/support/server-account.js';
 import { Crud, checkHealth, type Engine, type EngineOptions, engineLifespan } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { startSilentServer } from '../../support/silent-server.js';
@@ -16,12 +17,7 @@ import { startTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
-class Flag extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Flag extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare text: string;
 }

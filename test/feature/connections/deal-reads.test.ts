@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, dbSession } from '../../../src/index.js';
 import type { EngineSequelize } from '../../../src/postgres/session/engine-sequelize.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -16,11 +17,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/seats', pagination: 'cursor' })
 @Table({ tableName: 'seats', timestamps: false })
-class Seat extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Seat extends KeyedRow {
   @Column(DataType.TEXT)
   declare server: string;
 }

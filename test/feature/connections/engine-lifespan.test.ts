@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import express from 'express';
 import type { Client } from 'pg';
 import { type QueryOptionsWithType, QueryTypes, type Transaction } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import {
   bootstrap,
   ConfigError,
@@ -19,6 +19,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { poolStates } from '../../support/connections.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -26,12 +27,7 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false })
-class Lamp extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Lamp extends NumberedRow {}
 
 const SETTINGS = [
   'lock_timeout',

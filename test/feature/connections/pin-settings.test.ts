@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { Client } from 'pg';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   bootstrap,
@@ -12,6 +12,7 @@ import {
   disposeEngine,
   engineLifespan,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { inCombination } from '../../support/combination.js';
@@ -22,12 +23,7 @@ import { startTestApp } from '../../support/test-app.js';
 
 @Crud({ pagination: 'cursor', sortAllow: ['at', 'score'], filterAllow: ['at', 'score'] })
 @Table({ tableName: 'gauges', timestamps: false })
-class Gauge extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Gauge extends NumberedRow {
   @Column(DataType.DATE)
   declare at: Date | null;
 

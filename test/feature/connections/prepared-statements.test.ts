@@ -5,8 +5,9 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, dbSession, type EngineOptions } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
@@ -17,12 +18,7 @@ const COLUMNS = ['a', 'b', 'c', 'd', 'e'];
 
 @Crud({ pageSize: { max: 100 }, sortAllow: COLUMNS as never[], filterAllow: COLUMNS as never[] })
 @Table({ tableName: 'tools', timestamps: false })
-class Tool extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Tool extends NumberedRow {}
 for (const name of COLUMNS) Column({ type: DataType.INTEGER })(Tool.prototype, name);
 
 const NOTHING = { b: null, c: null, d: null, e: null };

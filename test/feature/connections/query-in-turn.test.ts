@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Client, Query, type QueryResult } from 'pg';
 import { Post } from 'routing-controllers';
 import type { Transaction } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
   Crud,
   configureEngine,
@@ -21,6 +21,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { connectionOf } from '../../../src/postgres/session/connection-internals.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -29,12 +30,7 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 
 @Crud({ pagination: 'offset', filterAllow: ['size'] })
 @Table({ tableName: 'pots', timestamps: false })
-class Pot extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Pot extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare size: number;
 }

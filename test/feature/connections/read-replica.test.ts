@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes, type Transaction } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -14,6 +14,7 @@ import {
   type ReadSession,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -22,24 +23,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'posts', timestamps: false })
-class Post extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Post extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare title: string;
 }
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'notices', timestamps: false })
-class Notice extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Notice extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare title: string;
 }

@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
@@ -18,11 +19,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 /** A table; others lock it. */
 @Crud({ prefix: '/books' })
 @Table({ tableName: 'books', timestamps: false })
-class Book extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Book extends KeyedRow {
   @Column(DataType.TEXT)
   declare title: string;
 }
@@ -30,20 +27,12 @@ class Book extends Model {
 /** A table that nobody locks. */
 @Crud({ prefix: '/pens' })
 @Table({ tableName: 'pens', timestamps: false })
-class Pen extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Pen extends KeyedRow {}
 
 /** Views of SQL that looks at its own rows. */
 @Crud<View>({ prefix: '/views', filterAllow: ['id', 'title'] })
 @Table({ tableName: 'views', timestamps: false })
-class View extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class View extends KeyedRow {
   @Column(DataType.TEXT)
   declare title: string;
 }

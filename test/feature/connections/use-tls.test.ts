@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   checkHealth,
@@ -13,6 +13,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { Authority } from '../../support/certificates.js';
@@ -21,12 +22,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ sortAllow: ['id'] })
 @Table({ tableName: 'letters', timestamps: false })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Letter extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare text: string;
 }

@@ -4,17 +4,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import {
-  AutoIncrement,
-  BeforeCreate,
-  Column,
-  DataType,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BeforeCreate, Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
@@ -24,12 +17,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 /** What both have. */
-abstract class Writing extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Writing extends NumberedRow {
   @Column(DataType.TEXT)
   declare text: string | null;
 }

@@ -2,19 +2,16 @@
 import type { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/stones' })
 @Table({ tableName: 'stones', timestamps: false })
-class Stone extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Stone extends KeyedRow {}
 
 /** A query as the wrapper gets it. */
 interface Query extends EventEmitter {

@@ -14,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog, type LogLine } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
@@ -37,11 +38,7 @@ class Job extends Model {
 
 @Crud({ filterAllow: ['state'] as never })
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends KeyedRow {
   @Column({ type: DataType.TEXT })
   declare state: string | null;
 }
@@ -52,11 +49,7 @@ class Task extends Model {
   sortAllow: ['state', 'hall'] as never,
 })
 @Table({ tableName: 'seats', timestamps: false })
-class Seat extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Seat extends KeyedRow {
   @Column({ type: DataType.INTEGER, field: 'hall_id' })
   declare hall: number;
 
@@ -75,11 +68,7 @@ class Seat extends Model {
   },
 } as object)
 @Table({ tableName: 'labels', timestamps: false })
-class Label extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Label extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare hall: number;
 
@@ -98,11 +87,7 @@ class Label extends Model {
 
 @Crud()
 @Table({ tableName: 'badges', paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'goneAt' })
-class Badge extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Badge extends KeyedRow {
   @Column(DataType.TEXT)
   declare code: string;
 
@@ -112,22 +97,14 @@ class Badge extends Model {
 
 /** Without routes of its own. */
 @Table({ tableName: 'rooms', timestamps: false })
-class Room extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Room extends KeyedRow {
   @Column({ type: DataType.TEXT, unique: true })
   declare name: string;
 }
 
 @Crud({ defaultSort: '-paidAt', sortAllow: ['paidAt'], scope: { house: () => 1 } })
 @Table({ tableName: 'guests', timestamps: false })
-class Guest extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Guest extends KeyedRow {
   @Column(DataType.INTEGER)
   declare house: number;
 
@@ -171,11 +148,7 @@ class StayRoom extends Model {
   filterAllow: { guests: ['kind'], 'payer.kind': true },
 } as object)
 @Table({ tableName: 'stays', timestamps: false })
-class Stay extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stay extends KeyedRow {
   @Column(DataType.INTEGER)
   declare roomId: number | null;
 

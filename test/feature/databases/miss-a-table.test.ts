@@ -1,7 +1,8 @@
 /** Tables and columns that the database does not have are told at the start, and in the log of what fails for them. */
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, engineLifespan } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -13,11 +14,7 @@ const TOWERS = { tableName: 'Tall towers', schema: 'city one', timestamps: false
 
 @Crud({ sortAllow: ['heightInM'] as never })
 @Table(TOWERS)
-class Tower extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Tower extends KeyedRow {
   @Column({ type: DataType.INTEGER, field: 'height in m' })
   declare heightInM: number | null;
 
@@ -35,27 +32,15 @@ class Tower extends Model {
 
 @Crud({ endpoints: ['list', 'read', 'update', 'delete'] })
 @Table(TOWERS)
-class Mast extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Mast extends KeyedRow {}
 
 @Crud({ endpoints: ['read', 'replace'] })
 @Table(TOWERS)
-class Spire extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Spire extends KeyedRow {}
 
 @Crud({ endpoints: ['read', 'createMany'] })
 @Table(TOWERS)
-class Aerial extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Aerial extends KeyedRow {}
 
 const TABLE = '"city one"."Tall towers"';
 const KEY = 'id integer PRIMARY KEY, "height in m" integer, floors integer';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler } from 'express';
 import { HttpError, NotFoundError as MissingRoute } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   ConcurrentModificationError,
@@ -21,18 +21,14 @@ import {
   readId,
   statusFor,
 } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Town extends NumberedRow {
   @Column({ type: DataType.STRING(20), unique: true })
   declare name: string;
 }
@@ -44,11 +40,7 @@ class Town extends Model {
   },
 })
 @Table({ tableName: 'bridges', timestamps: false })
-class Bridge extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Bridge extends KeyedRow {}
 
 @Table({ tableName: 'days', timestamps: false })
 class Day extends Model {

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler } from 'express';
 import { type ExpressMiddlewareInterface, Get, JsonController, Middleware } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table, Unique } from 'sequelize-typescript';
+import { Column, DataType, Table, Unique } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { bootstrap, Crud, currentEngine, installExceptionHandlers, unitOfWork } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -12,12 +13,7 @@ const SECRET = 'secret@example.com';
 
 @Crud({ prefix: '/guests' })
 @Table({ tableName: 'guests', timestamps: false })
-class Guest extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Guest extends NumberedRow {
   @Unique
   @Column({ type: DataType.TEXT, validate: { isNotBad: refuse } })
   declare email: string;

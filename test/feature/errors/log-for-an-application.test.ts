@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { JsonController, Param, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   bootstrap,
@@ -14,6 +14,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { captureStderr } from '../../support/captured-stderr.js';
@@ -21,12 +22,7 @@ import { expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'letters', timestamps: false })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Letter extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare text: string;
 }

@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  AutoIncrement,
   Column,
   CreatedAt,
   DataType,
@@ -14,6 +13,8 @@ import {
   UpdatedAt,
 } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedManyTypes } from '../../models/many-types.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../../support/specimen.js';
@@ -27,83 +28,12 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../suppor
   filterAllow: ['text', 'whole', 'colour', 'flag'],
 })
 @Table({ tableName: 'things', createdAt: false })
-class Thing extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.SMALLINT)
-  declare small: number | null;
-
-  @Column(DataType.INTEGER)
-  declare whole: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL(20, 4))
-  declare exact: string | null;
-
-  @Column(DataType.DECIMAL)
-  declare unlimited: string | null;
-
-  @Column(DataType.REAL)
-  declare real: number | null;
-
-  @Column(DataType.DOUBLE)
-  declare double: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
-
-  @Column(DataType.JSONB)
-  declare jsonb: unknown;
-
-  @Column(DataType.ENUM('red', 'dark green', "o'clock"))
-  declare colour: string | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
+class Thing extends NumberedManyTypes {
   @Column({ type: DataType.TEXT, field: 'The text' })
   declare text: string | null;
 
-  @Column(DataType.STRING(5))
-  declare short: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
   @Column(DataType.ARRAY(DataType.BIGINT))
   declare bigs: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DECIMAL))
-  declare decimals: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare moments: Date[] | null;
-
-  @Column(DataType.ARRAY(DataType.UUID))
-  declare uuids: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.ENUM('s', 'm', 'l')))
-  declare sizes: string[] | null;
 
   @UpdatedAt
   @Column(DataType.DATE)
@@ -113,12 +43,7 @@ class Thing extends Model {
 /** Types whose changes only Sequelize tells; they are read as others are. */
 @Crud({ prefix: '/odds' })
 @Table({ tableName: 'odds', createdAt: false })
-class Odd extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Odd extends NumberedRow {
   @Column(DataType.JSON)
   declare json: unknown;
 

@@ -16,7 +16,6 @@ import {
 } from 'routing-controllers';
 import { literal } from 'sequelize';
 import {
-  AutoIncrement,
   Column,
   DataType,
   DefaultScope,
@@ -24,7 +23,6 @@ import {
   ForeignKey,
   HasMany,
   Model,
-  PrimaryKey,
   Table,
   UpdatedAt,
 } from 'sequelize-typescript';
@@ -39,18 +37,14 @@ import {
   type RouteInfo,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-abstract class Keyed extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+abstract class Keyed extends NumberedRow {}
 
 abstract class Row extends Keyed {
   @Column({ type: DataType.STRING(40), allowNull: true })

@@ -2,24 +2,12 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { FindOptions } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  DefaultScope,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, DefaultScope, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Row extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string | null;
 }

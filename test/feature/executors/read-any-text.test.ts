@@ -2,17 +2,14 @@
 // @runs fast
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 @Crud({ prefix: '/pages', pagination: 'cursor' })
 @Table({ tableName: 'pages', timestamps: false })
-class Page extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Page extends KeyedRow {
   @Column(DataType.TEXT)
   declare head: string;
 

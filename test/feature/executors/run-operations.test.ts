@@ -2,13 +2,14 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { literal } from 'sequelize';
-import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Default, Table } from 'sequelize-typescript';
 import { RowExecutor } from '../../../src/execute/rows/row-executor.js';
 import { Crud } from '../../../src/index.js';
 import type { ListOperation, Operation } from '../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
 import type { TextRow } from '../../../src/postgres/protocol/batch.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -17,12 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'papers', timestamps: true, paranoid: true })
-class Paper extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 

@@ -2,7 +2,7 @@
 // @runs fast
 import { expect } from 'chai';
 import express from 'express';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { ENDPOINTS, type Endpoint } from '../../../src/declare/crud-options.js';
@@ -16,6 +16,7 @@ import {
   type ReadQuery,
 } from '../../../src/index.js';
 import type { Feature, FeatureFactory, Input } from '../../../src/operation/feature.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -69,24 +70,14 @@ const pending: FeatureFactory = () => ({
 
 @Crud()
 @Table({ tableName: 'stars', timestamps: false })
-class Star extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Star extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
 
 @Crud({ sortAllow: [] })
 @Table({ tableName: 'clouds', timestamps: false })
-class Cloud extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Cloud extends NumberedRow {}
 
 class StarController extends crudController(Star) {
   override read(id: Id, query: ReadQuery, context: CrudContext<Star>) {

@@ -30,6 +30,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { ConfigError, Crud, crudController, Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -38,12 +39,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'teams', timestamps: false })
-class Team extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Team extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 
@@ -80,12 +76,7 @@ class Player extends Model {
 
 /** A model that this application does not serve. */
 @Table({ tableName: 'coaches', timestamps: false })
-class Coach extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Coach extends NumberedRow {
   @Exclude()
   @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
   declare contract: string;

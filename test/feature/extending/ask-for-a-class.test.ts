@@ -12,8 +12,9 @@ import {
   QueryParam,
   QueryParams,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { type Class, ConfigError, Crud, crudController } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -55,12 +56,7 @@ class Notice {
 
 @Crud({ createSchema: Notice })
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column(DataType.STRING(20))
   declare title: string | null;
 

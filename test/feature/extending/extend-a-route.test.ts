@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import { Client } from 'pg';
 import { type Action, Interceptor, type InterceptorInterface } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, type Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -20,6 +20,7 @@ import {
   type RouteInfo,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { type Listening, listen } from '../../support/listen.js';
@@ -29,12 +30,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { ask, type WholeRequest } from '../../support/two-paths.js';
 
 /** A column for each way of writing a value. */
-abstract class Columns extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Columns extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false, field: 'the text' })
   declare text: string;
 

@@ -8,8 +8,9 @@ import {
   UseBefore,
   useContainer,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -17,12 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'clocks', timestamps: false })
-class Clock extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Clock extends NumberedRow {}
 
 /** What the container has to give. */
 class Time {

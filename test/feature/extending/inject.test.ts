@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { IsInt } from 'class-validator';
 import { Body, Get, JsonController, Param, Post } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -22,6 +22,7 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -30,12 +31,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
   declare title: string;
 
@@ -44,12 +40,7 @@ class Task extends Model {
 }
 
 @Table({ tableName: 'events', timestamps: false })
-class Event extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Event extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare text: string;
 }

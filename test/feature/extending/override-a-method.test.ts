@@ -21,7 +21,7 @@ import {
   UseInterceptor,
 } from 'routing-controllers';
 import { type CreationAttributes, Op, QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -33,6 +33,7 @@ import {
   type ReadQuery,
   Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -41,12 +42,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'songs', timestamps: false })
-class Song extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Song extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare title: string;
 
@@ -60,12 +56,7 @@ class Song extends Model {
 
 /** A model that no @Crud knows. */
 @Table({ tableName: 'labels', timestamps: false })
-class Label extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Label extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }

@@ -1,18 +1,9 @@
 /** Methods that a model has in the place of Sequelize's, and hooks of what a record takes along: every write of a record runs them. */
 import { expect } from 'chai';
 import type { DestroyOptions, InstanceDestroyOptions } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  HasOne,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, HasMany, HasOne, Model, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY, SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -25,12 +16,7 @@ const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
 /** What ran, in its order. */
 const ran: string[] = [];
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Row extends NumberedRow {
   @Column(DataType.STRING(20))
   declare name: string | null;
 }

@@ -23,18 +23,7 @@ import {
   UseInterceptor,
 } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  DefaultScope,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Sequelize,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, DefaultScope, ForeignKey, HasMany, Sequelize, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -58,6 +47,7 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { deferred } from '../../support/deferred.js';
@@ -66,12 +56,7 @@ import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two
 
 @Crud({ filterAllow: ['name', 'population'], sortAllow: ['name', 'population'] })
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Town extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 
@@ -92,12 +77,7 @@ class Town extends Model {
   sortAllow: ['title', 'id'],
 })
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenantId: number;
 
@@ -111,12 +91,7 @@ class Task extends Model {
 @Crud()
 @DefaultScope(() => ({ include: [House] }))
 @Table({ tableName: 'streets', timestamps: false })
-class Street extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Street extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 
@@ -125,12 +100,7 @@ class Street extends Model {
 }
 
 @Table({ tableName: 'houses', timestamps: false })
-class House extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class House extends NumberedRow {
   @ForeignKey(() => Street)
   @Column(DataType.INTEGER)
   declare streetId: number;

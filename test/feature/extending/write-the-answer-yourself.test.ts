@@ -4,8 +4,9 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
 import { Get, HttpCode, OnNull, OnUndefined, Res, UseAfter, UseBefore } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ReadQuery } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { listen, requestHead } from '../../support/listen.js';
@@ -13,12 +14,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'films', timestamps: false })
-class Film extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Film extends NumberedRow {}
 
 const seen: string[] = [];
 

@@ -2,17 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { exchange, type Listening, listen, requestHead } from '../../support/listen.js';
@@ -21,12 +13,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name', 'size'], sortAllow: ['name', 'size'] })
 @Table({ tableName: 'parts', timestamps: false })
-class Part extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Part extends NumberedRow {
   @ForeignKey(() => Whole)
   @Column(DataType.STRING(200))
   declare wholeId: string | null;

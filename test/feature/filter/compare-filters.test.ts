@@ -2,8 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import {
   COMPARATORS,
@@ -29,11 +30,7 @@ const INSIDE = Object.fromEntries(Object.entries(PATHS).map(([path, { jsonType }
 
 @Crud({ filterAllow: { ...OWN, ...INSIDE } as never, pageSize: { max: 200 } })
 @Table({ tableName: 'samples', timestamps: false })
-class Sample extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sample extends KeyedRow {
   @Column(DataType.JSONB)
   declare data: unknown;
 }

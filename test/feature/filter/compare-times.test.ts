@@ -1,17 +1,8 @@
 /** Times at the ends of what PostgreSQL reads: in filters of a list and of its relations, and in bodies. */
 import { expect } from 'chai';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -21,12 +12,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   include: { parts: UNGUARDED },
 })
 @Table({ tableName: 'events', timestamps: false })
-class Event extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Event extends NumberedRow {
   @ForeignKey(() => Event)
   @Column(DataType.INTEGER)
   declare wholeId: number | null;

@@ -1,8 +1,9 @@
 /** Filtering a list with `q`: what matches, what is refused, and what reaches the database. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
@@ -17,12 +18,7 @@ const FILTERABLE = ['id', 'name', 'age', 'grade', 'born', 'note', 'tags'] as con
   pageSize: { default: 50, max: 100 },
 })
 @Table({ tableName: 'people', timestamps: false })
-class Person extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Person extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false, field: 'full_name' })
   declare name: string;
 

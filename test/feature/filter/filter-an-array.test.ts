@@ -3,17 +3,7 @@
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { describeModel } from '../../../src/compile/describe-model.js';
 import { columnsOf, compilePredicate } from '../../../src/execute/sql/predicate-sql.js';
 import { boundText, renderSql } from '../../../src/execute/sql/sql-fragment.js';
@@ -28,6 +18,7 @@ import {
   type ModelClass,
   type Repository,
 } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -40,12 +31,7 @@ let rule: () => unknown = () => EVERYTHING;
   filterAllow: ['title', 'tags', 'sizes', 'grid'] as never,
 })
 @Table({ tableName: 'books', timestamps: false })
-class Book extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Book extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 
@@ -72,11 +58,7 @@ class Book extends Model {
   include: { books: UNGUARDED },
 })
 @Table({ tableName: 'shelves', timestamps: false })
-class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shelf extends KeyedRow {
   @HasMany(() => Book, 'shelfId')
   declare books?: Book[];
 }

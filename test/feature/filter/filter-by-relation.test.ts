@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import {
-  AutoIncrement,
   BelongsTo,
   BelongsToMany,
   Column,
@@ -15,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ListQuery, Repository } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -88,12 +88,7 @@ const CITIES = {
 
 @Crud<City>(CITIES)
 @Table({ tableName: 'cities', timestamps: false })
-class City extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class City extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 
@@ -135,12 +130,7 @@ class City extends Model {
 
 @Crud<Review>({ sortAllow: ['id'], filterAllow: ['rating', 'author.name'] })
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
-class Review extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Review extends NumberedRow {
   @Column(DataType.INTEGER)
   declare rating: number | null;
 
@@ -159,11 +149,7 @@ class Review extends Model {
 }
 
 @Table({ tableName: 'authors', timestamps: false })
-class Author extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Author extends KeyedRow {
   @Column(DataType.TEXT)
   declare name: string;
 }
@@ -197,12 +183,7 @@ class CityTag extends Model {
   filterAllow: { name: true, reviews: true },
 })
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Town extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 
@@ -223,11 +204,7 @@ class Town extends Model {
   filterAllow: { 'parent.name': true, 'parent.parent.name': true, children: ['name', 'parent.name'] },
 })
 @Table({ tableName: 'branches', modelName: 'B'.repeat(63), timestamps: false })
-class Branch extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Branch extends KeyedRow {
   @Column(DataType.TEXT)
   declare name: string;
 

@@ -1,19 +1,9 @@
 /** `q` with relations to rows that a request may not see: they are as if they were not there. */
 import { expect } from 'chai';
 import type { Request } from 'express';
-import {
-  AutoIncrement,
-  BelongsTo,
-  BelongsToMany,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -28,12 +18,7 @@ const tenantOf = (request: Request) => {
 };
 const allows = (name: string) => (request: Request) => request.get('without') !== name;
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Row extends NumberedRow {
   @Column(DataType.TEXT)
   declare tenant: string;
 
@@ -93,12 +78,7 @@ class Label extends Row {
 /** Not served; the scope of `bootstrap` is its only rule of rows. */
 @Crud({ fields: { labelId: { read: allows('joins') } } })
 @Table({ tableName: 'task_labels', timestamps: false })
-class TaskLabel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class TaskLabel extends NumberedRow {
   @ForeignKey(() => Task)
   @Column(DataType.INTEGER)
   declare taskId: number;
@@ -172,12 +152,7 @@ class Task extends Row {
   filterAllow: { tasks: ['name'] },
 })
 @Table({ tableName: 'boards', timestamps: false })
-class Board extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Board extends NumberedRow {
   @HasMany(() => Task, { foreignKey: 'boardId', constraints: false })
   declare tasks?: Task[];
 }

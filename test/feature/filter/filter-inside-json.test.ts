@@ -2,18 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -31,12 +22,7 @@ const PATHS = {
   filterAllow: { title: true, details: true, ...PATHS },
 } as object)
 @Table({ tableName: 'items', timestamps: false })
-class Item extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Item extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 
@@ -61,11 +47,7 @@ class Item extends Model {
   fields: { label: { read: (request: Request) => request.headers['key'] !== undefined } },
 } as object)
 @Table({ tableName: 'boxes', timestamps: false })
-class Box extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Box extends KeyedRow {
   @Column(DataType.JSONB)
   declare label: unknown;
 

@@ -1,19 +1,15 @@
 /** SQL in every place of a request for a list: it matches nothing, or is refused, and never becomes part of a statement. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 const LIST = { filterAllow: ['id', 'name'], sortAllow: ['id', 'name'] } as object;
 
-abstract class Target extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Target extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest, { type Response, type Test } from 'supertest';
 import {
   ConfigError,
@@ -20,6 +20,7 @@ import {
   type UpdateValues,
 } from '../../../src/index.js';
 import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -49,12 +50,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   fields: { amount: { read: (request) => request.get('x-clerk') === undefined } },
 })
 @Table({ tableName: 'payments', paranoid: true, version: true, indexes: [{ fields: ['tenant', 'id'] }] })
-class Payment extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Payment extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 
@@ -73,12 +69,7 @@ class Payment extends Model {
 
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
-class Ticket extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Ticket extends NumberedRow {}
 
 /** Everything that the text of a row has to quote. */
 const BODY = {

@@ -1,7 +1,7 @@
 /** A write with an `Idempotency-Key` that is one statement: the row is kept as PostgreSQL writes it, and answered with the same bytes. */
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import {
@@ -11,6 +11,7 @@ import {
   crudController,
   type EngineOptions,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
@@ -29,12 +30,7 @@ const UNANSWERED = {
 
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'Odd "letters"', timestamps: false })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Letter extends NumberedRow {
   @Column(DataType.TEXT)
   declare written: string | null;
 
@@ -62,36 +58,21 @@ class Letter extends Model {
 
 @Crud()
 @Table({ tableName: 'stamps', paranoid: true, version: true })
-class Stamp extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stamp extends NumberedRow {
   @Column({ type: DataType.TEXT, unique: true })
   declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'parcels', schema: 'post', timestamps: false })
-class Parcel extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Parcel extends NumberedRow {
   @Column(DataType.TEXT)
   declare text: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'drafts', timestamps: false })
-class Draft extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Draft extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 }

@@ -1,20 +1,16 @@
 /** `fields`: a client names the properties that it needs. */
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-abstract class Place extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Place extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;
 

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { Get } from 'routing-controllers';
 import {
-  AutoIncrement,
   Column,
   DataType,
   DefaultScope,
@@ -25,6 +24,7 @@ import {
   type Page,
   Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -46,12 +46,7 @@ const visible = (request: Request) => {
   visible,
 })
 @Table({ tableName: 'stones', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
-class Stone extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stone extends NumberedRow {
   @Column(DataType.INTEGER)
   declare n: number;
 }
@@ -94,12 +89,7 @@ class Slab extends Model {
 }
 
 @Table({ tableName: 'chips', timestamps: false })
-class Chip extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Chip extends NumberedRow {
   @ForeignKey(() => Slab)
   @Column(DataType.INTEGER)
   declare slabN: number;

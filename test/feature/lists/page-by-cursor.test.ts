@@ -1,81 +1,13 @@
 // @runs everywhere
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../../src/index.js';
+import { type CrudContext, crudController, type ListQuery, type Page } from '../../../src/index.js';
+import { EntrySite, Item, ids, Other, quiet } from '../../models/entries.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
-import { CapturedLog } from '../../support/captured-log.js';
-import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
-
-const LIST = {
-  pagination: 'cursor',
-  pageSize: { default: 2, max: 5 },
-  sortAllow: ['id', 'rank', 'made', 'name'],
-  filterAllow: ['rank', 'name'],
-} as object;
-
-abstract class Entry extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare rank: number | null;
-
-  @Column(DataType.DATE)
-  declare made: Date | null;
-}
-
-@Crud(LIST)
-@Table({ tableName: 'entries', timestamps: false })
-class Item extends Entry {}
-
-@Crud({ ...LIST, defaultSort: '-rank' })
-@Table({ tableName: 'others', timestamps: false })
-class Other extends Entry {}
-
-const quiet = { logger: new CapturedLog() };
 
 describe('paging by cursor', () => {
-  const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Item, Other], engine: { logging: sql.record }, bootstrap: quiet });
-  });
-
-  beforeEach(async () => {
-    await emptyTables(site, 'entries', 'others');
-    await Item.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })));
-  });
-
-  after(() => site[Symbol.asyncDispose]());
-
-  type Query = Record<string, string | number>;
-
-  const ask = (query: Query = {}, path = '/items'): PromiseLike<Response> =>
-    site.agent.get(path).query(query);
-
-  async function page(query: Query = {}, path = '/items') {
-    const { status, body } = await ask(query, path);
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body as {
-      items: { id: number }[];
-      next_cursor: string;
-      prev_cursor: string;
-      has_next: boolean;
-      has_prev: boolean;
-    };
-  }
-
-  const ids = ({ items }: { items: readonly { id: number }[] }): number[] => items.map(({ id }) => id);
+  const site = new EntrySite();
+  const { sql, ask, page } = site;
 
   describe('answers', () => {
     it('with an envelope of the same keys, without a count', async () => {
@@ -157,7 +89,7 @@ describe('paging by cursor', () => {
     });
 
     it('[D15] with microseconds that a JavaScript date does not have', async () => {
-      await site.engine.sequelize.query(
+      await site.app.engine.sequelize.query(
         `UPDATE entries SET made = timestamptz '2026-01-31 08:00:00Z' + (6 - id) * interval '1 microsecond'`,
       );
       const seen: number[] = [];

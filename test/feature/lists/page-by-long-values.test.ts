@@ -1,8 +1,9 @@
 /** Cursors of rows whose sort values are too long for an address. */
 // @runs fast
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
@@ -17,12 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   scope: { tenant: (request) => Number(request.get('Tenant') ?? 1) },
 })
 @Table({ tableName: 'essays', timestamps: false })
-class Essay extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Essay extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
   declare tenant: number;
 

@@ -1,84 +1,17 @@
 /** What a cursor is refused for: damage, other lists, forged values, other secrets. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import type { Response } from 'supertest';
-import { ConfigError, Crud } from '../../../src/index.js';
+import { ConfigError } from '../../../src/index.js';
+import { EntrySite, Item, ids, quiet } from '../../models/entries.js';
 import { buildApp } from '../../support/build-app.js';
-import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
-import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
-import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
-
-const LIST = {
-  pagination: 'cursor',
-  pageSize: { default: 2, max: 5 },
-  sortAllow: ['id', 'rank', 'made', 'name'],
-  filterAllow: ['rank', 'name'],
-} as object;
-
-abstract class Entry extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare rank: number | null;
-
-  @Column(DataType.DATE)
-  declare made: Date | null;
-}
-
-@Crud(LIST)
-@Table({ tableName: 'entries', timestamps: false })
-class Item extends Entry {}
-
-@Crud({ ...LIST, defaultSort: '-rank' })
-@Table({ tableName: 'others', timestamps: false })
-class Other extends Entry {}
 
 const SECRET = 'a secret of at least 16 characters';
-const quiet = { logger: new CapturedLog() };
 
 describe('refusing a cursor', () => {
-  const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Item, Other], engine: { logging: sql.record }, bootstrap: quiet });
-  });
-
-  beforeEach(async () => {
-    await emptyTables(site, 'entries', 'others');
-    await Item.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })));
-  });
-
-  after(() => site[Symbol.asyncDispose]());
-
-  type Query = Record<string, string | number>;
-
-  const ask = (query: Query = {}, path = '/items'): PromiseLike<Response> =>
-    site.agent.get(path).query(query);
-
-  async function page(query: Query = {}, path = '/items') {
-    const { status, body } = await ask(query, path);
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body as {
-      items: { id: number }[];
-      next_cursor: string;
-      prev_cursor: string;
-      has_next: boolean;
-      has_prev: boolean;
-    };
-  }
-
-  const ids = ({ items }: { items: readonly { id: number }[] }): number[] => items.map(({ id }) => id);
+  const site = new EntrySite();
+  const { sql, ask, page } = site;
 
   const MALFORMED = {
     code: 'cursor.malformed',
@@ -129,7 +62,7 @@ describe('refusing a cursor', () => {
 
   it('a cursor that is given twice', async () => {
     const { next_cursor: cursor } = await page();
-    expectIssue(await site.agent.get(`/items?after=${cursor}&after=${cursor}`), 400, {
+    expectIssue(await site.app.agent.get(`/items?after=${cursor}&after=${cursor}`), 400, {
       parameter: 'after',
       code: 'repeated',
       detail: "Parameter 'after' may be given once.",
@@ -202,7 +135,7 @@ describe('refusing a cursor', () => {
       expect((await signing.agent.get(path)).body.items).to.deep.include.members([
         { id: 3, name: 'c', rank: null, made: null },
       ]);
-      expect((await site.agent.get(path)).status).to.equal(400);
+      expect((await site.app.agent.get(path)).status).to.equal(400);
       const unsigned = await page();
       expect((await signing.agent.get(`/items?after=${unsigned.next_cursor}`)).status).to.equal(400);
     });

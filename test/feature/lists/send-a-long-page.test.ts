@@ -1,17 +1,13 @@
 /** A page of so many bytes that it is written in pieces. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { startTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'scrolls', timestamps: false })
-class Scroll extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Scroll extends NumberedRow {
   @Column(DataType.TEXT)
   declare text: string;
 }

@@ -5,7 +5,7 @@ import { Console } from 'node:console';
 import { expect } from 'chai';
 import { IsInt } from 'class-validator';
 import { Get, JsonController, Req } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import winston from 'winston';
 import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
 import {
@@ -23,6 +23,7 @@ import {
   type ModelClass,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -36,12 +37,7 @@ function wrong(options: object): CrudOptions {
 
 @Crud()
 @Table({ tableName: 'fine', timestamps: false })
-class Fine extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Fine extends NumberedRow {
   @Column(DataType.STRING(20))
   declare name: string | null;
 
@@ -51,12 +47,7 @@ class Fine extends Model {
 
 @Crud(wrong({ prefix: '/fines', endpoints: ['list', 'raed'], sortAllow: ['nmae'], nothing: true }))
 @Table({ tableName: 'mistyped', timestamps: false })
-class Mistyped extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Mistyped extends NumberedRow {
   @Column(DataType.STRING(20))
   declare name: string | null;
 }
@@ -84,12 +75,7 @@ class Pair extends Model {
 
 @Crud()
 @Table({ tableName: 'shadows', timestamps: false })
-class Shadow extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shadow extends NumberedRow {
   @Column(DataType.STRING(20))
   name?: string = undefined;
 }
@@ -99,31 +85,16 @@ class Shadow extends Model {
 class Unattached extends Model {}
 
 @Table({ tableName: 'undecorated', timestamps: false })
-class Undecorated extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Undecorated extends NumberedRow {}
 
 @Crud()
 @Crud()
 @Table({ tableName: 'twice', timestamps: false })
-class Twice extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Twice extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'collisions', timestamps: false })
-class Collision extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Collision extends NumberedRow {
   @Column(DataType.STRING(20))
   declare isNewRecord: boolean;
 

@@ -1,7 +1,7 @@
 /** A model class has one database: nothing takes it from an engine in use, and no application serves rows of another. */
 // @runs fast
 import { expect } from 'chai';
-import { Column, DataType, HasMany, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { HasMany, Sequelize, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -10,6 +10,7 @@ import {
   type Engine,
   engineLifespan,
 } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -25,11 +26,7 @@ const TAKEN = `Coin belongs to an engine in use, and another would take it over;
 
 @Crud({ subresources: { coins: UNGUARDED } })
 @Table({ tableName: 'purses', timestamps: false })
-class Purse extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Purse extends KeyedRow {
   @HasMany(() => Coin, { foreignKey: 'id', constraints: false })
   declare coins?: Coin[];
 }

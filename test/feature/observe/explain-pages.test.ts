@@ -2,8 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type Keyset, Repository, type SortTerm } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -12,11 +13,7 @@ const SIZE = 20;
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'events', timestamps: false })
-class Event extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Event extends KeyedRow {
   @Column({ type: DataType.ENUM('open', 'closed', 'void'), allowNull: false })
   declare status: string;
 

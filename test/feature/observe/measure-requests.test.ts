@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import express from 'express';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { type BootstrapOptions, bootstrap, Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { PACKAGE_ROOT } from '../../support/package-root.js';
@@ -12,24 +13,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'rings', timestamps: false })
-class Ring extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Ring extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
   declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'discs', timestamps: false })
-class Disc extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Disc extends NumberedRow {}
 
 /** The samples of a text of Prometheus, by name and labels. */
 function samplesOf(text: string): ReadonlyMap<string, number> {

@@ -1,17 +1,13 @@
 /** What is told of each request: its id, its line in the log, and how long it took. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type Logger } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'moons', timestamps: false })
-class Moon extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Moon extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }

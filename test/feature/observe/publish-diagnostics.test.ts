@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { expect } from 'chai';
 import { Get, Param } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -11,6 +11,7 @@ import {
   type OperationMessage,
   type StatementMessage,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY, onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -20,24 +21,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   filterAllow: ['name'],
 })
 @Table({ tableName: 'comets', timestamps: false })
-class Comet extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Comet extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
   declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'probes', timestamps: false })
-class Probe extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Probe extends NumberedRow {}
 
 class ProbeController extends crudController(Probe) {
   override async list(query: never, context: CrudContext): Promise<never> {

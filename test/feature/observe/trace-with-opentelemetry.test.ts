@@ -22,32 +22,23 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
 import { traceWithOpenTelemetry } from '../../../src/opentelemetry.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'quasars', timestamps: false })
-class Quasar extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Quasar extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
   declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'pulsars', timestamps: false })
-class Pulsar extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Pulsar extends NumberedRow {}
 
 class PulsarController extends crudController(Pulsar) {
   override async read(id: Id, query: ReadQuery, inner: CrudContext): Promise<never> {

@@ -30,6 +30,7 @@ import {
   type ReadQuery,
   readSchema,
 } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
@@ -41,11 +42,7 @@ const INTERNAL = /dataValues|_previousDataValues|_options|_changed|uniqno|isNewR
 
 @Crud()
 @Table({ tableName: 'owners', timestamps: false })
-class Owner extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Owner extends KeyedRow {
   @Transform(({ value }) => `${value}!`)
   @Column(DataType.STRING)
   declare name: string;
@@ -97,11 +94,7 @@ class Chip extends Model {
 @DefaultScope(() => ({ include: [Owner, Visit] }))
 @Crud()
 @Table({ tableName: 'pets', timestamps: false })
-class Pet extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Pet extends KeyedRow {
   @ForeignKey(() => Owner)
   @Column(DataType.INTEGER)
   declare ownerId: number;

@@ -2,17 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, HasMany, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -42,12 +34,7 @@ const PER_RECORD = 1 + 4 + 1 + 4 * (1 + 3 + 1 + 3 * (2 + 1));
   }),
 )
 @Table({ tableName: 'trees', timestamps: false })
-class Tree extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Tree extends NumberedRow {
   @Column(DataType.INTEGER)
   declare wholeId: number | null;
 
@@ -61,12 +48,7 @@ class Tree extends Model {
 /** The same rows, where what is not known is passed over. */
 @Crud(wrong({ prefix: '/lenient', unknownQuery: 'ignore', include: { whole: UNGUARDED } }))
 @Table({ tableName: 'trees', timestamps: false })
-class Lenient extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Lenient extends NumberedRow {
   @Column(DataType.INTEGER)
   declare wholeId: number | null;
 

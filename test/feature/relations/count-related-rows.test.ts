@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import type { FindOptions } from 'sequelize';
 import {
-  AutoIncrement,
   BelongsToMany,
   Column,
   DataType,
@@ -14,6 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, EVERYTHING, filter } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
@@ -32,11 +32,7 @@ const visible = async (request: Request) => (request.get('sees') ? filter`rating
   },
 })
 @Table({ tableName: 'cities', timestamps: false })
-class City extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class City extends KeyedRow {
   @Column({ type: DataType.TEXT, unique: true })
   declare code: string | null;
 
@@ -55,12 +51,7 @@ class City extends Model {
 
 @Crud({ sortAllow: ['id'], filterAllow: ['rating'], visible } as object)
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
-class Review extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Review extends NumberedRow {
   @Column(DataType.INTEGER)
   declare rating: number;
 
@@ -70,11 +61,7 @@ class Review extends Model {
 
 @Crud()
 @Table({ tableName: 'tags', timestamps: false })
-class Tag extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Tag extends KeyedRow {}
 
 @Table({ tableName: 'city_tags', timestamps: false })
 class CityTag extends Model {

@@ -1,17 +1,9 @@
 /** Where included rows end, and in which order they are; and that pages, totals and cursors are the same without them. */
 // @runs fast
 import { expect } from 'chai';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, HasMany, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -32,12 +24,7 @@ const LISTS = {
   },
 };
 
-abstract class Place extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Place extends NumberedRow {
   /** Equal for many, and NULL for some. */
   @Column(DataType.INTEGER)
   declare floor: number | null;
@@ -63,12 +50,7 @@ class Stop extends Place {
 
 @Crud(wrong({ sortAllow: ['rank', 'id'], filterAllow: ['hostId', 'rank'] }))
 @Table({ tableName: 'guests', timestamps: false })
-class Guest extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Guest extends NumberedRow {
   @Column(DataType.INTEGER)
   declare hostId: number;
 

@@ -8,16 +8,7 @@ import {
   UseBefore,
   UseInterceptor,
 } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, HasMany, Table } from 'sequelize-typescript';
 import {
   type Class,
   Crud,
@@ -30,6 +21,7 @@ import {
   type ReadQuery,
   Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -38,12 +30,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
-abstract class Kept extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Kept extends NumberedRow {
   @Column(DataType.INTEGER)
   declare houseId: number | null;
 }

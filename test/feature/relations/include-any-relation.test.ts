@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
 import {
-  AutoIncrement,
   BelongsTo,
   BelongsToMany,
   Column,
@@ -14,6 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -22,12 +22,7 @@ const wrong = (options: object) => options as CrudOptions;
 const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true } as const;
 
 /** What every model has. */
-abstract class Named extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Named extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 }
@@ -81,12 +76,7 @@ class Person extends Named {
 }
 
 @Table({ tableName: 'friendships', ...PARANOID })
-class Friendship extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Friendship extends NumberedRow {
   @Column({ type: DataType.INTEGER, field: 'from id' })
   declare fromId: number;
 

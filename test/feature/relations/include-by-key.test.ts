@@ -1,8 +1,9 @@
 /** To-one relations by an integer key, which PostgreSQL looks up at once: the same answers as for keys of any other type. */
 // @runs fast
 import { expect } from 'chai';
-import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
@@ -10,22 +11,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'shelves', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
-class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shelf extends KeyedRow {
   @Column(DataType.TEXT)
   declare name: string;
 }
 
 @Crud({ include: { shelf: UNGUARDED } } as object)
 @Table({ tableName: 'books', timestamps: false })
-class Book extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Book extends KeyedRow {
   /** Wider than the key that it refers to. */
   @ForeignKey(() => Shelf)
   @Column(DataType.BIGINT)

@@ -15,6 +15,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
@@ -61,12 +62,7 @@ class Country extends Model {
   },
 } as object)
 @Table({ tableName: 'cities', timestamps: false })
-class City extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class City extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 

@@ -15,6 +15,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
@@ -78,11 +79,7 @@ class Land extends Model {
 
 @Crud()
 @Table({ tableName: 'prices', timestamps: false })
-class Price extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Price extends KeyedRow {
   @Column({ type: DataType.DECIMAL(6, 2), unique: true })
   declare amount: string;
 }
@@ -95,12 +92,7 @@ class Price extends Model {
 }))
 @Crud({ sortAllow: ['id', 'stars'], filterAllow: ['stars'], defaultSort: '-stars' } as object)
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column(DataType.INTEGER)
   declare stars: number;
 

@@ -2,17 +2,7 @@
 import { expect } from 'chai';
 import express, { type Request } from 'express';
 import { HttpError } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  BelongsToMany,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   ConfigError,
@@ -24,6 +14,7 @@ import {
   type ModelClass,
   Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -43,12 +34,7 @@ const rule = (name: string, usual: unknown) => (_request: Request) => {
 };
 
 /** What every model has. */
-abstract class Named extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Named extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 }
@@ -465,12 +451,7 @@ const TABLE = { timestamps: false, tableName: 'papers' } as const;
 
 @Crud(wrong({ pageSize: { max: 9 }, include: { alike: UNGUARDED, 'alike.alike': UNGUARDED } }))
 @Table(TABLE)
-class Paper extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column(DataType.TEXT)
   declare title: string;
 

@@ -1,17 +1,9 @@
 /** A record is the same text wherever it is answered: alone, in a list, and inside of others. */
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, HasMany, type Model, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, crudController, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
@@ -20,12 +12,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
-abstract class Kept extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Kept extends NumberedRow {
   @Column(DataType.INTEGER)
   declare holderId: number;
 }
@@ -122,12 +109,7 @@ class Quiet extends Kept {
   }),
 )
 @Table({ tableName: 'holders', timestamps: false })
-class Holder extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Holder extends NumberedRow {
   @HasMany(() => Odd, { as: 'odds', foreignKey: 'holderId', constraints: false })
   declare odds?: unknown;
 

@@ -13,17 +13,14 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { ConfigError, Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parents', timestamps: false })
-class Parent extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Parent extends KeyedRow {
   @Column(DataType.TEXT)
   declare code: string | null;
 
@@ -49,11 +46,7 @@ class Parent extends Model {
 
 @Crud()
 @Table({ tableName: 'children', timestamps: false })
-class Child extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Child extends KeyedRow {
   @ForeignKey(() => Parent)
   @Column({ type: DataType.INTEGER, field: 'parent id' })
   declare parentId: number | null;
@@ -64,11 +57,7 @@ class Child extends Model {
 
 @Crud()
 @Table({ tableName: 'coded', timestamps: false })
-class Coded extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Coded extends KeyedRow {
   @Column(DataType.TEXT)
   declare code: string | null;
 

@@ -1,17 +1,7 @@
 /** Repositories load relations, and what an override has loaded for its request is what the request answers with. */
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -31,6 +21,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -49,12 +40,7 @@ type Loaded<M> = M;
   },
 } as object)
 @Table({ tableName: 'books', timestamps: false })
-class Book extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Book extends NumberedRow {
   @Column(DataType.TEXT)
   declare title: string;
 
@@ -74,23 +60,14 @@ class Book extends Model {
 
 @Crud()
 @Table({ tableName: 'shelves', timestamps: false })
-class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shelf extends KeyedRow {
   @Column(DataType.TEXT)
   declare room: string;
 }
 
 @Crud({ visible: () => filter`isSecret==false`, filterAllow: ['number'], sortAllow: ['number'] } as object)
 @Table({ tableName: 'leaves', timestamps: false })
-class Leaf extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Leaf extends NumberedRow {
   @Column(DataType.INTEGER)
   declare number: number;
 
@@ -109,12 +86,7 @@ class Leaf extends Model {
 }
 
 @Table({ tableName: 'loans', timestamps: false })
-class Loan extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Loan extends NumberedRow {
   @ForeignKey(() => Book)
   @Column(DataType.INTEGER)
   declare bookId: number;

@@ -14,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, EVERYTHING } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -108,12 +109,7 @@ class City extends Model {
   defaultSort: '-rating',
 } as object)
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
-class Review extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Review extends NumberedRow {
   @Column(DataType.INTEGER)
   declare rating: number | null;
 
@@ -178,11 +174,7 @@ class Harbour extends Model {
 
 @Crud()
 @Table({ tableName: 'ports', timestamps: false })
-class Port extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Port extends KeyedRow {
   @Column(DataType.TEXT)
   declare harbour: string;
 }
@@ -227,11 +219,7 @@ class Team extends Model {
   },
 } as object)
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends KeyedRow {
   @Column(WORD)
   declare tenantId: string;
 

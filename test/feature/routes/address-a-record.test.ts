@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { BadRequestError } from 'routing-controllers';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, crudController, type IdType, type ModelClass } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -10,11 +11,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'seats', timestamps: false })
-class Seat extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Seat extends KeyedRow {}
 
 @Crud()
 @Table({ tableName: 'shelves', timestamps: false })

@@ -1,8 +1,9 @@
 /** A key that only a model says is unique, of a view or of a table with heirs: an id of two rows is a conflict, and nothing is written. */
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Test } from 'supertest';
 import { Crud, MultipleResultsFound, Repository } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -16,11 +17,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   filterAllow: ['no'],
 })
 @Table({ tableName: 'folios', timestamps: false })
-class Folio extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Folio extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare no: number;
 }
@@ -28,11 +25,7 @@ class Folio extends Model {
 /** A table with heirs, whose rows are only marked when they are deleted. */
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'] })
 @Table({ tableName: 'sheets', createdAt: false, updatedAt: false, paranoid: true, deletedAt: 'ended' })
-class Sheet extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sheet extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare no: number;
 

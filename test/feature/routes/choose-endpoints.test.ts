@@ -1,7 +1,7 @@
 /** Resources with some of the operations only. */
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -9,6 +9,7 @@ import {
   type ListQuery,
   type Operation,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -17,12 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'reports', timestamps: false })
-class Report extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Report extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare title: string;
 }

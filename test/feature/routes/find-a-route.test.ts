@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express';
 import { All, Get, JsonController, Param, Post, Put } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { type BootstrapOptions, Crud, crudController, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -19,21 +20,11 @@ class Shelf extends Model {
 
 @Crud({ prefix: '/a/B' })
 @Table({ tableName: 'boxes', timestamps: false })
-class Box extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Box extends NumberedRow {}
 
 @Crud({ prefix: '/a/c' })
 @Table({ tableName: 'crates', timestamps: false })
-class Crate extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Crate extends NumberedRow {}
 
 /** What `name` answers with. */
 const by = (name: string, more: object = {}): object => ({ by: name, ...more });

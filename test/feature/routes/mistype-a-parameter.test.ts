@@ -1,7 +1,8 @@
 /** Query parameters that nobody reads: refused, so that a typo does not change what a request means, or ignored. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -9,12 +10,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
-class Flag extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Flag extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
@@ -30,12 +26,7 @@ class Flag extends Model {
   fields: { secret: { read: () => false }, hidden: { read: () => true } },
 })
 @Table({ tableName: 'signs', timestamps: false })
-class Sign extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sign extends NumberedRow {
   @Column(DataType.STRING(20))
   declare name: string | null;
 

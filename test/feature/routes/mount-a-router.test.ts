@@ -1,9 +1,10 @@
 /** `crudRouter`: one resource as a router, wherever the application wants it. */
 import { expect } from 'chai';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { ConfigError, Crud, type CrudRouterOptions, crudRouter, Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -11,12 +12,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/somewhere-else', pageSize: { default: 2 } })
 @Table({ tableName: 'recipes', timestamps: false })
-class Recipe extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Recipe extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare title: string;
 }

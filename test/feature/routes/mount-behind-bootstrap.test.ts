@@ -9,8 +9,9 @@ import {
   Middleware,
   NotFoundError as MissingRoute,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, installExceptionHandlers, NotFoundError } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -19,12 +20,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'gates', timestamps: false })
-class Gate extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Gate extends NumberedRow {}
 
 @JsonController('/hand')
 class HandController {

@@ -3,56 +3,13 @@ import { get } from 'node:http';
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import { Get, JsonController } from 'routing-controllers';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
 import supertest from 'supertest';
-import { bootstrap, Crud, crudController, crudRouter, healthRouter } from '../../../src/index.js';
+import { bootstrap, crudController, crudRouter, healthRouter } from '../../../src/index.js';
+import { Note, Remark } from '../../models/notes.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { SERVES_MANY } from '../../support/combination.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { listen } from '../../support/listen.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
-
-const MANY = SERVES_MANY ? (['createMany', 'deleteMany'] as const) : [];
-
-@Crud({
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', ...MANY],
-  filterAllow: ['title'],
-})
-@Table({ tableName: 'notes', paranoid: true, createdAt: false, updatedAt: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.STRING(20))
-  declare title: string | null;
-
-  @HasMany(() => Remark)
-  declare remarks: Remark[];
-}
-
-@Crud({ endpoints: ['list'] })
-@Table({ tableName: 'remarks', timestamps: false })
-class Remark extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @ForeignKey(() => Note)
-  @Column(DataType.INTEGER)
-  declare noteId: number;
-}
 
 class NoteController extends crudController(Note, { subresources: ['remarks'] }) {
   @Get('/stats')

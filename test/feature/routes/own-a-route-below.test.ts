@@ -1,54 +1,11 @@
 /** Hand-written controllers below the path of a resource: their literal segments come before a record's id, or the start refuses them. */
 import { expect } from 'chai';
 import { All, Delete, Get, Head, JsonController, Param, Patch, Post, Put } from 'routing-controllers';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
-import { type BootstrapOptions, type Class, ConfigError, Crud, crudController } from '../../../src/index.js';
+import { type BootstrapOptions, type Class, ConfigError, crudController } from '../../../src/index.js';
+import { Note, Remark } from '../../models/notes.js';
 import { buildApp } from '../../support/build-app.js';
-import { SERVES_MANY } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
-
-const MANY = SERVES_MANY ? (['createMany', 'deleteMany'] as const) : [];
-
-@Crud({
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', ...MANY],
-  filterAllow: ['title'],
-})
-@Table({ tableName: 'notes', paranoid: true, createdAt: false, updatedAt: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.STRING(20))
-  declare title: string | null;
-
-  @HasMany(() => Remark)
-  declare remarks: Remark[];
-}
-
-@Crud({ endpoints: ['list'] })
-@Table({ tableName: 'remarks', timestamps: false })
-class Remark extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @ForeignKey(() => Note)
-  @Column(DataType.INTEGER)
-  declare noteId: number;
-}
 
 /** What a method answers with. */
 const by = (own: string) => ({ own });

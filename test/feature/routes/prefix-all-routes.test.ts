@@ -1,8 +1,9 @@
 /** `routePrefix`: every path of an application under one of its own. */
 import { expect } from 'chai';
 import { Get, JsonController } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { bootstrap, ConfigError, Crud, crudController } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -10,12 +11,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'blog_posts', timestamps: false })
-class BlogPost extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class BlogPost extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare title: string;
 }

@@ -1,8 +1,9 @@
 /** HEAD, OPTIONS, and the methods that a path does not have. */
 import { expect } from 'chai';
 import { Get, Param, Put } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -10,33 +11,18 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'birds', timestamps: false })
-class Bird extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Bird extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
 
 @Crud({ endpoints: ['list', 'read'] })
 @Table({ tableName: 'nests', timestamps: false })
-class Nest extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Nest extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'eggs', timestamps: false })
-class Egg extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Egg extends NumberedRow {}
 
 class EggController extends crudController(Egg) {
   @Get('/stats')

@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -13,12 +14,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 /** Row security lets a client see all rows, and write those of its own. */
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Letter extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare sender: string;
 }
@@ -26,12 +22,7 @@ class Letter extends Model {
 /** A view that shows only what is short, and accepts nothing else. */
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
-class Memo extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Memo extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare text: string;
 }
@@ -39,12 +30,7 @@ class Memo extends Model {
 /** A row that says what a trigger is to do. */
 @Crud()
 @Table({ tableName: 'orders', timestamps: false })
-class Order extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Order extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare action: string;
 }
@@ -52,12 +38,7 @@ class Order extends Model {
 /** A table that nothing has been granted of. */
 @Crud()
 @Table({ tableName: 'ledgers', timestamps: false })
-class Ledger extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Ledger extends NumberedRow {}
 
 const schemaFor = (role: string) => `
   CREATE ROLE ${role};

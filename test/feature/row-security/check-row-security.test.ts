@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import express, { type Request } from 'express';
 import { Controller, Get } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   bootstrap,
@@ -13,6 +13,7 @@ import {
   crudRouter,
   engineLifespan,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
@@ -23,24 +24,14 @@ const TABLE = { timestamps: false } as const;
 
 @Crud()
 @Table({ ...TABLE, tableName: 'papers' })
-class Paper extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 }
 
 @Crud()
 @Table({ ...TABLE, tableName: 'pens' })
-class Pen extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Pen extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 }

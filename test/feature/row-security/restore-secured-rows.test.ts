@@ -1,7 +1,8 @@
 /** Soft-deleted records under the row security of PostgreSQL: policies that fail without a tenant see each statement. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -11,12 +12,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   etag: 'xmin',
 })
 @Table({ tableName: 'scans', paranoid: true, createdAt: false, updatedAt: false })
-class Scan extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Scan extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 

@@ -10,17 +10,7 @@ import {
   UseInterceptor,
 } from 'routing-controllers';
 import { QueryTypes, type Sequelize } from 'sequelize';
-import {
-  AfterFind,
-  AutoIncrement,
-  BeforeCreate,
-  Column,
-  DataType,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { AfterFind, BeforeCreate, Column, DataType, HasMany, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -40,6 +30,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { type Listening, listen } from '../../support/listen.js';
@@ -49,12 +40,7 @@ import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-data
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Row extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
 

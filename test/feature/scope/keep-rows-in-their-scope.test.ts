@@ -1,7 +1,7 @@
 /** A row is written with what its request is for, whatever hooks, setters, defaults and code of the application's say. */
 import { expect } from 'chai';
 import type { Request } from 'express';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -12,6 +12,7 @@ import {
   type UpdateValues,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
@@ -24,12 +25,7 @@ const tenantOf = (request: Request) => {
 
 @Crud({ scope: { tenantId: tenantOf } })
 @Table({ tableName: 'papers', timestamps: false })
-class Paper extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column({ type: DataType.INTEGER, field: 'tenant_id' })
   declare tenantId: number | null;
 
@@ -39,12 +35,7 @@ class Paper extends Model {
 
 @Crud({ scope: { tenantId: tenantOf } })
 @Table({ tableName: 'defaults', timestamps: false })
-class Default extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Default extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 2 })
   declare tenantId: number;
 
@@ -54,12 +45,7 @@ class Default extends Model {
 
 @Crud({ scope: { tenantId: tenantOf } })
 @Table({ tableName: 'setters', timestamps: false })
-class Setter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Setter extends NumberedRow {
   @Column({
     type: DataType.INTEGER,
     set(this: Setter) {

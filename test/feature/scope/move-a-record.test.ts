@@ -1,16 +1,7 @@
 /** What a record's own methods write stays in the scope of the request, whoever gave the record; else nothing is committed. */
 import { expect } from 'chai';
 import { Get, JsonController, Param, Post } from 'routing-controllers';
-import {
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, type Model, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -23,16 +14,13 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-class Kept extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-}
+class Kept extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'folders', createdAt: false, updatedAt: false, paranoid: true })

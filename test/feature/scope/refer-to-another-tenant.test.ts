@@ -1,16 +1,7 @@
 /** A foreign key names a row that its request sees, or is refused as one that names no row. */
 import { expect } from 'chai';
 import type { Request } from 'express';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -22,6 +13,7 @@ import {
   type UpdateValues,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
@@ -40,12 +32,7 @@ const tenantOf = async (request: Request) => {
   visible: (request) => (request.get('only') ? filter`name==${request.get('only')}` : EVERYTHING),
 })
 @Table({ tableName: 'projects', timestamps: false })
-class Project extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Project extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
   declare tenantId: number;
 
@@ -55,12 +42,7 @@ class Project extends Model {
 
 @Crud({ scope: { tenantId: (request) => tenantOf(request) } })
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenantId: number;
 
@@ -85,12 +67,7 @@ class Task extends Model {
 /** Some of its rows are hidden, and it has no scope. */
 @Crud({ visible: (request) => filter`owner==${request.get('owner') ?? 'nobody'}` })
 @Table({ tableName: 'folders', timestamps: false })
-class Folder extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Folder extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare owner: string;
 }
@@ -98,12 +75,7 @@ class Folder extends Model {
 /** Has no rules of its own, and refers to what has. */
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare text: string;
 

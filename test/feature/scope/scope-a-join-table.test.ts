@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { BodyParam, Get, Post } from 'routing-controllers';
 import {
-  AutoIncrement,
   BelongsToMany,
   Column,
   DataType,
@@ -19,14 +18,10 @@ import {
   type ModelClass,
   type Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { ask, TwoPaths } from '../../support/two-paths.js';
 
-abstract class Owned extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Owned extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare tenant: string;
 }

@@ -4,7 +4,6 @@ import { Exclude } from 'class-transformer';
 import { Get } from 'routing-controllers';
 import type { Attributes, WhereOptions } from 'sequelize';
 import {
-  AutoIncrement,
   BeforeFind,
   BelongsTo,
   Column,
@@ -13,7 +12,6 @@ import {
   ForeignKey,
   HasMany,
   Model,
-  PrimaryKey,
   Table,
 } from 'sequelize-typescript';
 import {
@@ -25,17 +23,13 @@ import {
   type ModelClass,
   type Page,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 const OPTIONS = { filterAllow: ['id', 'owner', 'rank'], sortAllow: ['id', 'owner', 'rank'] } as const;
 
-abstract class Owned extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Owned extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare owner: string;
 

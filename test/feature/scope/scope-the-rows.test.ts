@@ -1,7 +1,8 @@
 /** Rows of one tenant are missing for another, on every generated route, in totals and in cursors. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController, EVERYTHING, filter, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
 /** What a test says of a request. */
@@ -19,12 +20,7 @@ const tenantOf = (text: string | undefined): unknown => {
   sortAllow: ['title', 'id'],
 })
 @Table({ tableName: 'tasks', timestamps: false })
-class Task extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Task extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenantId: number;
 

@@ -4,7 +4,6 @@ import express from 'express';
 import { Get, JsonController, Param, Post, QueryParam } from 'routing-controllers';
 import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
 import {
-  AutoIncrement,
   BelongsTo,
   BelongsToMany,
   Column,
@@ -30,6 +29,7 @@ import {
   Repository,
   type UnitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
@@ -49,12 +49,7 @@ class Country extends Model {
 
 @Crud({ scope: { tenantId: (request) => request.get('tenant') ?? EVERYTHING } })
 @Table({ tableName: 'branches', timestamps: false })
-class Branch extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Branch extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
   declare tenantId: number;
 
@@ -85,12 +80,7 @@ class Branch extends Model {
     request.get('tenant') ? filter`secret==false;amount=in=${[1, 2]};note=isnull=true` : EVERYTHING,
 })
 @Table({ tableName: 'sales', timestamps: false })
-class Sale extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sale extends NumberedRow {
   @ForeignKey(() => Branch)
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare branchId: number;
@@ -110,12 +100,7 @@ class Sale extends Model {
 
 @Crud({ visible: (request) => (request.get('tenant') ? filter`isPublic==true` : EVERYTHING) })
 @Table({ tableName: 'partners', timestamps: false })
-class Partner extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Partner extends NumberedRow {
   @ForeignKey(() => Branch)
   @Column(DataType.INTEGER)
   declare branchId: number;

@@ -7,19 +7,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
-import { AllowNull, AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AllowNull, Column, DataType, Table } from 'sequelize-typescript';
 import { bootstrap, Crud, requestClasses, serve } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { requestHead } from '../../support/listen.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'piers', timestamps: false })
-class Pier extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Pier extends NumberedRow {
   @AllowNull(false)
   @Column(DataType.TEXT)
   declare name: string;

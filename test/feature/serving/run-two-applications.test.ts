@@ -15,7 +15,7 @@ import {
   JsonController,
   Middleware,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   bootstrap,
@@ -26,6 +26,7 @@ import {
   type Id,
   type ReadQuery,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -34,12 +35,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
-class Room extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Room extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 
@@ -50,12 +46,7 @@ class Room extends Model {
 
 @Crud()
 @Table({ tableName: 'guests', timestamps: false })
-class Guest extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Guest extends NumberedRow {}
 
 class RoomView {
   @Expose()

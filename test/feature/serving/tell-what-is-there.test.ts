@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, ConfigError, Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -18,21 +19,11 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
     'What `Saturn` has; see [<b>](https://example.org/?a=1&b=2) and [this](javascript:alert(1)).\n\nMore.',
 })
 @Table({ tableName: 'rings', timestamps: false })
-class Ring extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Ring extends NumberedRow {}
 
 @Crud({ prefix: '/', endpoints: ['list', 'create'] })
 @Table({ tableName: 'roots', timestamps: false })
-class Root extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Root extends NumberedRow {}
 
 @JsonController('/status')
 class StatusController {

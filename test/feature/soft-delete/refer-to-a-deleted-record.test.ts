@@ -1,7 +1,7 @@
 /** A foreign key names a live row: one that is soft-deleted is as missing as one that was never there. */
 import { expect } from 'chai';
 import { Body, Post } from 'routing-controllers';
-import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type CreateValues,
@@ -11,14 +11,11 @@ import {
   InjectUnitOfWork,
   type UnitOfWork,
 } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-class Kept extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-}
+class Kept extends NumberedRow {}
 
 const SOFT = { createdAt: false, updatedAt: false, paranoid: true } as const;
 
@@ -75,11 +72,7 @@ class Remark extends Kept {
 
 @Crud({ prefix: '/chosen', endpoints: ['read', 'replace'] })
 @Table({ tableName: 'chosen', timestamps: false })
-class Chosen extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Chosen extends KeyedRow {
   @ForeignKey(() => Org)
   @Column(DataType.INTEGER)
   declare orgId: number | null;

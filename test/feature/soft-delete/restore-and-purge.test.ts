@@ -1,6 +1,6 @@
 /** Soft-deleted records: brought back by `POST /{id}/restore`, removed for good by `DELETE /{id}/purge`. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -9,6 +9,7 @@ import {
   NotDeletedError,
   Repository,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -20,12 +21,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   can: { deleted: (request) => request.get('x-guest') === undefined },
 })
 @Table({ tableName: 'files', paranoid: true, version: true })
-class File extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class File extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 

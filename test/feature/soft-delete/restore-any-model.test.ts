@@ -15,6 +15,7 @@ import {
 } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { Crud, crudController, crudRouter, Repository } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -55,12 +56,7 @@ class Plot extends Model {
 }
 
 @Table({ tableName: 'trees', paranoid: true, timestamps: true })
-class Tree extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Tree extends NumberedRow {
   @ForeignKey(() => Plot)
   @Column({ type: DataType.INTEGER, references: { model: 'plots', key: 'plot_no' } })
   declare plotId: number;
@@ -69,11 +65,7 @@ class Tree extends Model {
 @Crud({ endpoints: ENDPOINTS })
 @DefaultScope(() => ({ where: { isOpen: true } }))
 @Table({ tableName: 'gates', paranoid: true, createdAt: false, updatedAt: false })
-class Gate extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Gate extends KeyedRow {
   @Column(DataType.BOOLEAN)
   declare isOpen: boolean;
 }

@@ -1,17 +1,7 @@
 /** Soft-deleted records in lists and reads: `deleted=only` and `deleted=with`, for requests that `can.deleted` allows. */
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   Crud,
@@ -23,6 +13,7 @@ import {
   type ReadQuery,
   Repository,
 } from '../../../src/index.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -33,11 +24,7 @@ let asked: string[] = [];
 
 @Crud({ subresources: { papers: UNGUARDED }, include: { papers: UNGUARDED } })
 @Table({ tableName: 'shelves', timestamps: false })
-class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shelf extends KeyedRow {
   @HasMany(() => Paper)
   declare papers?: Paper[];
 }
@@ -56,12 +43,7 @@ class Shelf extends Model {
   include: { lines: UNGUARDED },
 })
 @Table({ tableName: 'papers', paranoid: true, version: true, timestamps: true })
-class Paper extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Paper extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 
@@ -79,12 +61,7 @@ class Paper extends Model {
 /** Paranoid, and without the rule. */
 @Crud({ unknownQuery: 'ignore' })
 @Table({ tableName: 'lines', paranoid: true })
-class Line extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Line extends NumberedRow {
   @ForeignKey(() => Paper)
   @Column(DataType.INTEGER)
   declare paperId: number;
@@ -98,11 +75,7 @@ const ALIVE = new Date(0);
 /** A row that is not deleted has another moment than none. */
 @Crud({ can: { deleted: true }, endpoints: ['list', 'read', 'delete', 'restore', 'purge'] })
 @Table({ tableName: 'odds', paranoid: true, updatedAt: false, createdAt: false })
-class Odd extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Odd extends KeyedRow {
   @Column({ type: DataType.DATE, field: 'gone_at', defaultValue: ALIVE })
   declare deletedAt: Date;
 }

@@ -1,8 +1,9 @@
 /** Rows without a version, as a column that was added to a table leaves them: they have a tag of their own, and begin to count. */
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -12,11 +13,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', 'purge'] as const;
 const COUNTED = { createdAt: false, updatedAt: false, paranoid: true, version: true } as const;
 
-class Kept extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Kept extends KeyedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare text: string;
 }

@@ -3,18 +3,10 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { Body, type InterceptorInterface, Param, UseInterceptor } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, UNGUARDED } from '../../support/combination.js';
@@ -25,12 +17,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'authors', timestamps: false })
-class Author extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Author extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
@@ -41,12 +28,7 @@ class Author extends Model {
   fields: { secret: { read: (request) => request.get('x-tenant') === undefined } },
 })
 @Table({ tableName: 'notes', version: true, paranoid: true })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare tenant: number;
 
@@ -81,12 +63,7 @@ class Lock extends Model {
 
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'marks', timestamps: false })
-class Mark extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Mark extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare text: string;
 }
@@ -114,12 +91,7 @@ class Ledger extends Model {
 /** With a getter. */
 @Crud()
 @Table({ tableName: 'calls', timestamps: false, version: true })
-class Call extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Call extends NumberedRow {
   @Column({
     type: DataType.STRING(20),
     get(this: Call) {

@@ -3,8 +3,9 @@ import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes, Transaction, UniqueConstraintError } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { dbSession, Repository, unitOfWork } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -12,12 +13,7 @@ import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'jars', timestamps: false })
-class Jar extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Jar extends NumberedRow {
   @Column({ type: DataType.TEXT, unique: true })
   declare name: string | null;
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Param, Post } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -16,6 +16,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -26,24 +27,14 @@ import { freshDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
   declare text: string;
 }
 
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
-class Memo extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Memo extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
   declare text: string;
 }

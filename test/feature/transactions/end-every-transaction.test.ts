@@ -4,7 +4,7 @@ import { IsInt } from 'class-validator';
 import type { Response } from 'express';
 import { Body, type ExpressErrorMiddlewareInterface, Middleware, Param, Post } from 'routing-controllers';
 import { ValidationError, type ValidationErrorItem } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -15,6 +15,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { poolStates } from '../../support/connections.js';
@@ -56,12 +57,7 @@ let thrown: () => unknown = () => null;
 
 @Crud()
 @Table({ tableName: 'drafts', timestamps: false })
-class Draft extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Draft extends NumberedRow {
   @Column({
     type: DataType.STRING(40),
     validate: {

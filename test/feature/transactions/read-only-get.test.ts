@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express, { type RequestHandler } from 'express';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, HasMany, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   Crud,
@@ -16,6 +16,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { currentSession } from '../../../src/postgres/session/session.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -27,24 +28,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
-class Room extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Room extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'halls', timestamps: false })
-class Hall extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Hall extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
 }
@@ -52,56 +43,31 @@ class Hall extends Model {
 /** Finds by a method of its own. */
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'attics', timestamps: false })
-class Attic extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Attic extends NumberedRow {
   static override findAll = Model.findAll;
 }
 
 /** Its state is in a system column, which another statement reads. */
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'vaults', timestamps: false })
-class Vault extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Vault extends NumberedRow {}
 
 @Crud({ include: { stairs: UNGUARDED } })
 @Table({ tableName: 'wings', timestamps: false })
-class Wing extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Wing extends NumberedRow {
   @HasMany(() => Stair, { foreignKey: 'wingId', constraints: false })
   declare stairs?: Stair[];
 }
 
 @Crud()
 @Table({ tableName: 'stairs', timestamps: false, indexes: [{ fields: ['wingId'] }] })
-class Stair extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stair extends NumberedRow {
   @Column(DataType.INTEGER)
   declare wingId: number;
 }
 
 @Table({ tableName: 'visits', timestamps: false })
-class Visit extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Visit extends NumberedRow {}
 
 const INSERT = 'INSERT INTO visits DEFAULT VALUES';
 const FIND_HOOKS = ['beforeFind', 'afterFind'] as const;

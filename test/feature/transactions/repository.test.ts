@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import {
-  AutoIncrement,
   BelongsTo,
   Column,
   DataType,
@@ -26,6 +25,7 @@ import {
   statusFor,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -38,12 +38,7 @@ const validated: number[] = [];
 
 @Crud()
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Town extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare name: string;
 
@@ -65,12 +60,7 @@ class Town extends Model {
 
 @Crud()
 @Table({ tableName: 'streets', paranoid: true, version: true, timestamps: true })
-class Street extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Street extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare name: string;
 

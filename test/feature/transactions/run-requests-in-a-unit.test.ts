@@ -3,7 +3,7 @@ import { type EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import type { Request, RequestHandler } from 'express';
 import { Body, type InterceptorInterface, Post, Req, UseInterceptor } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
   type CrudContext,
@@ -12,6 +12,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -21,12 +22,7 @@ import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ timestamps: false })
-abstract class Named extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Named extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string;
 }
@@ -45,12 +41,7 @@ class Overridden extends Named {}
 
 @Crud({ prefix: '/shaped' })
 @Table({ tableName: 'shaped', timestamps: false })
-class Shaped extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Shaped extends NumberedRow {
   @Column(DataType.TEXT)
   get name(): string {
     return this.getDataValue('name');

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes, Transaction } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   dbSession,
@@ -13,6 +13,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { runCallbacks } from '../../../src/postgres/session/commit-callbacks.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -23,12 +24,7 @@ import { startPostgres } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'entries', timestamps: false })
-class Entry extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Entry extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
   declare name: string;
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { ConfigError, Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -9,11 +10,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 /** Each attribute is another one than its column. */
 @Crud({ filterAllow: ['flag', 'word', 'big', 'token', 'mood'] })
 @Table({ tableName: 'odds', timestamps: false })
-class Odd extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Odd extends KeyedRow {
   @Column(DataType.BOOLEAN)
   declare flag: boolean | null;
 

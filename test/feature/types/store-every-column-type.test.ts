@@ -3,103 +3,33 @@
 // @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedManyTypes } from '../../models/many-types.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'samples', timestamps: false })
-class Sample extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.SMALLINT)
-  declare small: number | null;
-
-  @Column(DataType.INTEGER)
-  declare whole: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL(20, 4))
-  declare exact: string | null;
-
-  @Column(DataType.DECIMAL)
-  declare unlimited: string | null;
-
-  @Column(DataType.REAL)
-  declare real: number | null;
-
+class Sample extends NumberedManyTypes {
   @Column(DataType.FLOAT)
   declare float: number | null;
-
-  @Column(DataType.DOUBLE)
-  declare double: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
 
   @Column(DataType.JSON)
   declare json: unknown;
 
-  @Column(DataType.JSONB)
-  declare jsonb: unknown;
-
-  @Column(DataType.ENUM('red', 'dark green', "o'clock"))
-  declare colour: string | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
   @Column(DataType.TEXT)
   declare text: string | null;
-
-  @Column(DataType.STRING(5))
-  declare short: string | null;
 
   @Column(DataType.CHAR(3))
   declare code: string | null;
 
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
   @Column(DataType.ARRAY(DataType.BIGINT))
   declare bigs: string[] | null;
 
-  @Column(DataType.ARRAY(DataType.DECIMAL))
-  declare decimals: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare moments: Date[] | null;
-
-  @Column(DataType.ARRAY(DataType.UUID))
-  declare uuids: string[] | null;
-
   @Column(DataType.ARRAY(DataType.JSONB))
   declare documents: unknown[] | null;
-
-  @Column(DataType.ARRAY(DataType.ENUM('s', 'm', 'l')))
-  declare sizes: string[] | null;
 
   @Column(DataType.INET)
   declare address: string | null;

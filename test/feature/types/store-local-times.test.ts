@@ -2,18 +2,9 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  HasMany,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, filter, Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY, UNGUARDED } from '../../support/combination.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -29,12 +20,7 @@ const WRITES = ['list', 'read', 'create', 'update', 'delete', 'restore', 'create
   include: { stops: UNGUARDED },
 })
 @Table({ tableName: 'visits', paranoid: true })
-class Visit extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Visit extends NumberedRow {
   @Column(DataType.DATE)
   declare at: Date | null;
 
@@ -53,12 +39,7 @@ class Visit extends Model {
 
 @Crud({ endpoints: ['list', 'create'], visible: () => filter`at=lt=${new Date('2100-01-01T00:00:00Z')}` })
 @Table({ tableName: 'stops', timestamps: false })
-class Stop extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Stop extends NumberedRow {
   @Column(DataType.DATE)
   declare at: Date;
 

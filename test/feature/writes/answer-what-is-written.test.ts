@@ -2,17 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-class Numbered extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-
+class Numbered extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
   declare n: number;
 
@@ -54,11 +51,7 @@ class CalledController extends crudController(Called) {
 /** Our statements write it on the fast path. */
 @Crud({ prefix: '/plain', scope })
 @Table({ tableName: 'plain', timestamps: false, version: false })
-class Plain extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, autoIncrement: true })
-  declare id: number;
-
+class Plain extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
   declare n: number;
 

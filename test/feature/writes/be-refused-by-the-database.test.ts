@@ -4,7 +4,6 @@
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import {
-  AutoIncrement,
   BeforeValidate,
   BelongsTo,
   Column,
@@ -15,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -49,12 +49,7 @@ class Author extends Model {
   timestamps: false,
   indexes: [{ name: 'volumes_of_author', unique: true, fields: ['author_code', 'number'] }],
 })
-class Volume extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Volume extends NumberedRow {
   @ForeignKey(() => Author)
   @Column({ type: DataType.STRING(10), allowNull: false })
   declare authorCode: string;
@@ -81,12 +76,7 @@ class Volume extends Model {
 /** Refers to an author, which is looked at when a transaction is committed. */
 @Crud()
 @Table({ tableName: 'loans', underscored: true, timestamps: false })
-class Loan extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Loan extends NumberedRow {
   @ForeignKey(() => Author)
   @Column(DataType.STRING(10))
   declare authorCode: string;
@@ -95,12 +85,7 @@ class Loan extends Model {
 /** A row that says with which SQLSTATE it is to be refused. */
 @Crud()
 @Table({ tableName: 'faults', timestamps: false })
-class Fault extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Fault extends NumberedRow {
   @Column({ type: DataType.STRING(5), allowNull: false })
   declare state: string;
 }
@@ -108,12 +93,7 @@ class Fault extends Model {
 /** What a hook gives the attributes that no client knows breaks rules of Sequelize's. */
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
-class Ticket extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Ticket extends NumberedRow {
   @Column({ type: DataType.STRING(9), validate: { isAlpha: true } })
   declare name: string | null;
 

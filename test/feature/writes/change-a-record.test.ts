@@ -2,8 +2,9 @@
 // @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -13,12 +14,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Note extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare title: string;
 
@@ -37,12 +33,7 @@ class Note extends Model {
 
 @Crud()
 @Table({ tableName: 'pages', version: true, underscored: true })
-class Page extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Page extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare title: string;
 

@@ -2,8 +2,9 @@
 // @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, DeletedAt, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, DeletedAt, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -12,24 +13,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
-class Ticket extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Ticket extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare seat: string;
 }
 
 @Crud({ prefix: '/letters' })
 @Table({ tableName: 'letters', paranoid: true, createdAt: false, updatedAt: false, underscored: true })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Letter extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare subject: string;
 

@@ -2,26 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  DataType,
-  DefaultScope,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { Column, DataType, DefaultScope, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-abstract class Row extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+abstract class Row extends NumberedRow {
   @Column(DataType.TEXT)
   declare name: string | null;
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { IsOptional, IsString } from 'class-validator';
 import { BeforeCreate, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { type ConfigError, Crud, createSchema, Repository } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -73,11 +74,7 @@ class Token extends Model {
 
 @Crud({ endpoints: [...ALL].filter((each) => each !== 'replace') })
 @Table({ tableName: 'numbers', timestamps: false })
-class Numbered extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Numbered extends KeyedRow {
   @Column(DataType.TEXT)
   declare name: string | null;
 }
@@ -95,11 +92,7 @@ class Formed extends Work {}
 
 @Crud({ endpoints: ['read', 'replace'] })
 @Table({ tableName: 'numbers', timestamps: false })
-class Put extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Put extends KeyedRow {}
 
 const TABLES = `
   CREATE DOMAIN label AS text DEFAULT 'of the domain';

@@ -1,7 +1,8 @@
 /** An update answers what is in the row, also when the table gets a trigger while the application runs. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, onPath, SERVES_MANY } from '../../support/combination.js';
 import { expectJson } from '../../support/expect-answer.js';
@@ -10,12 +11,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list', 'read', 'create', 'update', ...(SERVES_MANY ? (['updateMany'] as const) : [])] })
 @Table({ tableName: 'signs', timestamps: false })
-class Sign extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Sign extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare text: string;
 

@@ -4,16 +4,7 @@ import { Exclude } from 'class-transformer';
 import { IsInt, IsString } from 'class-validator';
 import type { Response } from 'express';
 import { Authorized, BadRequestError, HttpCode, UseBefore, UseInterceptor } from 'routing-controllers';
-import {
-  AutoIncrement,
-  BelongsTo,
-  Column,
-  DataType,
-  ForeignKey,
-  Model,
-  PrimaryKey,
-  Table,
-} from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   ConfigError,
   type CreateValues,
@@ -27,6 +18,7 @@ import {
   type UnitOfWork,
   type UpdateValues,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -122,12 +114,7 @@ class Marked extends Model {
 }
 
 @Table({ tableName: 'numbered', timestamps: false })
-class Numbered extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Numbered extends NumberedRow {}
 
 const TAKEN = {
   detail: 'Another Item has the same code.',

@@ -17,7 +17,7 @@ import {
   Res,
   UseInterceptor,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -28,6 +28,7 @@ import {
   type ListQuery,
   type UnitOfWork,
 } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
@@ -48,12 +49,7 @@ function replace(this: object, name: string, value: unknown): unknown {
   return name === 'text' && Object.hasOwn(this, 'extra') ? speak(value) : value;
 }
 
-class Text extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-}
+class Text extends NumberedRow {}
 
 @Crud()
 @Table({ tableName: 'gotten', timestamps: false })

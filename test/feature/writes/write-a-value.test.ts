@@ -2,26 +2,13 @@
 // @runs fast
 import { expect } from 'chai';
 import { literal, QueryTypes } from 'sequelize';
-import {
-  AutoIncrement,
-  Column,
-  CreatedAt,
-  DataType,
-  Model,
-  PrimaryKey,
-  Table,
-  UpdatedAt,
-} from 'sequelize-typescript';
+import { Column, CreatedAt, DataType, Table, UpdatedAt } from 'sequelize-typescript';
 import { Repository } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'boxes' })
-class Box extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Box extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'none' })
   declare text: unknown;
 

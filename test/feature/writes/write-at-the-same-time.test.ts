@@ -1,7 +1,8 @@
 /** Many clients at once: of those that cannot all succeed, one does, and the others are told. */
 import { expect } from 'chai';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { meetingOf } from '../../support/meeting.js';
@@ -9,12 +10,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'seats', timestamps: false, version: true })
-class Seat extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Seat extends NumberedRow {
   @Column({ type: DataType.STRING(10), allowNull: false, unique: true })
   declare number: string;
 

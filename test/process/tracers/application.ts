@@ -2,17 +2,13 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table, Unique } from 'sequelize-typescript';
+import { Column, DataType, Table, Unique } from 'sequelize-typescript';
 import { bootstrap, Crud, engineLifespan, installExceptionHandlers, unitOfWork } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
 
 @Crud({ sortAllow: ['id'] })
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
+class Town extends NumberedRow {
   @Unique
   @Column({ type: DataType.TEXT, allowNull: false })
   declare name: string;

@@ -1,0 +1,17 @@
+/** Keys that most models of the tests have. */
+import { AutoIncrement, Column, DataType, Model, PrimaryKey } from 'sequelize-typescript';
+
+/** A row that the database numbers. */
+export abstract class NumberedRow extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+/** A row whose number clients give. */
+export abstract class KeyedRow extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
