@@ -1,4 +1,5 @@
 /** The sample `unit-of-work`, as its user meets it: a process, and a hundred clients at once who lose no money. */
+// @runs fast
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 /** Every column type on its way from a body into the database and back: nothing is rounded, shifted or guessed. */
 // @runs fast
-// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
