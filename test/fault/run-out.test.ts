@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { Get } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   Crud,
@@ -13,7 +13,7 @@ import {
   type ReadSession,
   type UpdateValues,
 } from '../../src/index.js';
-import { NumberedRow } from '../models/rows.js';
+import { NamedRow, NumberedRow } from '../models/rows.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
@@ -22,17 +22,11 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'jobs', timestamps: false })
-class Job extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Job extends NamedRow {}
 
 @Crud()
 @Table({ tableName: 'slow_jobs', timestamps: false })
-class SlowJob extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class SlowJob extends NamedRow {}
 
 /** Its writes are transactions. */
 class SlowJobController extends crudController(SlowJob) {

@@ -15,3 +15,15 @@ export abstract class KeyedRow extends Model {
   @Column(DataType.INTEGER)
   declare id: number;
 }
+
+/** A row with a short name. */
+export abstract class NamedRow extends NumberedRow {
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+/** A row with a title of any length. */
+export abstract class TitledRow extends NumberedRow {
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+}

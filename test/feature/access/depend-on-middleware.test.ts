@@ -11,9 +11,9 @@ import {
   UnauthorizedError,
   UseBefore,
 } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, crudController, type Dependency } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -23,10 +23,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'doors', timestamps: false })
-class Door extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Door extends NamedRow {}
 
 @Crud()
 @Table({ tableName: 'windows', timestamps: false })

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, EVERYTHING, type FilterTemplate, filter, type ModelClass } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
@@ -12,10 +12,7 @@ let rule: () => unknown = () => EVERYTHING;
 
 @Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title'], pageSize: { max: 200 } as never })
 @Table({ tableName: 'pages', timestamps: false })
-class Page extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Page extends TitledRow {
   @Column(DataType.BOOLEAN)
   declare isPublic: boolean | null;
 

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type BootstrapOptions,
@@ -15,7 +15,7 @@ import {
   engineLifespan,
   unitOfWork,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
@@ -27,10 +27,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'ponds', timestamps: false })
-class Pond extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Pond extends NamedRow {}
 
 const TIMEOUTS = 'lock_timeout, statement_timeout, idle_in_transaction_session_timeout';
 const IGNORED = `${TIMEOUTS}, options`;

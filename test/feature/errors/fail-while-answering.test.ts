@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { RequestHandler, Response } from 'express';
 import { BadRequestError, Get, HttpError, JsonController } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import type supertest from 'supertest';
 import { Crud, NotFoundError, PersistenceError } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -14,10 +14,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false })
-class Lamp extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Lamp extends NamedRow {}
 
 /** What a hook breaks; those of `once` throw the first time only, as the package on-headers lets them. */
 const HOOKS: Readonly<Record<string, (response: Response) => void>> = {

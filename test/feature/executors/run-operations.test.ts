@@ -9,7 +9,7 @@ import type { ListOperation, Operation } from '../../../src/operation/operation.
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
 import type { TextRow } from '../../../src/postgres/protocol/batch.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -18,10 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'papers', timestamps: true, paranoid: true })
-class Paper extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Paper extends TitledRow {
   @Default('draft')
   @Column(DataType.TEXT)
   declare state: string | null;

@@ -2,7 +2,7 @@
 // @runs fast
 import { expect } from 'chai';
 import express from 'express';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { ENDPOINTS, type Endpoint } from '../../../src/declare/crud-options.js';
@@ -16,7 +16,7 @@ import {
   type ReadQuery,
 } from '../../../src/index.js';
 import type { Feature, FeatureFactory, Input } from '../../../src/operation/feature.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -70,10 +70,7 @@ const pending: FeatureFactory = () => ({
 
 @Crud()
 @Table({ tableName: 'stars', timestamps: false })
-class Star extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Star extends NamedRow {}
 
 @Crud({ sortAllow: [] })
 @Table({ tableName: 'clouds', timestamps: false })

@@ -30,7 +30,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { ConfigError, Crud, crudController, Repository } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -39,10 +39,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'teams', timestamps: false })
-class Team extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-
+class Team extends NamedRow {
   @Exclude()
   @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
   declare budget: string;

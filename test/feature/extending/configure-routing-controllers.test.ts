@@ -18,7 +18,7 @@ import {
   QueryParam,
   type RoutingControllersOptions,
 } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import {
   type Class,
   ConfigError,
@@ -28,7 +28,7 @@ import {
   type ListQuery,
   type Page,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -36,10 +36,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'pets', timestamps: false })
-class Pet extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Pet extends NamedRow {}
 
 class User {
   constructor(readonly name: string) {}

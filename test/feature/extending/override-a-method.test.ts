@@ -33,7 +33,7 @@ import {
   type ReadQuery,
   Repository,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -56,10 +56,7 @@ class Song extends NumberedRow {
 
 /** A model that no @Crud knows. */
 @Table({ tableName: 'labels', timestamps: false })
-class Label extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Label extends NamedRow {}
 
 type Values = Partial<CreationAttributes<Song>>;
 

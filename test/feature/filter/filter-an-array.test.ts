@@ -18,7 +18,7 @@ import {
   type ModelClass,
   type Repository,
 } from '../../../src/index.js';
-import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { KeyedRow, TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -31,10 +31,7 @@ let rule: () => unknown = () => EVERYTHING;
   filterAllow: ['title', 'tags', 'sizes', 'grid'] as never,
 })
 @Table({ tableName: 'books', timestamps: false })
-class Book extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Book extends TitledRow {
   @Column({ type: DataType.ARRAY(DataType.STRING(20)), field: 'the tags' })
   declare tags: string[] | null;
 

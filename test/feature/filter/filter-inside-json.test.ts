@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
-import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { KeyedRow, TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -22,10 +22,7 @@ const PATHS = {
   filterAllow: { title: true, details: true, ...PATHS },
 } as object)
 @Table({ tableName: 'items', timestamps: false })
-class Item extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Item extends TitledRow {
   @Column({ type: DataType.JSONB, field: 'the details' })
   declare details: unknown;
 

@@ -11,7 +11,7 @@ import {
   crudController,
   type EngineOptions,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NumberedRow, TitledRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
@@ -72,10 +72,7 @@ class Parcel extends NumberedRow {
 
 @Crud()
 @Table({ tableName: 'drafts', timestamps: false })
-class Draft extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-}
+class Draft extends TitledRow {}
 
 const DRIVERS: Readonly<Record<string, EngineOptions>> = {
   pg: {},

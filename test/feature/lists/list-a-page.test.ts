@@ -1,19 +1,16 @@
 /** Listing records page by page, with exact totals. */
 // @runs everywhere
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ pageSize: { default: 3, max: 5 } })
 @Table({ tableName: 'planets', timestamps: false })
-class Planet extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Planet extends NamedRow {}
 
 const NAMES = ['Mercury', 'Venus', 'Earth', 'Mars', 'Jupiter', 'Saturn', 'Uranus'];
 const PLANETS = NAMES.map((name, index) => ({ id: index + 1, name }));

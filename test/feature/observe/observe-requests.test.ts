@@ -1,16 +1,13 @@
 /** What is told of each request: its id, its line in the log, and how long it took. */
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, type Logger } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'moons', timestamps: false })
-class Moon extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Moon extends NamedRow {}
 
 /** A line of the log. */
 interface Line {

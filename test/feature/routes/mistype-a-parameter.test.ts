@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -10,10 +10,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
-class Flag extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Flag extends NamedRow {}
 
 @Crud({
   filterAllow: {

@@ -1,9 +1,9 @@
 /** HEAD, OPTIONS, and the methods that a path does not have. */
 import { expect } from 'chai';
 import { Get, Param, Put } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -11,10 +11,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'birds', timestamps: false })
-class Bird extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Bird extends NamedRow {}
 
 @Crud({ endpoints: ['list', 'read'] })
 @Table({ tableName: 'nests', timestamps: false })

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import express, { type Request } from 'express';
 import { Controller, Get } from 'routing-controllers';
-import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
+import { Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   bootstrap,
@@ -13,7 +13,7 @@ import {
   crudRouter,
   engineLifespan,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
@@ -24,17 +24,11 @@ const TABLE = { timestamps: false } as const;
 
 @Crud()
 @Table({ ...TABLE, tableName: 'papers' })
-class Paper extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-}
+class Paper extends TitledRow {}
 
 @Crud()
 @Table({ ...TABLE, tableName: 'pens' })
-class Pen extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-}
+class Pen extends TitledRow {}
 
 const MODELS = [Paper, Pen];
 const rls = {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -12,10 +12,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   etag: 'xmin',
 })
 @Table({ tableName: 'scans', paranoid: true, createdAt: false, updatedAt: false })
-class Scan extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Scan extends TitledRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare tenant: string;
 }

@@ -1,4 +1,5 @@
 /** Row security: whatever a request asks of the database is told who asks, and nothing of it is left behind. */
+// @runs fast
 import { expect } from 'chai';
 import {
   type Action,
@@ -30,7 +31,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { type Listening, listen } from '../../support/listen.js';
@@ -40,10 +41,7 @@ import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-data
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
-abstract class Row extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+abstract class Row extends TitledRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare tenant: string;
 }

@@ -40,7 +40,7 @@ import {
   runWithSettings,
   settingsOf,
 } from '../../../src/postgres/session/session-variables.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -48,10 +48,7 @@ import { runInUnit } from '../../support/run-in-unit.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-abstract class Row extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+abstract class Row extends TitledRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare tenant: string;
 }

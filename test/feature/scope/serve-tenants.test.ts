@@ -6,16 +6,13 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/papers' })
 @Table({ tableName: 'papers', timestamps: false })
-class Paper extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
+class Paper extends TitledRow {
   @Column(DataType.TEXT)
   declare tenant: string | null;
 }

@@ -26,7 +26,7 @@ import {
   type Id,
   type ReadQuery,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -35,10 +35,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
-class Room extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-
+class Room extends NamedRow {
   @Exclude()
   @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
   declare code: string;

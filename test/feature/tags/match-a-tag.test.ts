@@ -6,7 +6,7 @@ import { Body, type InterceptorInterface, Param, UseInterceptor } from 'routing-
 import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, UNGUARDED } from '../../support/combination.js';
@@ -17,10 +17,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'authors', timestamps: false })
-class Author extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Author extends NamedRow {}
 
 @Crud({
   include: { author: UNGUARDED },

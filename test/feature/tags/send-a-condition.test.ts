@@ -1,7 +1,7 @@
 /** `If-Match` on a resource without entity tags: a write never happens under a condition that cannot be checked. */
 import { expect } from 'chai';
 import { Authorized, Body, Param, Patch } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import type supertest from 'supertest';
 import {
   Crud,
@@ -10,7 +10,7 @@ import {
   InjectUnitOfWork,
   type UnitOfWork,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -23,10 +23,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
   ],
 })
 @Table({ tableName: 'flags', timestamps: false })
-class Flag extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Flag extends NamedRow {}
 
 class Overridden extends crudController(Flag) {
   override async update(id: number, values: object, context: CrudContext) {

@@ -16,7 +16,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { currentSession } from '../../../src/postgres/session/session.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -28,17 +28,11 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
-class Room extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Room extends NamedRow {}
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'halls', timestamps: false })
-class Hall extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-}
+class Hall extends NamedRow {}
 
 /** Finds by a method of its own. */
 @Crud({ pagination: 'cursor' })
