@@ -27,9 +27,16 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
+/** Settings of an application, as far as they are of keys. */
+interface OwnSettings {
+  readonly idempotency?: { readonly isRequired: boolean } | null;
+}
+
 /** Without the option a key is refused: a client that sends one relies on it. */
-export const idempotencyKey: FeatureFactory = ({ idempotency }) =>
-  idempotency ? takeKeys(idempotency.isRequired) : { inputs: [input({ read: refuse })] };
+export const idempotencyKey: FeatureFactory = ({ application }) => {
+  const { idempotency }: OwnSettings = application ?? {};
+  return idempotency ? takeKeys(idempotency.isRequired) : { inputs: [input({ read: refuse })] };
+};
 
 function takeKeys(isRequired: boolean): Feature {
   const description =
@@ -44,7 +51,14 @@ function takeKeys(isRequired: boolean): Feature {
 }
 
 function input(rest: Pick<Input, 'read' | 'missing' | 'describe'>): Input {
-  return { in: 'header', name: IDEMPOTENCY_KEY, endpoints: WRITES, member: 'idempotencyKey', ...rest };
+  return {
+    in: 'header',
+    name: IDEMPOTENCY_KEY,
+    endpoints: WRITES,
+    member: 'idempotencyKey',
+    isForMany: true,
+    ...rest,
+  };
 }
 
 /**

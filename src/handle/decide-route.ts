@@ -7,11 +7,11 @@ import { modelFastPathBlockers } from '../execute/customization/model-fast-path-
 import { isPlainRepository } from '../execute/records/repository.js';
 import { CrudController } from '../express/resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../express/resources/generated-routes.js';
-import type { KeySettings } from '../express/resources/key-settings.js';
 import type { Resource } from '../express/resources/resource.js';
 import { routingStorage } from '../express/resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../express/resources/settings.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
+import type { AroundFactory } from './around.js';
 
 /** Options of an application that decide the path of a route. */
 export interface PathSettings {
@@ -23,8 +23,8 @@ export interface PathSettings {
   readonly rls: RowSecurity | null;
   /** Rules of access; null where the application has none. */
   readonly access: AccessRules | null;
-  /** Settings of idempotency keys; null where none are kept. */
-  readonly idempotency: KeySettings | null;
+  /** Work of features around the operations. */
+  readonly around: readonly AroundFactory[];
 }
 
 /**

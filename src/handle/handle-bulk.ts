@@ -16,9 +16,9 @@ import { problemBody } from '../respond/exception-handler.js';
 import { checkJson, jsonReplacer, writesPlainJson } from '../respond/json-answer.js';
 import { shortened } from '../respond/problem.js';
 import { MAX_ISSUES } from '../schema/request-issue.js';
+import { compileAround, type Execute } from './around.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import { isAlone, type RouteDecisions, send } from './handle.js';
-import { compileKeyFinder, runOnce } from './idempotent-write.js';
 import type { Fields, ShownRecords } from './outcome.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
 import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
@@ -50,7 +50,7 @@ export function compileBulkHandler(
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
   const inSession = operationSession(resource, single, settings)(true);
-  const findKey = compileKeyFinder(resource, single, settings.idempotency, compileShape(resource, operation));
+  const findAround = compileAround(settings.around, resource, single, compileShape(resource, operation));
   const status = STATUSES[operation] ?? 200;
   const write = rows && compileManyRunner(resource, operation);
   /** With one statement; null where nothing was written that way. */
@@ -105,22 +105,23 @@ export function compileBulkHandler(
     const { request, response } = action;
     const { isDryRun } = input.inputs;
     const { access } = input;
-    // A write that is rolled back leaves no key either.
-    const once =
-      findKey && !isDryRun
-        ? await findKey(action, { access, query: features[operation].absentFor(access.form) })
+    // A write that is rolled back leaves nothing of them either.
+    const around =
+      findAround && !isDryRun
+        ? await findAround(action, { access, query: features[operation].absentFor(access.form) })
         : null;
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
-    const isTried = !isDryRun && !isShaped && once === null && isAlone(sequelize, request);
+    const isTried = !isDryRun && !isShaped && around === null && isAlone(sequelize, request);
     const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
     if (written) return answer(shapeMany(action, input, written), response, metadata);
-    const work = runOnce(once, formatFor(response), response, async () => {
+    const execute: Execute = async () => {
       const write = () => perform(action, input, isTried);
       const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
       const made = await (unit ? unit.rehearse(write) : write());
       if (typeof made.body === 'object') checkJson(made.body, response);
       return made;
-    });
+    };
+    const work = around ? () => around.run(execute, formatFor(response)) : execute;
     const draft = await commitRequest(metadata, action, inSession, work);
     return draft ? answer(draft, response, metadata) : response;
   };

@@ -19,11 +19,11 @@ import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } fro
 import { JsonBytes } from '../respond/json-bytes.js';
 import { LongJsonAnswer } from '../respond/long-json-answer.js';
 import { isPromise } from '../util/maybe.js';
+import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
 import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
-import { compileKeyFinder, type IdempotentWrite, type KeyFinder, runOnce } from './idempotent-write.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
@@ -66,8 +66,8 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   readonly checkCondition: ConditionCheck | null;
   /** For a write that two requests may race for; null for all others. */
   readonly runInRace: RaceRunner | null;
-  /** Finds the key under which a write is done once; null where there are none. */
-  readonly findKey: KeyFinder | null;
+  /** Finds the work of features around it; null where there is none. */
+  readonly findAround: AroundFinder | null;
   /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
   readonly check: ((request: Request) => Promise<void>) | null;
 }
@@ -102,7 +102,7 @@ export function compileHandler(
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
     runInRace: compileRaceRunner(resource, operation),
-    findKey: compileKeyFinder(resource, route, settings.idempotency, shape),
+    findAround: compileAround(settings.around, resource, route, shape),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -116,7 +116,7 @@ interface WholeRequest<I extends RequestArguments> {
   readonly input: I | null;
   /** Null where only Sequelize can. */
   readonly ours: RowRunner<I> | null;
-  readonly once: IdempotentWrite | null;
+  readonly around: Around | null;
   /** True where all writes of the request have to be in one transaction. */
   readonly isWhole: boolean;
   readonly isConditional: boolean;
@@ -138,7 +138,7 @@ export function answerWith<I extends RequestArguments>(
     sessionFor,
     checkCondition,
     runInRace,
-    findKey,
+    findAround,
     check,
   }: RouteWork<I>,
   { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
@@ -150,46 +150,43 @@ export function answerWith<I extends RequestArguments>(
     metadata: ActionMetadata,
     action: Action,
     params: readonly unknown[],
-    { input, ours, once, isWhole, isConditional }: WholeRequest<I>,
+    { input, ours, around, isWhole, isConditional }: WholeRequest<I>,
   ): Promise<AnswerDraft | null> => {
     const { request, response } = action;
-    return commitRequest(
-      metadata,
-      action,
-      sessionFor(isWhole),
-      runOnce(once, formatFor(response), response, async () => {
-        await check?.(request);
-        const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-        const write = async () => {
-          if (isConditional) await checkCondition?.(action, input);
-          return runMethod(action, input, params);
-        };
-        noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
-        const found = ran ?? (await (runInRace ? runInRace(action, input, write) : write()));
-        if (!found) return null;
-        const wanted = input ?? (await parseOnce(request));
-        const { include: related } = wanted.query;
-        const outcome = related?.length
-          ? await withRelations(found, related, {
-              request,
-              on: await sessionTarget(sequelize, verb),
-              atOnce: 1,
-              views,
-            })
-          : found;
-        const shaped = shape(outcome, wanted, formatFor(response), action);
-        const made = shaped.body instanceof Promise ? await whole(shaped) : shaped;
-        if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
-          checkJson(made.body, response);
-        return made;
-      }),
-    );
+    const execute: Execute = async () => {
+      await check?.(request);
+      const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+      const write = async () => {
+        if (isConditional) await checkCondition?.(action, input);
+        return runMethod(action, input, params);
+      };
+      noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
+      const found = ran ?? (await (runInRace ? runInRace(action, input, write) : write()));
+      if (!found) return null;
+      const wanted = input ?? (await parseOnce(request));
+      const { include: related } = wanted.query;
+      const outcome = related?.length
+        ? await withRelations(found, related, {
+            request,
+            on: await sessionTarget(sequelize, verb),
+            atOnce: 1,
+            views,
+          })
+        : found;
+      const shaped = shape(outcome, wanted, formatFor(response), action);
+      const made = shaped.body instanceof Promise ? await whole(shaped) : shaped;
+      if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
+        checkJson(made.body, response);
+      return made;
+    };
+    const work = around ? () => around.run(execute, formatFor(response)) : execute;
+    return commitRequest(metadata, action, sessionFor(isWhole), work);
   };
   return async (metadata, action, params) => {
     const { request, response } = action;
     const parsed = parse?.(request) ?? null;
     const input = isPromise(parsed) ? await parsed : parsed;
-    const once = findKey && (await findKey(action, input));
+    const around = findAround && (await findAround(action, input));
     // A delete answers nothing.
     const isShaped =
       verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
@@ -198,15 +195,16 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? NO_RELATIONS;
-    // A key keeps a row only where the answer follows from it alone. A write includes no relations.
-    const isKeptWhole = once !== null && (response.statusCode !== 200 || formatFor(response) === 'values');
-    const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
+    // One statement has all that the features do only where the answer follows from the row alone. A write includes no relations.
+    const attempt =
+      response.statusCode === 200 && formatFor(response) === 'text' ? around?.attempt : undefined;
+    const needsSession = isShaped || (around !== null && !attempt) || !isEmbeddedByRows(include, views);
     const on = aloneTarget(sequelize, request);
     const isOurs = ours !== null && !needsSession && isAlone(sequelize, request);
     const drops = isOurs && ours?.mayDrop?.(on);
     const mayDrop = isPromise(drops) ? await drops : drops === true;
     if (ours && input && isOurs && !mayDrop) {
-      const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
+      const found = await (attempt ? attempt(ours, input, on) : ours.run(input, on));
       if (found) {
         noteOperation(request, RAN_ROWS);
         const outcome =
@@ -214,13 +212,13 @@ export function answerWith<I extends RequestArguments>(
         const made = shape(outcome, input, formatFor(response), action);
         return send(made.body instanceof Promise ? await whole(made) : made, response, metadata, shaper);
       }
-      if (!once) ours = null;
+      if (!around) ours = null;
     }
-    const isWhole = isShaped || isConditional || mayDrop || runInRace !== null || once !== null;
+    const isWhole = isShaped || isConditional || mayDrop || runInRace !== null || around !== null;
     const draft = await runInSession(metadata, action, params, {
       input,
       ours,
-      once,
+      around,
       isWhole,
       isConditional,
     });

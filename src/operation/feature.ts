@@ -30,8 +30,8 @@ export interface FeatureContext {
   readonly cursors: CursorCodec;
   /** Views of the rows behind relations. */
   readonly views: ViewRegistry;
-  /** Settings of idempotency keys. Null, and the default: the keys of requests are not kept. */
-  readonly idempotency?: { readonly isRequired: boolean } | null;
+  /** Settings of the application by the names of its options. Default: none. */
+  readonly application?: object;
 }
 
 /** View of the rows of a model, as far as features need it. */
@@ -89,6 +89,8 @@ export interface Input {
    * @param isGiven whether the request has another header
    */
   missing?(isGiven: (name: string) => boolean): void;
+  /** True for a header that requests for many records may have, too. */
+  readonly isForMany?: boolean;
   /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
   /** For the document, which leaves out what accepts no value. */

@@ -6,7 +6,6 @@ import type { Request } from 'express';
 import { askRelated, compileWantedRelations } from '../access/related-access.js';
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../declare/endpoint.js';
 import { type BulkInputs, bulkInputs } from '../features/bulk-inputs.js';
-import { IDEMPOTENCY_KEY } from '../features/idempotency-key.js';
 import type { Access } from '../operation/access.js';
 import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../operation/compile-features.js';
 import type { Inputs } from '../operation/feature.js';
@@ -68,13 +67,13 @@ export function compileBulkParser(
   const { absentFor, inputs: singleInputs } = features[single];
   // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
   const refuseParameters = compileQueryReader(plan, []);
-  const readKey = compileHeaderReader(singleInputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
+  const readHeaders = compileHeaderReader(singleInputs.filter(({ isForMany }) => isForMany));
   return async (request) => {
     const access = await askAccess(request, single);
     const related = await askRelated(request, relations(request.url, access.form));
     const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
     refuseCondition(request, plan.name, single);
-    readKey(request, inputs, access);
+    readHeaders(request, inputs, access);
     // A request that may not list must not learn by conditions which rows exist.
     if (inputs.filter) await askAccess(request, 'list');
     const absent = absentFor(access.form);

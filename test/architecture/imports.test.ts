@@ -126,10 +126,10 @@ describe('the rule of directions', () => {
     for (const earlier of LAYERS.slice(0, index)) {
       it(`lets ${later}/ import ${earlier}/ and not the other way round`, () => {
         const sources = {
-          [`${later}/a.ts`]: `import { b } from '${posix.relative(later, earlier)}/b.js';`,
-          [`${earlier}/b.ts`]: `import { a } from '${posix.relative(earlier, later)}/a.js';`,
+          [`${later}/a.ts`]: `import { b } from './${posix.relative(later, earlier)}/b.js';`,
+          [`${earlier}/b.ts`]: `import { a } from './${posix.relative(earlier, later)}/a.js';`,
         };
-        const target = `${posix.relative(earlier, later)}/a.js`;
+        const target = `./${posix.relative(earlier, later)}/a.js`;
         expect(findWrongDirections(modules(sources))).to.deep.equal([
           `${earlier}/b.ts:1 imports '${target}': ${later}/ comes after ${earlier}/.`,
         ]);

@@ -36,6 +36,7 @@ export const LAYERS = [
   'respond',
   'express/resources',
   'handle',
+  'features/idempotency',
   'express/connection',
   'express/routes',
   'express/server',

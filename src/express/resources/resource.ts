@@ -28,7 +28,6 @@ import { lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
 import { GENERATED_ROUTES } from './generated-routes.js';
-import type { KeySettings } from './key-settings.js';
 import { ownQueryParameters } from './resource-parameters.js';
 
 /** Model whose records are shown, served or not. */
@@ -67,8 +66,8 @@ export interface ResourceSettings {
   readonly cursors: CursorCodec;
   /** Default: all there are. */
   readonly features?: readonly FeatureFactory[];
-  /** Default: no keys of requests are kept. */
-  readonly idempotency?: KeySettings | null;
+  /** Settings of the application by the names of its options, for features. Default: none. */
+  readonly application?: object;
 }
 
 /**
@@ -133,12 +132,12 @@ function createResource(
   view: ShownModel,
   { repository, controller }: Declaration,
   views: (model: ModelClass) => ShownModel,
-  { bodyLimit, cursors, features: factories = FEATURES, idempotency = null }: ResourceSettings,
+  { bodyLimit, cursors, features: factories = FEATURES, application = {} }: ResourceSettings,
 ): Resource {
   const { plan } = view;
   const access = compileRequestAccess(plan);
   noteUnseen(plan.model, () => unseenAttributes(plan));
-  const features = lazy(() => compileFeatures({ ...view, cursors, views, idempotency }, factories));
+  const features = lazy(() => compileFeatures({ ...view, cursors, views, application }, factories));
   const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
   const lineage = controller ? lineageOf(controller, CrudController) : [];
   const parsers = forEachOperation((operation) =>

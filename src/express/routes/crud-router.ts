@@ -68,7 +68,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
-  const none = { controllers: [], access: {}, rls: null, idempotency: null, matching: null };
+  const none = { controllers: [], access: {}, rls: null, around: [], matching: null };
   const { router } = mountResources({ ...settings, ...none, catalogue, resources });
   router.use(admitThenGoOn);
   router.stack.unshift(...router.stack.splice(-1));

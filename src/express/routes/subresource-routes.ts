@@ -95,7 +95,7 @@ export function subresourceHandler(
       sessionFor: readSession([parent, target], settings),
       checkCondition: null,
       runInRace: null,
-      findKey: null,
+      findAround: null,
       check: null,
     },
     { isSeen: isAnswerSeen(plan.method, lineage, settings), isShapedByUser: target.rowView.runsUserCode },

@@ -1,93 +1,49 @@
 /** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
-
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { Action } from 'routing-controllers';
-import { guarded } from '../access/evaluate-rules.js';
-import { requestSettings } from '../access/row-security.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
-import type { Endpoint } from '../declare/crud-options.js';
+import { guarded } from '../../access/evaluate-rules.js';
+import { requestSettings } from '../../access/row-security.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { Endpoint } from '../../declare/crud-options.js';
 import {
   type AttemptFailure,
   attemptFailure,
   type KeptAnswer,
   KeptAnswers,
-} from '../execute/rows/kept-answers.js';
-import { RowExecutor } from '../execute/rows/row-executor.js';
-import type { AnswerKey, RequestKey } from '../execute/sql/key-table.js';
-import { type GeneratedRoute, routePath } from '../express/resources/generated-routes.js';
-import type { KeySettings } from '../express/resources/key-settings.js';
-import type { Resource } from '../express/resources/resource.js';
-import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../features/idempotency-key.js';
-import type { Access } from '../operation/access.js';
-import type { AnswerDraft } from '../operation/feature.js';
-import { equalTo } from '../operation/predicates.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
-import type { StatementTarget } from '../postgres/index.js';
-import { requestLogger } from '../request/application-logger.js';
-import type { RequestArguments } from '../request/parse-request.js';
-import { valueText } from '../request/query/type-template.js';
-import { sentBody } from '../request/read-body.js';
-import { isRow, keptRow } from './kept-row.js';
-import type { Outcome } from './outcome.js';
-import { columnsOf, outcomeOfRows, type RowRunner, sessionTarget } from './run-rows.js';
-import { type Format, type Shape, statusOf } from './shape-answer.js';
+} from '../../execute/rows/kept-answers.js';
+import { RowExecutor } from '../../execute/rows/row-executor.js';
+import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
+import { type GeneratedRoute, routePath } from '../../express/resources/generated-routes.js';
+import type { KeySettings } from '../../express/resources/key-settings.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { Around, AroundFactory, AroundFinder } from '../../handle/around.js';
+import { isRow, keptRow } from '../../handle/kept-row.js';
+import { columnsOf, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
+import { type Format, type Shape, statusOf } from '../../handle/shape-answer.js';
+import type { Access } from '../../operation/access.js';
+import type { AnswerDraft } from '../../operation/feature.js';
+import { equalTo } from '../../operation/predicates.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import { requestLogger } from '../../request/application-logger.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import { valueText } from '../../request/query/type-template.js';
+import { sentBody } from '../../request/read-body.js';
+import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../idempotency-key.js';
 
-/** A write with a key. Its steps run in the session of the write. */
-export interface IdempotentWrite {
-  /**
-   * Writes a row and keeps it in one statement, outside of a session.
-   *
-   * @returns null where that is left to the other steps, and nothing was done
-   */
-  attempt<I extends RequestArguments>(
-    rows: RowRunner<I>,
-    input: I,
-    on?: StatementTarget,
-  ): Promise<Outcome | null>;
-  /**
-   * Takes the key, before anything is done.
-   *
-   * @returns what an earlier request with it was answered; null where there was none
-   * @throws RefusedRequestError 409, 422
-   */
-  take(format: Format): Promise<AnswerDraft | null>;
-  /** Keeps the answer; null where the method has answered by itself. */
-  keep(draft: AnswerDraft | null, response: Response): Promise<void>;
+/** Compiles the work around writes with a key, whose settings are those of the option. */
+export function idempotentWrites(settings: KeySettings): AroundFactory {
+  return (resource, route, shape) =>
+    route.verb === 'get' ? null : keyFinder(resource, route, settings, shape);
 }
 
-/**
- * Has work done once: gives what was kept under its key, or what the work answers, which is kept. For the session of the write.
- *
- * @param once null where the request has no key
- */
-export function runOnce(
-  once: IdempotentWrite | null,
-  format: Format,
-  response: Response,
-  work: () => Promise<AnswerDraft | null>,
-): () => Promise<AnswerDraft | null> {
-  if (!once) return work;
-  return async () => {
-    const kept = await once.take(format);
-    if (kept) return kept;
-    const made = await work();
-    await once.keep(made, response);
-    return made;
-  };
-}
-
-/** Finds the key of a request; null where it has none. The input is null where decorators of the user's read the parameters. */
-export type KeyFinder = (action: Action, input: RequestArguments | null) => Promise<IdempotentWrite | null>;
-
-/** Compiles what finds the keys of a route; null where no keys are kept. */
-export function compileKeyFinder(
+/** Finds the key of a request; null where it has none. */
+function keyFinder(
   resource: Resource,
   route: GeneratedRoute,
-  settings: KeySettings | null,
+  settings: KeySettings,
   shape: Shape,
-): KeyFinder | null {
-  if (!settings || route.verb === 'get') return null;
+): AroundFinder {
   const { plan, access, features } = resource;
   const { operation } = route;
   const answers = new KeptAnswers(plan.model, settings.retention);
@@ -109,7 +65,8 @@ export function compileKeyFinder(
       if (!found) throw new RefusedRequestError(409, UNANSWERED);
       return shape(found, wanted, format, action);
     };
-    return idempotentWrite(answers, { ...requestKey, status: statusOf(operation) }, plan, show);
+    const answerKey = { ...requestKey, status: statusOf(operation) };
+    return idempotentWrite(answers, answerKey, plan, action.response, show);
   };
 }
 
@@ -143,10 +100,41 @@ function idempotentWrite(
   answers: KeptAnswers,
   key: RequestKey & Pick<AnswerKey, 'status'>,
   plan: ResourcePlan,
+  response: Response,
   show: (answer: string, format: Format) => Promise<AnswerDraft>,
-): IdempotentWrite {
+): Around {
   let failure: AttemptFailure = null;
   let cause: unknown;
+  /** Takes the key; the answer that an earlier request with it was given, or null. @throws RefusedRequestError 409, 422 */
+  const take = async (format: Format): Promise<AnswerDraft | null> => {
+    const known = await answers.take(key, await target(plan), failure === 'locked');
+    switch (known) {
+      case null:
+        // Something else has the row.
+        if (failure === 'locked') throw cause;
+        return null;
+      case 'other':
+        throw new RefusedRequestError(422, OTHER);
+      case 'under way':
+        throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
+      case 'unanswered':
+        throw new RefusedRequestError(409, UNANSWERED);
+      default: {
+        const draft = isRow(known.answer) ? await show(known.answer, format) : given(known, format);
+        return replayed({ ...draft, status: known.status });
+      }
+    }
+  };
+  /** Keeps the answer; null where the method has answered by itself. */
+  const keep = async (draft: AnswerDraft | null): Promise<void> => {
+    const status = draft?.status ?? response.statusCode;
+    const isSuccess = status >= 200 && status <= 299;
+    if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target(plan));
+    if (isSuccess) return;
+    const released = target(plan).then((on) => answers.release(key, on));
+    // Where the answer is out already, a unit of work around may be over, and the key with it.
+    await (draft ? released : released.catch(() => {}));
+  };
   return {
     async attempt(rows, input, on) {
       try {
@@ -158,33 +146,12 @@ function idempotentWrite(
         return null;
       }
     },
-    async take(format) {
-      const known = await answers.take(key, await target(plan), failure === 'locked');
-      switch (known) {
-        case null:
-          // Something else has the row.
-          if (failure === 'locked') throw cause;
-          return null;
-        case 'other':
-          throw new RefusedRequestError(422, OTHER);
-        case 'under way':
-          throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
-        case 'unanswered':
-          throw new RefusedRequestError(409, UNANSWERED);
-        default: {
-          const draft = isRow(known.answer) ? await show(known.answer, format) : given(known, format);
-          return replayed({ ...draft, status: known.status });
-        }
-      }
-    },
-    async keep(draft, response) {
-      const status = draft?.status ?? response.statusCode;
-      const isSuccess = status >= 200 && status <= 299;
-      if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target(plan));
-      if (isSuccess) return;
-      const released = target(plan).then((on) => answers.release(key, on));
-      // Where the answer is out already, a unit of work around may be over, and the key with it.
-      await (draft ? released : released.catch(() => {}));
+    async run(next, format) {
+      const known = await take(format);
+      if (known) return known;
+      const made = await next();
+      await keep(made);
+      return made;
     },
   };
 }
