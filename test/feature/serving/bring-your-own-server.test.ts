@@ -127,9 +127,11 @@ describe('a server of your own', () => {
       await exchange(server, page.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
       const socket = connectTo(server).on('error', () => {});
       socket.pause().write(page.repeat(64));
+      // A page may take longer than any pause on a busy machine.
+      while (executed < 5) await delay(20);
       for (let before = -1; before !== executed; await delay(150)) before = executed;
       // Sockets on one machine hold some megabytes.
-      expect(executed).to.be.within(5, 32);
+      expect(executed).to.be.at.most(32);
       let answers = 0;
       let rest = '';
       socket.setEncoding('latin1').on('data', (chunk: string) => {
