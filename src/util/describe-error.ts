@@ -6,15 +6,15 @@ const MAX_DEPTH = 3;
 /** Characters of a thrown text that a log line has. */
 const LONGEST = 200;
 
-/** Text for a log of a thrown value that is no error: a text, or the message of an object. */
+/** Text for a log of a thrown value that is no error: a text, or the message of an object, or its names without their values. */
 export function thrownValue(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null) {
       const { message } = thrown as { readonly message?: unknown };
       // That of a database quotes values.
-      return typeof message === 'string' && !databaseErrorOf(thrown as Error)
-        ? `an object with the message ${shortText(message)}`
-        : 'an object';
+      if (databaseErrorOf(thrown as Error)) return 'an object';
+      if (typeof message === 'string') return `an object with the message ${shortText(message)}`;
+      return `an object with the properties ${shortText(Object.keys(thrown).join(', '))}, which is no error; throw new Error(…)`;
     }
     return typeof thrown === 'string' ? `the text ${shortText(thrown)}` : String(thrown);
   } catch {

@@ -77,6 +77,11 @@ class Apples extends crudController(Apple) {
   text(): never {
     throw 'the tree has fallen';
   }
+
+  @Get('/object')
+  object(): never {
+    throw { code: 7, secret: 'the tree' };
+  }
 }
 
 @JsonController('/own')
@@ -169,6 +174,13 @@ describe('a first mistake', () => {
     expect(line?.details['stack']).to.match(
       /^TypeError: A controller threw the text "the tree has fallen", which is no error; throw new Error\(…\)\.\n/,
     );
+  });
+
+  it('of a thrown object without a message is told with its names, and no value of it', async () => {
+    expectProblem(await site.agent.get('/apples/object'), 500, { detail: 'Internal Server Error' });
+    expect(logger.lines.map(({ details }) => details['thrown'])).to.deep.equal([
+      'an object with the properties "code, secret", which is no error; throw new Error(…)',
+    ]);
   });
 
   describe('[U10] of an await that was forgotten', () => {
