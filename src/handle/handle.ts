@@ -16,8 +16,6 @@ import type { RequestArguments, RequestParser } from '../request/parse-request.j
 import type { Inclusion } from '../request/query/list-query.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
-import { JsonBytes } from '../respond/json-bytes.js';
-import { LongJsonAnswer } from '../respond/long-json-answer.js';
 import { isPromise } from '../util/maybe.js';
 import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
 import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
@@ -29,7 +27,7 @@ import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, isUnshaped, type Shape, type ShapedBy, whole } from './shape-answer.js';
+import { compileShape, isUnshaped, type Shape, type ShapedBy } from './shape-answer.js';
 
 /** Decisions about a route at the start. */
 export interface RouteDecisions {
@@ -173,8 +171,7 @@ export function answerWith<I extends RequestArguments>(
             views,
           })
         : found;
-      const shaped = shape(outcome, wanted, formatFor(response), action);
-      const made = shaped.body instanceof Promise ? await whole(shaped) : shaped;
+      const made = shape(outcome, wanted, formatFor(response), action);
       if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
         checkJson(made.body, response);
       return made;
@@ -209,8 +206,7 @@ export function answerWith<I extends RequestArguments>(
         noteOperation(request, RAN_ROWS);
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
-        const made = shape(outcome, input, formatFor(response), action);
-        return send(made.body instanceof Promise ? await whole(made) : made, response, metadata, shaper);
+        return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       }
       if (!around) ours = null;
     }
@@ -249,7 +245,6 @@ export function send(
   isTagged = true,
 ): unknown {
   if (typeof body === 'string') return new JsonAnswer(body, status, headers, isTagged);
-  if (body instanceof JsonBytes) return new LongJsonAnswer(body, status, headers);
   if (!isTagged) leaveTagOut(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] as string);

@@ -1,6 +1,8 @@
 /** Result of an operation, before it is an answer. */
+
 import type { Page } from '../execute/paging/page.js';
 import type { RelatedNow } from '../execute/records/loaded-relations.js';
+import type { TextRow } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 
@@ -26,10 +28,10 @@ export interface WholeRecords {
 
 /** Records of an answer, whatever they were read from. */
 export interface ShownRecords extends WholeRecords {
+  /** Rows that they are made of; none where something else has read them. */
+  readonly rows: readonly TextRow[];
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
-  /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
-  forget?(index: number): void;
   /**
    * Rows that a repository has loaded for an inclusion of this request, for each record; null where it has to be read.
    * Left out where nothing can be loaded.

@@ -31,6 +31,7 @@ export function recordsShown(
 ): ShownRecords {
   return {
     size: records.length,
+    rows: [],
     column: (attribute) => columns?.get(attribute) ?? recordColumn(info, records, attribute),
     writer: (fields) => (index, more) => {
       const record = records[index] as object;
@@ -60,6 +61,7 @@ export function rowsShown(
 ): ShownRecords {
   return {
     size: rows.length,
+    rows,
     column(attribute) {
       const position = columns.indexOf(attribute);
       if (position < 0) throw new TypeError(`${name}.${attribute} was not read.`);
@@ -70,10 +72,6 @@ export function rowsShown(
       if (rows.length === 0) return () => '';
       const { text } = rowView.writer(parsers, fields);
       return (index, more) => text(rows[index] as TextRow, more);
-    },
-    // Nobody else reads the rows of an answer, and the array may be held for as long as it is sent.
-    forget(index) {
-      (rows as TextRow[])[index] = [];
     },
     values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
   };

@@ -14,7 +14,7 @@ import { withRelations } from './embed.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
 import { sessionTarget } from './run-rows.js';
-import { compileShape, type Format, whole } from './shape-answer.js';
+import { compileShape, type Format } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
 export type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown };
@@ -51,7 +51,7 @@ export function listShaper(
             atOnce: 1,
             views: resource.views,
           });
-    return { draft: await whole(shape(outcome, input, formatFor(action), action)) };
+    return { draft: shape(outcome, input, formatFor(action), action) };
   };
 }
 

@@ -31,7 +31,6 @@ export {
 export { separateClickHouse, untilConnected } from './engine/optional-client.js';
 export { postgresServers } from './engine/ping-postgres.js';
 export type { TextResult, TextRow } from './protocol/batch.js';
-export { HEAP_LIMIT } from './protocol/heap-limit.js';
 export { pgProblem } from './protocol/pg-internals.js';
 export { isInstalledPg } from './protocol/pg-text-query.js';
 export { isOfChangedTable, type TextParser } from './protocol/prepared-statement.js';

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
 import { headerName, setKnownHeader } from '../request/header-internals.js';
-import { JsonBytes } from './json-bytes.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
@@ -12,16 +11,18 @@ const JSON_SETTINGS = ['json spaces', 'json replacer', 'json escape'];
 
 /** A text of fewer characters is copied into one piece with the headers, which is cheaper than a piece of its own. */
 const SHORT = 2_000;
+/** A longer one would be copied within V8's heap. */
+const LONG = 256 * 1024;
 
 /** Characters of the tag that `etag` computes from a SHA-1 in base64, without the padding. */
-export const ETAG_DIGITS = 27;
+const ETAG_DIGITS = 27;
 
 const CONTENT_TYPE = headerName('Content-Type');
 const CONTENT_LENGTH = headerName('Content-Length');
 const ETAG = headerName('ETag');
 
 /** Headers that Express removes from an answer without a body. */
-export const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
+const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 
 /** True where Express's own `json` and `send` write the answer, and no setting of the application changes its JSON. */
 export function writesPlainJson(response: Response): boolean {
@@ -51,7 +52,6 @@ type JsonReplacer = (name: string, value: unknown) => unknown;
 export function isBytesOrStream(value: unknown): boolean {
   return (
     value instanceof Uint8Array ||
-    value instanceof JsonBytes ||
     typeof (value as { pipe?: unknown } | null | undefined)?.pipe === 'function'
   );
 }
@@ -99,7 +99,7 @@ export class JsonAnswer {
     const length = Buffer.byteLength(text);
     // ASCII is the same in both encodings, and one of them has nothing to encode.
     const isAscii = length === text.length;
-    const body = isAscii || length < SHORT ? text : Buffer.from(text);
+    const body = length < (isAscii ? LONG : SHORT) ? text : Buffer.from(text);
     setKnownHeader(response, CONTENT_TYPE, 'application/json; charset=utf-8');
     setKnownHeader(response, CONTENT_LENGTH, length);
     if (this.isTagged && this.headers['ETag'] === undefined) setTag(response, body, length);
@@ -136,7 +136,7 @@ function isUsual(response: Response): boolean {
 }
 
 /** True where Express's own code computes the headers of the body. */
-export function hasUsualHeaders(response: Response): boolean {
+function hasUsualHeaders(response: Response): boolean {
   // A function of the user's is given bytes.
   const hasOwnTag = typeof response.app.get('etag') === 'function';
   return (

@@ -62,11 +62,13 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   full: { status: 503, detail: 'Too many requests wait for the database; try again.', retryAfter: 1 },
   tooLarge: {
     status: 400,
-    detail: 'The answer would be too large; ask for fewer records at once, or for fewer fields of them.',
+    detail:
+      'The answer would be too large: ask for fewer records, or for fewer of their fields with fields. The option pageSize.max limits the records of a page.',
   },
   noMemory: {
     status: 503,
-    detail: 'There is no memory for so many large records at once; ask for fewer, or try again.',
+    detail:
+      'There is no memory for so many large records at once; try again, or ask for fewer records or fields.',
     retryAfter: 1,
   },
   timeout: { status: 504, detail: 'The database did not answer in time.' },

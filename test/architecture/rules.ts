@@ -74,7 +74,7 @@ const PURE_LAYERS = [
   'features',
 ];
 /** The modules of Node that do no input or output. */
-const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util'];
+const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util', 'v8'];
 
 /** A framework, and who may use more of it than its types. */
 interface Confinement {

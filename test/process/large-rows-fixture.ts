@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { Expose, Transform } from 'class-transformer';
 import express, { type Express } from 'express';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import {
   bootstrap,
   Crud,
@@ -13,11 +13,27 @@ import {
   type ModelClass,
   serve,
 } from '../../src/index.js';
-import { HEAP_LIMIT } from '../../src/postgres/protocol/heap-limit.js';
-import { usedByLasting } from '../../src/postgres/protocol/heap-watch.js';
 
 /** Milliseconds of a connection and a statement: how fast the machine is does not matter here. */
 const PATIENCE = 250_000;
+
+/** The table with a relation. The test adds its column. */
+@Crud({ prefix: '/linked', include: { parent: true } })
+@Table({ tableName: 'rows', timestamps: false })
+class Linked extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true })
+  declare id: number;
+
+  @Column(DataType.JSONB)
+  declare value: unknown;
+
+  @ForeignKey(() => Linked)
+  @Column(DataType.INTEGER)
+  declare parentId: number | null;
+
+  @BelongsTo(() => Linked, { constraints: false })
+  declare parent?: Linked | null;
+}
 
 /** A resource over the table, under its name in lower case. */
 function serveAs(name: string, options: CrudOptions = {}): ModelClass {
@@ -46,12 +62,15 @@ async function main(): Promise<void> {
   const getter = serveAs('Getter');
   Column({ type: DataType.VIRTUAL, get: () => undefined })(getter.prototype, 'nothing');
   const hook = serveAs('Hook');
+  const general = serveAs('General');
   const models = [
+    Linked,
     serveAs('Page'),
     serveAs('Cursor', { pagination: 'cursor' }),
     serveAs('Schema', { readSchema: Read }),
     getter,
     hook,
+    general,
   ];
   const app: Express = express();
   const dialectOptions = {
@@ -61,13 +80,9 @@ async function main(): Promise<void> {
   };
   const engine = { models, createAll: true, dialectOptions, pool: { acquire: PATIENCE } };
   await engineLifespan(String(process.env['DATABASE_URL']), engine)(app);
-  const cache: number[][] = [];
-  app.get('/fill', (_request, response) => {
-    while (usedByLasting() < 0.84 * HEAP_LIMIT) cache.push(Array<number>(10_000).fill(1.5));
-    response.json(cache.length);
-  });
   hook.addHook('afterFind', () => {});
-  await bootstrap(app, { models });
+  await bootstrap(app, { models: models.filter((model) => model !== general) });
+  await bootstrap(app, { models: [general], fastPath: false });
   const server = await serve(app, { port: 0 });
   process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`);
 }

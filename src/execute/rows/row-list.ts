@@ -4,6 +4,7 @@ import type { ListOperation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser, TextResult, TextRow } from '../../postgres/index.js';
 import type { Keyset, KeyValues } from '../../request/query/keyset.js';
 import type { Slot } from '../../request/query/predicate.js';
+import { whileKept } from '../../util/memory-budget.js';
 import type { KeysetSource } from '../paging/find-cursor-page.js';
 import type { OffsetSource } from '../paging/find-offset-page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
@@ -34,6 +35,7 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
   readonly #slots: Slots;
   readonly #on: StatementTarget;
   readonly #isPlanned: boolean;
+  #found: readonly TextRow[] = [];
 
   constructor(compiler: OperationCompiler, operation: ListOperation, slots: Slots, on: StatementTarget) {
     this.#compiler = compiler;
@@ -116,15 +118,21 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
   async #rows(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextRow[]> {
     const { rows, parsers } = await this.#run(shape, slots, isPlanned, rowsOf);
     this.parsers = parsers;
+    this.#found = rows;
     return rows as TextRow[];
   }
 
-  /** @param isPlanned whether the values decide which plan is good */
+  /**
+   * Rows that were found are kept meanwhile.
+   *
+   * @param isPlanned whether the values decide which plan is good
+   */
   #run(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextResult> {
     const { name } = this.#compiler.table;
     const statement = this.#compiler.listStatement(this.#list, shape, this.#where, rowsOf);
     const values = fillSlots(statement, slots);
-    return this.#on.read(statement.text, values, name, isPlanned);
+    const read = () => this.#on.read(statement.text, values, name, isPlanned);
+    return this.#found.length === 0 ? read() : whileKept(this.#found, read);
   }
 
   #slotsOf(keyset: Keyset | null): Slots {

@@ -3,9 +3,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { HEAP_LIMIT } from '../../postgres/index.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
-import { addUnsent, hasRoom, isWithin } from '../../respond/unsent-bytes.js';
+import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
 import { addPendingBytes } from './node-internals.js';
 import { refuseAnswer } from './refuse-answer.js';
 import { expectNothing, expectProgress } from './silent-clients.js';
@@ -131,7 +130,7 @@ export class OpenConnection {
   /** An answer is ready, or has been sent. */
   ended(): void {
     const bytes = this.#socket.destroyed ? 0 : this.#unsentNow();
-    addUnsent(bytes - this.#unsent);
+    takeBytes(bytes - this.#unsent);
     this.#unsent = bytes;
     if (bytes > 0 && this.open[0]?.writableEnded) expectProgress(this.#socket);
     else expectNothing(this.#socket);

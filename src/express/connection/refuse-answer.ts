@@ -1,15 +1,19 @@
 /** The problem that takes the place of an answer for which the process has no room. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { logFailure, sendProblem } from '../../respond/exception-handler.js';
 import { toProblem } from '../../respond/problem.js';
-import { hasRoom, TOO_MUCH_UNSENT } from '../../respond/unsent-bytes.js';
+import { hasRoom } from '../../util/memory-budget.js';
+
+/** Text of the refusal. */
+const NO_ROOM = 'Clients have not taken too many answers; try again.';
 
 /** An error for a request that the process has no room to answer. */
 export function refusal(): RefusedRequestError {
-  return new RefusedRequestError(503, TOO_MUCH_UNSENT, { 'Retry-After': '1' });
+  return new RefusedRequestError(503, NO_ROOM, { 'Retry-After': '1' });
 }
 
 /** Answers 503. The head of the answer must not have been sent. */

@@ -21,8 +21,6 @@ export interface DriverStream extends NodeJS.EventEmitter {
   uncork(): void;
   write(bytes: Buffer): unknown;
   destroy(error?: Error): void;
-  pause(): unknown;
-  resume(): unknown;
 }
 
 /** pg's view of the socket, as far as it is used here. It tells every message of the server. */
@@ -70,7 +68,7 @@ export interface DriverClient {
 const CLIENT_FIELDS =
   'connection connectionParameters getTypeParser query _queryable _ending _pulseQueryQueue';
 const CONNECTION_FIELDS = 'stream close parse bind describe execute sync on';
-const STREAM_FIELDS = 'cork uncork write destroy pause resume listeners';
+const STREAM_FIELDS = 'cork uncork write destroy listeners';
 
 /** True where this version's connections may have several queries under way. */
 export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;

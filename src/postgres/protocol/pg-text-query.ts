@@ -5,7 +5,6 @@
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
-import { ArrivingRows, ResultTooLargeError } from './arriving-rows.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
@@ -18,6 +17,7 @@ import {
 } from './pg-internals.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale, noteOutdated, type PreparedStatement, type TextParser } from './prepared-statement.js';
+import { MAX_RESULT, ResultBytes } from './result-limit.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
 
@@ -105,8 +105,11 @@ function textQueryClass(
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
-    readonly #given: { readonly rows: readonly TextRow[] | null; readonly count: number }[] = [];
-    readonly #rows: ArrivingRows;
+    readonly #given: { readonly rows: TextRow[] | Error; readonly count: number }[] = [];
+    /** Rows of the execution whose result arrives, or why they are refused. */
+    #rows: TextRow[] | Error = [];
+    /** Null for a write, which has happened: its rows are returned, however many bytes they have. */
+    readonly #bytes: ResultBytes | null;
     /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
     #preparation: Preparation;
     /** The same of what comes first. */
@@ -123,7 +126,7 @@ function textQueryClass(
       this.text = statement.text;
       this.#beforeLeft = before.length;
       this.#client = client;
-      this.#rows = new ArrivingRows(client, statement.text);
+      this.#bytes = statement.text.startsWith('SELECT') ? new ResultBytes(MAX_RESULT) : null;
       this.#batch = batch;
       this.#preparation = unprepared(statement);
       this.#before = before.map((preceding) => unprepared(preceding.statement));
@@ -181,11 +184,17 @@ function textQueryClass(
     }
 
     handleDataRow({ fields, length }: { fields: TextRow; length: number }): void {
-      this.#rows.add(fields, length);
+      // Rows of a query that was given up still arrive, until its connection is closed.
+      if (this.#isOver || !Array.isArray(this.#rows)) return;
+      const refusal = this.#bytes?.add(length);
+      if (refusal) this.#rows = refusal;
+      else this.#rows.push(fields);
     }
 
     handleCommandComplete({ text }: { text: string }): void {
-      const rows = this.#rows.take();
+      const rows = this.#rows;
+      this.#rows = [];
+      this.#bytes?.next(true);
       if (this.#beforeLeft > 0) {
         this.#beforeLeft -= 1;
         return;
@@ -217,8 +226,8 @@ function textQueryClass(
       this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
-        if (rows) executions[index]?.settle(null, { rows, count, parsers });
-        else executions[index]?.settle(new ResultTooLargeError());
+        if (Array.isArray(rows)) executions[index]?.settle(null, { rows, count, parsers });
+        else executions[index]?.settle(rows);
       });
     }
 
@@ -237,7 +246,8 @@ function textQueryClass(
     #end(error: Error | null): boolean {
       if (this.#isOver) return false;
       this.#isOver = true;
-      this.#rows.end();
+      this.#rows = [];
+      this.#bytes?.end();
       clearTimeout(this.#timer);
       this.#batch.end(error);
       return true;

@@ -1,12 +1,13 @@
-/** pg as the engine has Sequelize use it: connections that end when a query is not answered in time, or when the heap is full. */
+/** pg as the engine has Sequelize use it: connections that end when a query is not answered in time, and whose results are counted. */
 import pg, { Client, type ClientConfig } from 'pg';
-import { watchHeap } from './heap-watch.js';
+import { CountedValues } from './counted-values.js';
 import { type Ask, askInTurn, QueryTurns, type TurnsClient } from './query-turns.js';
 
 /** A connection. */
 class WatchedClient extends Client {
   /** Milliseconds after which a query is given up; 0 for never. */
   readonly queryTimeout: number;
+  readonly values = new CountedValues(this);
   /** Null in a copy that sends nothing. */
   readonly turns: QueryTurns | null;
 
@@ -14,14 +15,13 @@ class WatchedClient extends Client {
     super(config);
     // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
     this.on('error', () => {});
-    watchHeap(this);
     this.queryTimeout = limit;
     this.turns = new QueryTurns(this as object as TurnsClient, limit);
   }
 
   // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
-    return askInTurn(this.turns, super.query.bind(this) as Ask, config, values, callback);
+    return askInTurn(this.turns, super.query.bind(this) as Ask, this.values.count(config), values, callback);
   }
 
   // As with the query.

@@ -1,4 +1,4 @@
-/** A page of so many bytes that it is written in pieces. */
+/** A page of nearly a megabyte. */
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

@@ -1,32 +1,19 @@
 /** Sends long answers to clients of many kinds, and prints whether another one fits beside them, behind each step. */
+
 import { once } from 'node:events';
 import express, { type Response } from 'express';
 import { admitRequests } from '../../../../src/express/connection/admit-requests.js';
-import { RefusedRequestError } from '../../../../src/operation/refused-request-error.js';
-import { HEAP_LIMIT } from '../../../../src/postgres/protocol/heap-limit.js';
-import { JsonBytes } from '../../../../src/respond/json-bytes.js';
-import { LongJsonAnswer } from '../../../../src/respond/long-json-answer.js';
+import { HEAP_LIMIT, hasRoom } from '../../../../src/util/memory-budget.js';
 import { listen, requestHead } from '../../../support/listen.js';
 
 /** More than half of what may be under way, and more than sockets hold. */
-const TEXT = 'x'.repeat(HEAP_LIMIT * 0.3);
-const REQUEST = requestHead('GET /');
-
-function make(parts = 1): JsonBytes {
-  const bytes = new JsonBytes();
-  for (let part = 0; part < parts; part += 1) bytes.add(TEXT);
-  return bytes;
-}
+const BYTES = Buffer.alloc(HEAP_LIMIT * 0.3, 'x');
+/** What a write has done is not denied, so its answer is sent, however long. */
+const REQUEST = requestHead('POST /');
 
 /** @param parts two are more than may be under way */
 function fits(parts = 1): boolean {
-  try {
-    make(parts);
-    return true;
-  } catch (error) {
-    if (error instanceof RefusedRequestError && error.status === 503) return false;
-    throw error;
-  }
+  return hasRoom(parts * BYTES.length);
 }
 
 /** The connection of a response has ended, in whatever way. */
@@ -39,12 +26,9 @@ async function run(): Promise<Record<string, boolean>> {
   const app = express();
   admitRequests(app);
   let isLate = false;
-  /** Made before any of them is sent. */
-  let ready: JsonBytes[] = [];
-  app.get('/', async (_request, response) => {
-    const bytes = ready.pop() ?? make();
+  app.post('/', async (_request, response) => {
     if (isLate) await closed(response);
-    new LongJsonAnswer(bytes, 200, {}).pipe(response);
+    response.end(BYTES);
     app.emit('answered', response);
   });
   await using target = await listen(app);
@@ -70,7 +54,6 @@ async function run(): Promise<Record<string, boolean>> {
   found['when it has been taken'] = fits();
   fast.client.destroy();
 
-  ready = [make(), make()];
   const both = await ask(REQUEST.repeat(2));
   found['beside two on one connection'] = fits();
   both.client.destroy();

@@ -1,0 +1,51 @@
+/** The process's budget of memory: results that arrive or are kept, and answers that clients have not taken, share it. */
+import { getHeapStatistics } from 'node:v8';
+
+/** Memory that Node reserves for new objects by default. */
+const NEW_SPACE = 48 * 1024 * 1024;
+
+const { heap_size_limit: whole } = getHeapStatistics();
+
+/** Bytes for objects that last: what `--max-old-space-size` says, or what Node takes of the machine or the container. */
+export const HEAP_LIMIT: number = Math.max(whole - NEW_SPACE, whole / 2);
+
+/** Bytes of all together. The rest of the heap is for everything else. */
+export const BUDGET: number = HEAP_LIMIT / 2;
+
+/** Bytes of memory for a byte of a text: the text and its JSON have one or two of them for each letter. */
+export const TEXT_WEIGHT = 4;
+
+let taken = 0;
+
+/** Takes bytes of the budget, or gives them back where their number is negative. */
+export function takeBytes(bytes: number): void {
+  taken += bytes;
+}
+
+/**
+ * So many bytes more are within the budget.
+ *
+ * @param share of the budget, from 0 to 1
+ */
+export function isWithin(bytes: number, share = 1): boolean {
+  return taken + bytes <= BUDGET * share;
+}
+
+/** An answer of so many bytes fits beside the others. One alone may be as long as it is. */
+export function hasRoom(bytes: number, share?: number): boolean {
+  return taken === 0 || isWithin(bytes, share);
+}
+
+/** Counts rows while work is under way beside which they are kept. */
+export async function whileKept<T>(rows: readonly Texts[], work: () => Promise<T>): Promise<T> {
+  let bytes = 0;
+  for (const row of rows) for (const text of row) bytes += text?.length ?? 0;
+  takeBytes(TEXT_WEIGHT * bytes);
+  try {
+    return await work();
+  } finally {
+    takeBytes(-TEXT_WEIGHT * bytes);
+  }
+}
+
+type Texts = readonly (string | null)[];
