@@ -107,19 +107,21 @@ export function askInTurn(
   values: unknown,
   callback: unknown,
 ): never {
-  const ask: Ask = (...args) => {
-    const asked = pgQuery(...args);
+  // Tracers wrap a callback that is the last argument.
+  const [bound, given] = typeof values === 'function' ? [undefined, values] : [values, callback];
+  const ask = (answer: unknown): never => {
+    const asked = answer === undefined ? pgQuery(config, bound) : pgQuery(config, bound, answer);
     turns?.limit(config);
     return asked;
   };
   const isQuery = typeof config === 'string' || (typeof config === 'object' && config !== null);
   // pg says what is wrong with others.
   if (!turns || turns.isFree || !isQuery) {
-    const asked = ask(config, values, callback);
+    const asked = ask(given);
     turns?.begin();
     return asked;
   }
-  const send = () => void ask(config, values, callback);
+  const send = () => void ask(given);
   const { submit, callback: own, handleError } = config as Partial<Record<string, unknown>>;
   if (submit !== undefined) {
     turns.wait(
@@ -128,14 +130,14 @@ export function askInTurn(
     );
     return config as never;
   }
-  const answer = [values, callback, own].find((each) => typeof each === 'function') as Answer | undefined;
+  const answer = [given, own].find((each) => typeof each === 'function') as Answer | undefined;
   if (answer) {
     turns.wait(send, answer);
     return undefined as never;
   }
   return new Promise((resolve, reject) => {
     const settle: Answer = (error, result) => (error ? reject(error) : resolve(result));
-    turns.wait(() => void ask(config, values, settle), reject);
+    turns.wait(() => void ask(settle), reject);
   }) as never;
 }
 
