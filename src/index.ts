@@ -98,7 +98,7 @@ export type {
 } from './execute/paging/page.js';
 export type { RelationOptions, RelationsToLoad } from './execute/paging/relations-to-load.js';
 export { Repository } from './execute/records/repository.js';
-export type { Id } from './execute/records/row-records.js';
+export type { Id } from './execute/records/repository-operations.js';
 export { type RepositoryClass, repository, type Source } from './execute/records/resolve-source.js';
 export {
   dbSession,

@@ -5,18 +5,17 @@ import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { attributesVersion } from '../describe/sequelize-internals.js';
 import { ConfigError } from '../util/config-error.js';
 
-/**
- * With what they were made from. A query looks at none of it again: the description makes a record, to see what its class
- * hides.
- */
-const described = new WeakMap<ModelClass, Described<ModelInfo>>();
-
-/** Descriptions of models without a single key. */
-const keyless = new WeakMap<ModelClass, Described<RecordInfo>>();
-
-interface Described<I> {
-  readonly attributes: object;
-  readonly info: I;
+/** Memoizes what is made of a model, until the model gets attributes anew. A value without a model's attributes is not kept. */
+export function perModel<T>(make: (model: ModelClass) => T): (model: ModelClass) => T {
+  const known = new WeakMap<ModelClass, { readonly attributes: object; readonly value: T }>();
+  return (model) => {
+    const attributes = attributesVersion(model);
+    const made = known.get(model);
+    if (made && made.attributes === attributes) return made.value;
+    const value = make(model);
+    if (attributes) known.set(model, { attributes, value });
+    return value;
+  };
 }
 
 /**
@@ -32,13 +31,12 @@ export function describeModel(model: ModelClass): ModelInfo {
 
 /** The same, or everything that is wrong with the model. */
 export function tryDescribeModel(model: ModelClass): Introspection {
-  const attributes = attributesVersion(model);
-  const known = described.get(model);
-  if (known && known.attributes === attributes) return { info: known.info, problems: [] };
-  const found = introspectModel(model);
-  if (attributes && found.info) described.set(model, { attributes, info: found.info });
-  return found;
+  const info = described(model);
+  return info ? { info, problems: [] } : introspectModel(model);
 }
+
+/** A query introspects none of it again: that makes a record, to see what its class hides. */
+const described = perModel((model) => introspectModel(model).info);
 
 /**
  * Describes a model as far as its rows have values: one that joins two others has no single primary key.
@@ -47,10 +45,9 @@ export function tryDescribeModel(model: ModelClass): Introspection {
  */
 export function describeRecords(model: ModelClass): RecordInfo {
   if (!model.sequelize || model.primaryKeyAttributes.length === 1) return describeModel(model);
-  const attributes = attributesVersion(model);
-  const known = keyless.get(model);
-  if (known && known.attributes === attributes) return known.info;
-  const info = Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) });
-  if (attributes) keyless.set(model, { attributes, info });
-  return info;
+  return keyless(model);
 }
+
+const keyless = perModel(
+  (model): RecordInfo => Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) }),
+);

@@ -1,9 +1,9 @@
-/** The feature `count`: it reads how the rows of a list are counted, where `@Crud` has the option. */
+/** The feature `count`: the rows of a list that are counted. `@Crud` has an option by which requests choose. */
 
 import type { CountPlan } from '../compile/resource-plan.js';
 import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
 import { countOf } from '../operation/count.js';
-import type { FeatureFactory, InputDescription } from '../operation/feature.js';
+import type { Feature, FeatureFactory, InputDescription } from '../operation/feature.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -11,7 +11,13 @@ import { didYouMean } from '../util/did-you-mean.js';
 /** Reads `count` of a request, within the modes of the resource. */
 export const count: FeatureFactory = ({ plan }) => {
   const { count: options } = plan;
-  if (!options) return null;
+  const rewrite: Feature['rewrite'] = {
+    list: (operation, inputs) => ({
+      ...operation,
+      count: countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact'),
+    }),
+  };
+  if (!options) return { rewrite };
   return {
     constants: { list: () => ({ cap: options.cap }) },
     inputs: [
@@ -27,7 +33,7 @@ export const count: FeatureFactory = ({ plan }) => {
         },
       },
     ],
-    rewrite: { list: (operation, inputs) => ({ ...operation, count: countOf(inputs, 'none') }) },
+    rewrite,
   };
 };
 

@@ -20,7 +20,10 @@ export const paging: FeatureFactory = (context) => {
   return {
     constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
-    rewrite: { list: isOffset ? byNumber : byCursor },
+    rewrite: {
+      list: (operation, inputs) =>
+        inputs.kind === 'cursor' ? byCursor(operation, inputs) : byNumber(operation, inputs),
+    },
   };
 };
 
@@ -29,11 +32,11 @@ type Window<K extends string> = Inputs & Readonly<Required<Pick<Inputs, K>>>;
 
 function byNumber(operation: ListOperation, inputs: Inputs): ListOperation {
   const { page, size } = inputs as Window<'page' | 'size'>;
-  return { ...operation, window: { kind: 'offset', page, size }, count: 'exact' };
+  return { ...operation, window: { kind: 'offset', page, size } };
 }
 
 function byCursor(operation: ListOperation, inputs: Inputs): ListOperation {
-  const { after, before, size } = inputs as Window<'after' | 'before' | 'size'>;
+  const { after = null, before = null, size } = inputs as Window<'after' | 'before' | 'size'>;
   return { ...operation, window: { kind: 'keyset', after, before, size } };
 }
 

@@ -12,11 +12,7 @@ import { perPair } from '../util/memoize-by-identity.js';
 import { without } from '../util/without.js';
 
 /** Part of each operation on the rows of the resource. */
-export const scope: FeatureFactory = ({ plan }) => {
-  const { access: rules } = plan;
-  // Lists of sub-resources are within an access, whatever the rules of the resource.
-  if (rules === null) return { rewrite: { list: withinList } };
-  const attributes = [...rules.scope.keys()];
+export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
   const inForm = perPair((own: Predicate, where: Predicate | null) => allOf(own, where));
   const within = <O extends { readonly where: Predicate }>(
     operation: O,
@@ -32,19 +28,16 @@ export const scope: FeatureFactory = ({ plan }) => {
     rewrite: {
       list: withinList,
       read: within,
-      create: (operation, _inputs, access) => ({
-        ...operation,
-        row: withPresets(operation.row, attributes, access),
-      }),
+      create: (operation, _inputs, access) =>
+        access.form.scope.size === 0 ? operation : { ...operation, row: withPresets(operation.row, access) },
       update: within,
       delete: within,
       restore: within,
       purge: within,
-      replace: (operation, inputs, access) =>
-        keepScope(within(operation, inputs, access), attributes, access),
+      replace: (operation, inputs, access) => keepScope(within(operation, inputs, access), access),
     },
     problems: Object.fromEntries(
-      ENDPOINTS.flatMap((each) => (mayRefuse(rules, each) ? [[each, [403]]] : [])),
+      ENDPOINTS.flatMap((each) => (rules !== null && mayRefuse(rules, each) ? [[each, [403]]] : [])),
     ),
   };
 };
@@ -72,12 +65,10 @@ function hidesRows({ scope, visible }: AccessPlan): boolean {
 }
 
 /** A row stays where it is: one that belongs elsewhere than the new one would is not replaced. */
-function keepScope(
-  operation: ReplaceOperation,
-  attributes: readonly string[],
-  access: Access,
-): ReplaceOperation {
+function keepScope(operation: ReplaceOperation, access: Access): ReplaceOperation {
   const { where, row, set } = operation;
+  const attributes = [...access.form.scope.keys()];
+  if (attributes.length === 0) return operation;
   const same = attributes.flatMap((name) => {
     const text = access.form.scope.get(name) === 'one' ? undefined : valueText(row[name]);
     return text === undefined ? [] : equalTo(name, text);
@@ -85,13 +76,13 @@ function keepScope(
   return {
     ...operation,
     where: allOf(where, ...same),
-    row: withPresets(row, attributes, access),
+    row: withPresets(row, access),
     set: without(set, attributes),
   };
 }
 
-function withPresets(row: Readonly<Record<string, unknown>>, attributes: readonly string[], access: Access) {
-  const presets = attributes.flatMap((name) => {
+function withPresets(row: Readonly<Record<string, unknown>>, access: Access) {
+  const presets = [...access.form.scope.keys()].flatMap((name) => {
     const value = presetOf(access, name);
     return value === undefined ? [] : { [name]: value };
   });

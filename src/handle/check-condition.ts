@@ -6,9 +6,10 @@ import type { Action } from 'routing-controllers';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { storedText } from '../execute/records/record-column.js';
-import type { Id } from '../execute/records/row-records.js';
+import type { Id } from '../execute/records/repository-operations.js';
+import { whyUnwritten } from '../execute/unwritten-row.js';
 import type { Resource } from '../express/resources/resource.js';
-import { alreadyThere, changedMeanwhile, isInState, notThere } from '../operation/entity-tag.js';
+import { isInState } from '../operation/entity-tag.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import { compileStateReader } from './read-state.js';
@@ -55,10 +56,10 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     const { repository } = contextOf(resource, action);
     const isOfDeleted = operation === 'restore' || operation === 'purge';
     const record = isReplaced ? await repository.findLocked(id) : await repository.getLocked(id, isOfDeleted);
-    if (!record && onlyNew) return;
-    if (!record) throw notThere(plan);
-    const state = entityTag && (await currentState(record, entityTag));
-    if (onlyNew) throw alreadyThere(plan, state, form);
-    if (states && !isInState(states, state)) throw changedMeanwhile(plan, state, form);
+    const state = record && entityTag && (await currentState(record, entityTag));
+    const holds = onlyNew ? !record : record && isInState(states ?? null, state);
+    if (holds) return;
+    const write = { info, endpoint: operation, entityTag, onlyNew, ifMatch: states, form };
+    throw whyUnwritten(write, record && { state, isDeleted: isOfDeleted });
   };
 }

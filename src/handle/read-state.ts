@@ -1,6 +1,6 @@
 /** The state of a row where records do not have it: in a system column, which Sequelize does not read. */
 import type { Sequelize } from 'sequelize';
-import { RowExecutor } from '../execute/rows/row-executor.js';
+import { SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
@@ -17,7 +17,7 @@ export type StateReader = (key: string | null) => Promise<string | null>;
 /** The reader of a resource; null where records have their state. */
 export function compileStateReader({ plan: { info, entityTag } }: Resource): StateReader | null {
   if (entityTag?.kind !== 'xmin') return null;
-  const executor = new RowExecutor(info);
+  const executor = new SqlExecutor(info);
   const operation: ReadOperation = Object.freeze({
     kind: 'read',
     where: equalTo(info.primaryKey.name, Object.freeze({ slot: 'id' })),

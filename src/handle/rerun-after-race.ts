@@ -2,7 +2,7 @@
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../declare/crud-options.js';
 import { describeFault } from '../errors/database-fault.js';
-import type { Id } from '../execute/records/row-records.js';
+import type { Id } from '../execute/records/repository-operations.js';
 import { joinableSession, runInSavepoint } from '../execute/records/unit-of-work.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { RequestArguments } from '../request/parse-request.js';

@@ -2,7 +2,7 @@
 import type { Action } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
-import type { Id } from '../execute/records/row-records.js';
+import type { Id } from '../execute/records/repository-operations.js';
 import { type GeneratedRoute, generatedRouteOf, routeNamed } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import {

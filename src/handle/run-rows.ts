@@ -7,24 +7,18 @@ import type { Endpoint } from '../declare/crud-options.js';
 import { deletedAtOf } from '../describe/attribute-notes.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
 import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
-import { noSuchRecord, notDeleted, severalRecords } from '../errors/errors.js';
 import { hasScope } from '../execute/customization/default-scope.js';
-import { type FoundRows, RowExecutor } from '../execute/rows/row-executor.js';
+import { columnsOf } from '../execute/executor.js';
+import { type FoundRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import type { AnswerKey } from '../execute/sql/key-table.js';
 import { joinSlots, type Slots } from '../execute/sql/statement.js';
+import { whyUnwritten } from '../execute/unwritten-row.js';
 import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
-import {
-  alreadyThere,
-  changedMeanwhile,
-  notThere,
-  WANTED_STATE,
-  type WantedStates,
-} from '../operation/entity-tag.js';
+import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
 import type { Inputs } from '../operation/feature.js';
-import type { Operation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import {
   currentSession,
@@ -77,12 +71,6 @@ export async function sessionTarget(
   return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
-/** The columns that an operation gives. */
-export function columnsOf(operation: Operation): readonly string[] {
-  if (operation.kind === 'delete') return [];
-  return 'select' in operation ? operation.select.columns : operation.returning.columns;
-}
-
 /** Writes whose answer follows from their row alone. */
 const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
 
@@ -118,12 +106,11 @@ export function outcomeOfRows(
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
   const { plan, features } = resource;
   const { info, model, entityTag } = plan;
-  const { primaryKey, name } = info;
-  const executor = new RowExecutor(info);
-  const missing = () => noSuchRecord({ name, key: primaryKey.name });
+  const { primaryKey } = info;
+  const executor = new SqlExecutor(info);
   const mark = deletedAtOf(info);
   const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
-  /** Why a row was not found: there is none, it is soft-deleted or is not, or has another state. */
+  /** The error of an operation that has found no row. */
   const explain = async (
     endpoint: Endpoint,
     { ifMatch, onlyNew }: Inputs,
@@ -131,20 +118,17 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     slots: Slots,
     on?: StatementTarget,
   ) => {
-    const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
-    const isReplaced = endpoint === 'replace';
-    if (!isOfDeleted && !isReplaced && !ifMatch) return missing();
+    const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
+    if (endpoint !== 'restore' && endpoint !== 'purge' && endpoint !== 'replace' && !ifMatch)
+      return whyUnwritten(write, null);
     const select = { columns: [primaryKey.name, ...asks] };
     const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
     const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
     const [values] = found.rows;
     const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
     const isDeleted = mark !== undefined && textOf(mark) !== null;
-    if (!values || (isDeleted && !isOfDeleted)) return isReplaced ? notThere(plan) : missing();
-    if (isOfDeleted && !isDeleted) return notDeleted(info);
     const state = entityTag && textOf(entityTag.attribute);
-    if (onlyNew) return alreadyThere(plan, state, form);
-    return ifMatch ? changedMeanwhile(plan, state, form) : missing();
+    return whyUnwritten(write, values ? { isDeleted, state } : null);
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
     const text = encodeParameter(primaryKey.type, id) as string;
@@ -179,7 +163,6 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (found === null) return null;
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
-        if (endpoint === 'read' && found.count > 1) throw severalRecords({ name, key: primaryKey.name });
         const page = 'page' in found ? found.page : null;
         const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;

@@ -2,13 +2,13 @@
 
 import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
-import { noSuchRecord, severalRecords } from '../errors/errors.js';
+import { noSuchRecord } from '../errors/errors.js';
 import { hasScope } from '../execute/customization/default-scope.js';
 import type { Page } from '../execute/paging/page.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import { Repository } from '../execute/records/repository.js';
-import type { Id } from '../execute/records/row-records.js';
-import { RowExecutor } from '../execute/rows/row-executor.js';
+import type { Id } from '../execute/records/repository-operations.js';
+import { SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import { attributeOf } from '../execute/sql/predicate-sql.js';
 import { joinSlots } from '../execute/sql/statement.js';
@@ -41,7 +41,7 @@ export function compileSubresourceRows({
   const { info, model } = parent.plan;
   const { primaryKey, name } = info;
   const { parentKey } = plan.relation;
-  const executor = new RowExecutor(info);
+  const executor = new SqlExecutor(info);
   const list = compileRowRunners(target)('list');
   const textOf = compileKeyText(plan);
   const select = Object.freeze({ columns: Object.freeze([parentKey]) });
@@ -64,7 +64,6 @@ export function compileSubresourceRows({
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
       if (!row) throw noSuchRecord({ name, key: primaryKey.name });
-      if (found.value.count > 1) throw severalRecords({ name, key: primaryKey.name });
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);

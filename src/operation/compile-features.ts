@@ -73,6 +73,23 @@ export function compileFeatures(
   return Object.freeze(Object.fromEntries(entries)) as ResourceFeatures;
 }
 
+/** Compiles the operations alone, for code that has no request: inputs that are not given change nothing. */
+export function compileOperations(
+  context: FeatureContext,
+  factories: readonly FeatureFactory[],
+): Readonly<Record<Endpoint, OperationMaker>> {
+  const features = factories.flatMap((make) => make(context) ?? []);
+  const absent = () => NO_INPUTS;
+  const entries = ENDPOINTS.map((endpoint) => [
+    endpoint,
+    compileOperation(context, features, endpoint, absent),
+  ]);
+  return Object.freeze(Object.fromEntries(entries)) as Readonly<Record<Endpoint, OperationMaker>>;
+}
+
+/** Inputs of a call that names none. */
+export const NO_INPUTS: Inputs = Object.freeze({});
+
 function compileEndpoint(
   context: FeatureContext,
   features: readonly Feature[],

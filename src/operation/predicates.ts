@@ -29,21 +29,26 @@ export function equalTo(attribute: string, value: Value): Comparison<Value> {
   return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
 }
 
+/** Conditions of soft deletion, by which an executor knows them again. */
+const softDeletion = new WeakMap<Predicate, 'none' | 'only'>();
+
+/** The soft-deleted rows that a condition is about, where it is one of soft deletion itself. */
+export function softDeletionOf(predicate: Predicate): 'none' | 'only' | undefined {
+  return softDeletion.get(predicate);
+}
+
 /** The rows that are not soft-deleted; null for a model whose rows cannot be. */
 export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison<Value> | null {
   const attribute = deletedAtOf({ model, paranoid: model.options.paranoid === true });
   if (attribute === undefined) return null;
-  return Object.freeze({
-    kind: 'comparison',
-    attribute,
-    operator: '=isnull=',
-    values: Object.freeze(['true']),
-  });
+  return deletionCondition(attribute, 'none');
 }
 
-/** The rows that are soft-deleted. */
-function goneRows(alive: Comparison<Value>): Comparison<Value> {
-  return Object.freeze({ ...alive, values: Object.freeze(['false']) });
+function deletionCondition(attribute: string, of: 'none' | 'only'): Comparison<Value> {
+  const values = Object.freeze([of === 'none' ? 'true' : 'false']);
+  const condition = Object.freeze({ kind: 'comparison', attribute, operator: '=isnull=', values } as const);
+  softDeletion.set(condition, of);
+  return condition;
 }
 
 /**
@@ -62,7 +67,8 @@ export function rowsAsked(
       `${info.name} is not paranoid, so none of its rows is soft-deleted; make the model paranoid, or ask for none of these rows.`,
     );
   }
-  if (DELETED.includes(deleted)) return deleted === 'only' ? goneRows(alive) : null;
+  if (DELETED.includes(deleted))
+    return deleted === 'only' ? deletionCondition(alive.attribute, 'only') : null;
   throw new RangeError(`deleted is ${showValue(deleted)}; use 'only' or 'with', or leave it out.`);
 }
 

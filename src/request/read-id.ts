@@ -7,7 +7,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { declaredOptions } from '../describe/declared-options.js';
 import { noSuchRecord } from '../errors/errors.js';
-import type { Id } from '../execute/records/row-records.js';
+import type { Id } from '../execute/records/repository-operations.js';
 import { attributeRules } from '../schema/column-rules.js';
 import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../schema/request-issue.js';
 import { ConfigError } from '../util/config-error.js';

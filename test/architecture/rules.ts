@@ -29,6 +29,7 @@ export const LAYERS = [
   'execute/customization',
   'inspect',
   'access',
+  'execute',
   'execute/rows',
   'execute/session',
   'execute/records',

@@ -26,7 +26,7 @@ export interface RecordColumns {
 }
 
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */
-export function storedAttributes({ attributes }: ModelInfo): AttributeInfo[] {
+export function storedAttributes({ attributes }: Pick<ModelInfo, 'attributes'>): AttributeInfo[] {
   return [...attributes.values()].filter(({ type }) => type.kind !== 'virtual');
 }
 

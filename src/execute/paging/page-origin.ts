@@ -1,5 +1,4 @@
 /** Origin of a page, its list: the places of a page mean something in one order of one model only. */
-import { totalOrder } from '../../compile/compile-options.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { Page } from './page.js';
 
@@ -18,12 +17,8 @@ interface Known {
 }
 
 /** Notes the list on a page, and on its places, which a copy of the page has too. */
-export function withOrigin<P extends Page<unknown>>(
-  page: P,
-  model: { readonly primaryKeyAttribute: string },
-  { sort = [] }: { readonly sort?: readonly SortTerm[] },
-): P {
-  const origin: PageOrigin = { model, order: totalOrder(sort, model.primaryKeyAttribute) };
+export function withOrigin<P extends Page<unknown>>(page: P, model: object, order: readonly SortTerm[]): P {
+  const origin: PageOrigin = { model, order };
   for (const each of [page, page.next, page.prev]) {
     if (each) Object.defineProperty(each, ORIGIN, { value: origin });
   }

@@ -7,7 +7,6 @@ import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import type { WriteValues } from '../rows/encode-rows.js';
-import { copyOf } from './copy-of.js';
 import type { QueryContext } from './run-records.js';
 
 /** The base of `Repository`. */
@@ -110,4 +109,9 @@ export abstract class BoundRepository<M extends Model> {
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
     return { access, source, scope: transaction ? { transaction } : {} };
   }
+}
+
+/** Copies an object of the same class. No method of the class: a subclass may have one of any name. */
+function copyOf<R extends object>(object: R, changed: object): R {
+  return Object.assign(Object.create(Object.getPrototypeOf(object)), object, changed);
 }

@@ -188,9 +188,8 @@ async function findRecords(
   const { info } = plan.target;
   const { model, primaryKey } = info;
   const filter = { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values } as const;
-  const seen = allOf(access.target.where, access.where);
-  const within = seen && bindTexts(seen, relatedSlots(access));
-  const finder = new RowFinder(model, { filter }, { ...hookOptions(model, 'read'), ...scope }, within);
+  const within = bindTexts(allOf(filter, access.target.where, access.where), relatedSlots(access));
+  const finder = new RowFinder(model, { within }, { ...hookOptions(model, 'read'), ...scope });
   const links = keys.map((name) => [linkColumn(name), textSql(finder.column(name))] as const);
   const columns = { [KEY_COLUMN]: textSql(finder.column(primaryKey.name)), ...Object.fromEntries(links) };
   const found = await finder.find([], null, fields ? { attributes: [...fields] } : {}, columns);

@@ -1,26 +1,29 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
-
 import type { Model } from 'sequelize';
+import { totalOrder } from '../../compile/compile-options.js';
+import { describeRecords } from '../../compile/describe-model.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
-import type { ModelClass } from '../../declare/crud-options.js';
-import { MultipleResultsFound, noSuchRecord, notDeleted } from '../../errors/errors.js';
+import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
+import type { Inputs } from '../../operation/feature.js';
+import type { Operation } from '../../operation/operation.js';
 import { currentSession } from '../../postgres/index.js';
 import type { Filter } from '../../request/query/predicate.js';
-import { destroysRecords } from '../customization/plain-queries.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
-import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, Page, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
 import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { whyUnwritten } from '../unwritten-row.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
-import type { Id, KeyOptions } from './row-records.js';
-import { readRecords, writeRecords } from './run-records.js';
+import { type FoundRecords, type Id, type RecordCall, repositoryOperation } from './repository-operations.js';
+import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
-import { changesWithin, newRowWithin, replacementWithin } from './scoped-values.js';
-import { SequelizeRecords } from './sequelize-records.js';
-import { needsReading } from './update-record.js';
+import { changesWithin, checkNewRow, replacementWithin } from './scoped-values.js';
+import { SequelizeExecutor } from './sequelize-executor.js';
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -54,7 +57,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /** The row with this primary key, or null. */
   async find(id: Id, { fields, include = [], deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
     const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
-    const record = await this.findByKey(id, { fields: read, isLocked: false, deleted });
+    const record = await this.findByKey(id, { fields: read, deleted });
     if (record) await this.loadAlong([record], include);
     return guardRecords(record, this.access);
   }
@@ -66,12 +69,14 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @internal
    */
   async getLocked(id: Id, isDeleted = false): Promise<M> {
-    return isDeleted ? this.getDeleted(id) : ((await this.findLocked(id)) ?? this.missing());
+    if (!isDeleted) return (await this.findLocked(id)) ?? this.missing();
+    const record = await this.findByKey(id, { deleted: 'only' }, true);
+    return guardRecords(record, this.access) ?? this.neverDeleted(id);
   }
 
   /** The same, or null. @internal */
   async findLocked(id: Id): Promise<M | null> {
-    const record = guardRecords(await this.findByKey(id, { isLocked: true }), this.access);
+    const record = guardRecords(await this.findByKey(id, {}, true), this.access);
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;
@@ -92,7 +97,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    */
   async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
     const { access, source, scope } = await this.context('other');
-    return new SequelizeRecords(this.model, access, source).lockKeys(filter, limit, scope);
+    return new SequelizeExecutor(this.model, access, source).lockKeys(filter, limit, scope);
   }
 
   /**
@@ -112,11 +117,9 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     const { include } = options;
     const model = this.model as unknown as ModelClass;
     const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
-    const within = { ...options, ...seen };
-    const found = await readRecords<M, M[]>(this.model, await this.context('select'), null, (each, scope) =>
-      each.list(within, scope),
-    );
-    return guardRecords(found, this.access);
+    const find = { ...options, ...seen };
+    const { records } = await this.executeRead('list', inputsOf({ deleted: options.deleted }), { find });
+    return guardRecords(records, this.access);
   }
 
   /**
@@ -130,15 +133,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws RangeError for a `count` or `cap` that there is not
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const found = await readRecords<M, OffsetPage<M>>(
-      this.model,
-      await this.context('select'),
-      (rows, on) => rows.page(request, on),
-      (records, scope) => records.page(request, scope),
-    );
-    await this.loadAlong(found.items, request.include);
-    guardRecords(found.items, this.access);
-    return withOrigin(found, this.model, request);
+    const { page, size } = request;
+    return this.executeList<OffsetPage<M>>(request, { kind: 'offset', page, size });
   }
 
   /**
@@ -152,15 +148,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const found = await readRecords<M, CursorPage<M>>(
-      this.model,
-      await this.context('select'),
-      (rows, on) => rows.cursorPage(request, on),
-      (records, scope) => records.cursorPage(request, scope),
-    );
-    await this.loadAlong(found.items, request.include);
-    guardRecords(found.items, this.access);
-    return withOrigin(found, this.model, request);
+    const { after = null, before = null, size } = request;
+    return this.executeList<CursorPage<M>>(request, { kind: 'cursor', after, before, size });
   }
 
   /**
@@ -169,13 +158,9 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    */
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values);
-    const written = newRowWithin(values, this.model.name, context.access);
-    const created = await writeRecords<M, M>(this.model, context, {
-      write: 'insert',
-      onRows: (rows, on) => rows.insert(written, on),
-      onRecords: (records, options) => records.create(written, options),
-    });
-    return guardRecords(created, this.access);
+    checkNewRow(values, this.model.name, context.access);
+    const { records } = await this.executeWrite('create', context, {}, values);
+    return records[0] as M;
   }
 
   /**
@@ -187,13 +172,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = changesWithin(values, this.model.name, context.access);
-    const updated = await writeRecords<M, M | null>(this.model, context, {
-      write: 'update',
-      onRows: (rows, on) => rows.update(id, written, on),
-      onRecords: (records, options) => records.update(id, written, options),
-      isWhole: () => needsReading(this.model),
-    });
-    return guardRecords(updated, this.access) ?? this.missing();
+    const { records } = await this.executeWrite('update', context, { id }, written);
+    return records[0] ?? this.missing();
   }
 
   /**
@@ -202,13 +182,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */
   async delete(id: Id): Promise<void> {
-    const deleted = await writeRecords<M, number | boolean>(this.model, await this.context('other'), {
-      write: this.model.options.paranoid ? 'update' : 'delete',
-      onRows: (rows, on) => rows.delete(id, on),
-      onRecords: (records, options) => records.delete(id, options),
-      isWhole: destroysRecords(this.model, false),
-    });
-    if (!deleted) this.missing();
+    const { count } = await this.executeWrite('delete', await this.context('other'), { id });
+    if (count === 0) this.missing();
   }
 
   /**
@@ -218,13 +193,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotDeletedError when it is not soft-deleted
    */
   async restore(id: Id): Promise<M> {
-    const restored = await writeRecords<M, M | null>(this.model, await this.context('other'), {
-      write: 'update',
-      onRows: (rows, on) => rows.restore(id, on),
-      onRecords: (records, options) => records.restore(id, options),
-      isWhole: true,
-    });
-    return guardRecords(restored, this.access) ?? this.neverDeleted(id);
+    const { records } = await this.executeWrite('restore', await this.context('other'), { id });
+    return records[0] ?? this.neverDeleted(id);
   }
 
   /**
@@ -249,17 +219,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    */
   async purge(rows: PurgeOptions): Promise<number>;
   async purge(which: Id | PurgeOptions): Promise<unknown> {
-    const rows = isPurgeOptions(which) ? checkPurge(which) : null;
-    const purged = await writeRecords<M, number | boolean>(this.model, await this.context('other'), {
-      write: 'delete',
-      onRows: async (each, on) => (rows ? undefined : each.purge(which as Id, on)),
-      onRecords: (records, options) =>
-        rows ? records.purgeBefore(rows, options) : records.purge(which as Id, options),
-      isWhole: true,
-    });
-    if (rows) return purged;
-    if (!purged) await this.neverDeleted(which as Id);
-    return undefined;
+    if (isPurgeOptions(which)) {
+      const purge = checkPurge(which);
+      return (await this.executeWrite('purge', await this.context('other'), { purge })).count;
+    }
+    const { count } = await this.executeWrite('purge', await this.context('other'), { id: which });
+    return count === 0 ? this.neverDeleted(which) : undefined;
   }
 
   private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {
@@ -267,31 +232,69 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     await loadRelations(this.model, records, include, { source: this.access, scope });
   }
 
-  private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
-    return readRecords<M, M | null>(
+  private async findByKey(id: Id, options: ReadChoice = {}, isLocked = false) {
+    const { records } = await this.executeRead('read', inputsOf(options), { id }, isLocked);
+    return records[0] ?? null;
+  }
+
+  private async executeRead(
+    endpoint: 'list' | 'read',
+    inputs: Inputs | undefined,
+    call: RecordCall<M>,
+    isLocked = false,
+  ): Promise<FoundRecords<M>> {
+    const context = await this.context(isLocked ? 'other' : 'select');
+    const operation = repositoryOperation(this.model, endpoint, context.access, inputs);
+    return readRecords(
       this.model,
-      await this.context(options.isLocked ? 'other' : 'select'),
-      (rows, on) => rows.find(id, { ...options, ...on }),
-      (records, scope) => records.find(id, options, scope),
+      context,
+      isLocked ? ({ ...operation, isLocked } as Operation) : operation,
+      call,
     );
   }
 
-  private async getDeleted(id: Id): Promise<M> {
-    const { access, source, scope } = await this.context('other');
-    return guardRecords(
-      await new SequelizeRecords(this.model, access, source).findDeleted(id, scope),
-      this.access,
-    );
+  private async executeList<P extends Page<M>>(
+    request: PageRequest<M> | CursorPageRequest<M>,
+    place: Inputs,
+  ): Promise<P> {
+    const { where, filter, sort = [], include, deleted, count, cap } = request;
+    const order = totalOrder(sort, this.model.primaryKeyAttribute);
+    const inputs = { ...place, filter, sort: order, deleted, count, cap } as Inputs;
+    const { page, records } = await this.executeRead('list', inputs, { where });
+    await this.loadAlong(records, include);
+    guardRecords(records, this.access);
+    return withOrigin({ ...page, items: records } as P, this.model, order);
+  }
+
+  private async executeWrite(
+    endpoint: Endpoint,
+    context: QueryContext,
+    call: RecordCall<M>,
+    values?: WriteValues,
+  ): Promise<FoundRecords<M>> {
+    const operation = repositoryOperation(this.model, endpoint, context.access, undefined, values);
+    const found = await writeRecords(this.model, context, operation, call);
+    guardRecords(found.records, this.access);
+    return found;
   }
 
   private async neverDeleted(id: Id): Promise<never> {
-    if (!(await this.findByKey(id, { isLocked: false }))) this.missing();
-    throw notDeleted(this.model);
+    const alive = await this.findByKey(id);
+    const info = describeRecords(this.model as unknown as ModelClass);
+    throw whyUnwritten({ info, endpoint: 'restore' }, alive && { isDeleted: false });
   }
 
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
+}
+
+/** Options of a read that are inputs of its operation. */
+type ReadChoice = Readonly<Partial<Record<'fields' | 'deleted', unknown>>>;
+
+/** The inputs that are given; undefined where none is. */
+function inputsOf({ fields, deleted }: ReadChoice): Inputs | undefined {
+  return fields || deleted !== undefined ? ({ fields, deleted } as Inputs) : undefined;
 }
 
 const OPERATIONS = [

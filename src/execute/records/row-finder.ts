@@ -3,25 +3,23 @@ import {
   type FindOptions,
   literal,
   type Model,
-  Op,
   type OrderItem,
   type ProjectionAlias,
   type Transaction,
   type WhereOptions,
 } from 'sequelize';
-import type { Literal } from 'sequelize/types/utils';
 import { describeModel } from '../../compile/describe-model.js';
+import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { type AppliedScope, countingTo, scopeOf } from '../../describe/sequelize-internals.js';
-import type { Predicate, Value } from '../../request/query/predicate.js';
+import type { Value } from '../../request/query/predicate.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
-import type { RowCriteria } from '../paging/page.js';
-import { goneSql, withGone } from '../sql/deleted-sql.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { bothHold, conditionsOf, type SequelizeRows, withDeleted } from './sequelize-rows.js';
 
 /** The values of one statement. */
 interface StatementValues {
@@ -37,27 +35,24 @@ export interface FinderOptions {
   readonly transaction?: Transaction;
 }
 
+/** Rows, and their order. */
+export interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
+  readonly order?: readonly SortTerm[];
+}
+
 /** The rows of one model that meet some criteria, in their order. */
 export class RowFinder<M extends Model> {
   readonly info: ModelInfo;
   readonly column: ColumnSql;
   readonly scope: AppliedScope;
   readonly #model: ModelClass<M>;
-  readonly #criteria: RowCriteria<M>;
+  readonly #criteria: FinderCriteria<M>;
   readonly #options: FinderOptions;
-  readonly #within: Predicate | null;
 
-  /** @param within a condition with texts in the place of slots, which all rows have to meet */
-  constructor(
-    model: ModelClass<M>,
-    criteria: RowCriteria<M>,
-    options: FinderOptions,
-    within: Predicate | null = null,
-  ) {
+  constructor(model: ModelClass<M>, criteria: FinderCriteria<M>, options: FinderOptions) {
     this.#model = model;
     this.scope = scopeOf(model);
     this.#options = options;
-    this.#within = within;
     this.#criteria = criteria;
     this.info = describeModel(model as unknown as ModelClass);
     // Sequelize gives the table the model's name in every query.
@@ -66,7 +61,7 @@ export class RowFinder<M extends Model> {
 
   /** The total order of the rows. */
   terms(): KeyTerm[] {
-    return keyTerms(this.info, this.#criteria.sort);
+    return keyTerms(this.info, this.#criteria.order);
   }
 
   /** Rows in this order, within a range if one is given, with more columns than their attributes. */
@@ -88,7 +83,7 @@ export class RowFinder<M extends Model> {
     const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.scope, more);
     const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
-    const seen = { ...this.#options, ...withGone(this.info, this.#criteria.deleted) };
+    const seen = { ...this.#options, ...withDeleted(this.#criteria) };
     const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
     return withoutScopedOrder(this.#model).findAll(query);
   }
@@ -104,7 +99,7 @@ export class RowFinder<M extends Model> {
     const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
-    const seen = { ...this.#options, ...withGone(this.info, this.#criteria.deleted) };
+    const seen = { ...this.#options, ...withDeleted(this.#criteria) };
     return model.count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
   }
 
@@ -114,20 +109,13 @@ export class RowFinder<M extends Model> {
   }
 
   #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
-    const { where, filter, deleted } = this.#criteria;
-    const gone = goneSql(this.info, this.column, deleted);
+    const { where } = this.#criteria;
     const conditions = [
-      ...(gone ? [gone] : []),
-      ...(filter ? [compilePredicate(filter, this.column)] : []),
-      ...(this.#within ? [compilePredicate(this.#within, this.column)] : []),
-      ...(range ? [range] : []),
+      ...conditionsOf(this.info, this.#criteria, this.column),
+      ...(range ? [sql`(${range})`] : []),
     ];
     if (conditions.length === 0) return where ? { where } : {};
-    const condition = joinSql(
-      conditions.map((each) => sql`(${each})`),
-      ' AND ',
-    );
-    const text = literal(renderSql(condition, placeholder));
+    const text = literal(renderSql(joinSql(conditions, ' AND '), placeholder));
     return { where: bind ? text : bothHold(where, text) };
   }
 
@@ -146,26 +134,9 @@ export class RowFinder<M extends Model> {
 
   /** The scope of another model may be part of a filter. */
   #holdsDollar(): boolean {
-    const { filter } = this.#criteria;
-    return (
-      Boolean(filter) &&
-      compilePredicate(filter as Predicate, this.column).texts.some((text) => text.includes('$'))
-    );
+    const { within } = this.#criteria;
+    return within !== null && compilePredicate(within, this.column).texts.some((text) => text.includes('$'));
   }
-}
-
-/** No attribute has it. */
-const OURS = 'condition of ours';
-
-/**
- * A condition of the caller's, and one of ours. Ours has a name, so that no default scope and no hook has another one in its
- * place, as with Op.and: Sequelize writes a literal whatever its name.
- */
-export function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
-  const isPlain = where !== undefined && Object.getPrototypeOf(where) === Object.prototype;
-  // An OR in a literal of the caller's needs parentheses.
-  const theirs = isPlain || where === undefined ? where : { [Op.and]: [where] };
-  return { ...theirs, [OURS]: ours } as WhereOptions<M>;
 }
 
 function bound({ bind }: StatementValues): { bind?: string[] } {

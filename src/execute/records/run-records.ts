@@ -1,15 +1,22 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
-
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { Access, AccessSource } from '../../operation/access.js';
-import { currentSettings, isOnSequelize, type RowWrite, statementRunner } from '../../postgres/index.js';
-import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
+import type { Operation } from '../../operation/operation.js';
+import {
+  currentSettings,
+  isOnSequelize,
+  NO_TRIGGERS,
+  type RowWrite,
+  statementRunner,
+} from '../../postgres/index.js';
+import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { DatabaseSession } from '../session/database-session.js';
-import { type RowOptions, type RowRecords, rowRecords } from './row-records.js';
-import { SequelizeRecords } from './sequelize-records.js';
-import { modelTriggers, type WriteOptions } from './update-record.js';
+import type { FoundRecords, RecordCall } from './repository-operations.js';
+import { rowRecords } from './row-records.js';
+import { SequelizeExecutor } from './sequelize-executor.js';
+import { modelTriggers, needsReading } from './update-record.js';
 
 /** Transaction and access of a query of a repository. */
 export interface QueryContext {
@@ -20,20 +27,18 @@ export interface QueryContext {
   readonly source: AccessSource | null;
 }
 
-/** Our own statements; undefined is given by them for what only Sequelize can do. */
-type OnRows<M extends Model, T> = (rows: RowRecords<M>, on: RowOptions) => Promise<T | undefined>;
-
-/** Reads; by Sequelize where our statements cannot. */
-export async function readRecords<M extends Model, T>(
+/** Runs a read: with our own statements, or else by Sequelize. */
+export async function readRecords<M extends Model>(
   model: ModelClass<M>,
   context: QueryContext,
-  onRows: OnRows<M, T> | null,
-  onRecords: (records: SequelizeRecords<M>, scope: QueryContext['scope']) => Promise<T>,
-): Promise<T> {
-  const found = onRows ? await runOnRows(model, context, onRows) : undefined;
-  if (found !== undefined) return found;
+  operation: Operation,
+  call: RecordCall<M>,
+): Promise<FoundRecords<M>> {
+  const found = await runOnRows(model, context, operation, call);
+  if (found) return found;
   const { access, source, scope } = context;
-  return inReadScope(model, scope, (on) => onRecords(new SequelizeRecords(model, access, source), on));
+  const executor = new SequelizeExecutor(model, access, source);
+  return inReadScope(model, scope, (own) => executor.run(operation, access.slots, { ...call, ...own }));
 }
 
 /** Runs reads of Sequelize's in the transaction they belong to, in one of their own where that has to have settings, or else alone. */
@@ -47,55 +52,71 @@ export async function inReadScope<M extends Model, T>(
   return session.run(async () => read({ transaction: await session.begin() }));
 }
 
-/** A write of a repository. */
-export interface RecordWrite<M extends Model, T> {
-  /** As PostgreSQL sees it. */
-  readonly write: RowWrite;
-  readonly onRows: OnRows<M, T>;
-  readonly onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>;
-  /** True where Sequelize reads before or after it writes, and needs one transaction for it. Default: false. */
-  readonly isWhole?: boolean | (() => Promise<boolean>);
-}
-
-/** Runs a write in the transaction it belongs to, in one of its own where it may be more than one statement, or else alone. */
-export async function writeRecords<M extends Model, T>(
+/**
+ * Runs a write, with our own statements, or else by Sequelize: in the transaction it belongs to, in one of its own where it may be more
+ * than one statement, or else alone.
+ */
+export async function writeRecords<M extends Model>(
   model: ModelClass<M>,
   context: QueryContext,
-  work: RecordWrite<M, T>,
-): Promise<T> {
-  const { write, onRows, onRecords, isWhole = false } = work;
+  operation: Operation,
+  call: RecordCall<M>,
+): Promise<FoundRecords<M>> {
   const { access, source, scope } = context;
-  const inSession = async (): Promise<T> => {
+  const inSession = async (): Promise<FoundRecords<M>> => {
     const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
-    return session.run(async () =>
-      writeRecords(model, { access, source, scope: { transaction: await session.begin() } }, work),
-    );
+    return session.run(async () => {
+      const own = { access, source, scope: { transaction: await session.begin() } };
+      return writeRecords(model, own, operation, call);
+    });
   };
-  if (!scope.transaction && (await modelTriggers(model)).dropped.has(write)) return inSession();
-  const written = await runOnRows(model, context, onRows);
-  if (written !== undefined) return written;
-  const records = new SequelizeRecords(model, access, source);
-  const options = hookOptions(model, 'write');
-  if (scope.transaction) return onRecords(records, { ...options, ...scope });
+  const { dropped } = scope.transaction ? NO_TRIGGERS : await modelTriggers(model);
+  if (dropped.has(rowWriteOf(operation))) return inSession();
+  const written = await runOnRows(model, context, operation, call);
+  if (written) return written;
+  const executor = new SequelizeExecutor(model, access, source);
+  const options = { ...call, ...hookOptions(model, 'write') };
+  if (scope.transaction) return executor.run(operation, access.slots, { ...options, ...scope });
   const needsSession =
     runsCodeInWrites(model) ||
-    records.provesWrites ||
+    executor.provesWrites ||
     currentSettings() !== null ||
     isKeyTrusted(model as unknown as ModelClass) ||
-    (typeof isWhole === 'boolean' ? isWhole : await isWhole());
+    (await readsWithWrite(model, operation));
   // A write reads from the primary: a replica may be behind.
-  return needsSession ? inSession() : onRecords(records, { ...options, useMaster: true });
+  return needsSession ? inSession() : executor.run(operation, access.slots, { ...options, useMaster: true });
 }
 
-/** Undefined where there are none of ours, and for what only Sequelize can do. */
-async function runOnRows<M extends Model, T>(
+function rowWriteOf(operation: Operation): RowWrite {
+  if (operation.kind === 'delete') return operation.mark === null ? 'delete' : 'update';
+  return operation.kind === 'insert' ? 'insert' : 'update';
+}
+
+/** True where Sequelize reads before or after it writes, and needs one transaction for it. */
+function readsWithWrite<M extends Model>(
   model: ModelClass<M>,
-  { access, scope: { transaction } }: QueryContext,
-  onRows: OnRows<M, T>,
-): Promise<T | undefined> {
+  operation: Operation,
+): boolean | Promise<boolean> {
+  switch (operation.kind) {
+    case 'update':
+      return operation.differs ?? needsReading(model);
+    case 'delete':
+      return (operation.mark === null && model.options.paranoid === true) || destroysRecords(model, false);
+    default:
+      return false;
+  }
+}
+
+/** Null where there are none of ours, and for what only Sequelize can do. */
+async function runOnRows<M extends Model>(
+  model: ModelClass<M>,
+  { access: { slots }, scope: { transaction } }: QueryContext,
+  operation: Operation,
+  call: RecordCall<M>,
+): Promise<FoundRecords<M> | null> {
   const rows = isOnSequelize() ? null : rowRecords(model);
-  if (!rows) return undefined;
+  if (!rows) return null;
   // There may be no runner where there are no rows: not with a version of Sequelize that is not known.
   const on = transaction && statementRunner(model.sequelize as Sequelize).within(transaction);
-  return onRows(rows, { access, on });
+  return rows.run(operation, slots, on ? { ...call, on } : call);
 }

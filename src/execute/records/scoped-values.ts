@@ -14,19 +14,12 @@ import { attributeOf, selectRow } from '../sql/predicate-sql.js';
 import { boundText, renderSql } from '../sql/sql-fragment.js';
 import type { WriteOptions } from './update-record.js';
 
-/**
- * The values of a new row, with those that the scope gives it.
- *
- * @throws RefusedRequestError 403 for a value outside the scope
- */
-export function newRowWithin(values: WriteValues, model: string, access: Access): WriteValues {
-  const written: Record<string, unknown> = { ...values };
+/** Checks the values of a new row. Those that the scope gives it are left out. @throws RefusedRequestError 403 for others */
+export function checkNewRow(values: WriteValues, model: string, access: Access): void {
   for (const name of access.form.scope.keys()) {
-    const preset = presetOf(access, name);
-    if (written[name] === undefined && preset !== undefined) written[name] = preset;
-    else if (!allowsValue(access, name, written[name])) throw outside(model, name);
+    const isGiven = values[name] === undefined && presetOf(access, name) !== undefined;
+    if (!isGiven && !allowsValue(access, name, values[name])) throw outside(model, name);
   }
-  return written;
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Writes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
-
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Attributes,
@@ -15,13 +14,16 @@ import { describeModel, describeRecords } from '../../compile/describe-model.js'
 import type { ModelClass } from '../../declare/crud-options.js';
 import { versionOf } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { unseenOf } from '../../describe/unseen-values.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
+import type { Access } from '../../operation/access.js';
 import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/maybe.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
+import type { WriteValues } from '../rows/encode-rows.js';
 import { quotedTable } from '../sql/quoted-table.js';
 
 /** Options of the queries of a write. */
@@ -196,4 +198,16 @@ export async function insertRecord<M extends Model>(
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
     throw isDropped || isRuledOut(error) ? notStored('insert') : error;
   }
+}
+
+/** Writes values to the row of a record. Those that no answer shows the request count as changed, so that nothing tells the row had them. */
+export function updateUnseen<M extends Model>(
+  record: M,
+  values: WriteValues,
+  { form }: Access,
+  options: WriteOptions,
+): Promise<M> {
+  for (const name of unseenOf(record.constructor, form.unreadable) ?? [])
+    if (values[name] !== undefined) record.changed(name as keyof M, true);
+  return updateRecord(record, values as Partial<Attributes<M>>, options);
 }

@@ -26,7 +26,7 @@ import {
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { type GivenRow, giveRows } from './array-rows.js';
 import { intoCells, now, RowEncoder } from './encode-rows.js';
-import type { FoundRows } from './row-executor.js';
+import type { FoundRows } from './sql-executor.js';
 import { tableTarget, triggersOf } from './table-target.js';
 
 /** Why an item of a write of many was refused, and its place, from 0. */

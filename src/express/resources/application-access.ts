@@ -11,7 +11,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import type { Repository } from '../../execute/records/repository.js';
-import { liveRows } from '../../execute/sql/deleted-sql.js';
+import { liveRows } from '../../execute/records/sequelize-rows.js';
 import { withMasks } from '../../respond/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../respond/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';

@@ -5,8 +5,8 @@ import type { CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import type { Page } from '../../execute/paging/page.js';
 import type { Repository } from '../../execute/records/repository.js';
+import type { Id } from '../../execute/records/repository-operations.js';
 import { resolveSource, type Source } from '../../execute/records/resolve-source.js';
-import type { Id } from '../../execute/records/row-records.js';
 import type { ListQuery, ReadQuery } from '../../request/query/list-query.js';
 
 /**

@@ -5,20 +5,21 @@ import { guarded } from '../../access/evaluate-rules.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint } from '../../declare/crud-options.js';
+import { columnsOf } from '../../execute/executor.js';
 import {
   type AttemptFailure,
   attemptFailure,
   type KeptAnswer,
   KeptAnswers,
 } from '../../execute/rows/kept-answers.js';
-import { RowExecutor } from '../../execute/rows/row-executor.js';
+import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
 import { type GeneratedRoute, routePath } from '../../express/resources/generated-routes.js';
 import type { KeySettings } from '../../express/resources/key-settings.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { Around, AroundFactory, AroundFinder } from '../../handle/around.js';
 import { isRow, keptRow } from '../../handle/kept-row.js';
-import { columnsOf, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
+import { outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import { type Format, type Shape, statusOf } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
 import type { AnswerDraft } from '../../operation/feature.js';
@@ -80,7 +81,7 @@ async function target({ model }: Pick<ResourcePlan, 'model'>): Promise<Statement
 /** Reads a row that was kept; null where the application answers with other columns now. */
 function compileRowReader(resource: Resource, operation: Endpoint) {
   const { info } = resource.plan;
-  const executor = new RowExecutor(info);
+  const executor = new SqlExecutor(info);
   return async (answer: string, { query, access }: RequestArguments, on: StatementTarget) => {
     const columns = columnsOf(resource.features[operation].operation(query, access, {}));
     const row = keptRow(answer, columns);

@@ -5,7 +5,7 @@ import { literal, QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { ManyRows, type ManyRowsWritten } from '../../../src/execute/rows/many-rows.js';
 import { MatchingRows } from '../../../src/execute/rows/matching-rows.js';
-import { type FoundRows, RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { type FoundRows, SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { Crud } from '../../../src/index.js';
 import type { UpdateItem, UpdateMany } from '../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
@@ -148,7 +148,7 @@ describe('changing many rows', () => {
   it('[M27] changes values of every column type just where single updates do', async () => {
     const model = infoOf(Parcel);
     const returning = { columns: ['version', ...PARCEL_COLUMNS] };
-    const one = new RowExecutor(model);
+    const one = new SqlExecutor(model);
     const many = new ManyRows(model);
     await Parcel.bulkCreate(PARCEL_COLUMNS.flatMap(() => [{}, {}]));
     const shown = (written: ManyRowsWritten | FoundRows | null) =>

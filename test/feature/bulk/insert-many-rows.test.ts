@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { literal } from 'sequelize';
 import { Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { ManyRows, type ManyRowsWritten } from '../../../src/execute/rows/many-rows.js';
-import { type FoundRows, RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { type FoundRows, SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { Crud } from '../../../src/index.js';
 import { equalTo } from '../../../src/operation/predicates.js';
 import { forgetTriggers } from '../../../src/postgres/session/table-triggers.js';
@@ -79,7 +79,7 @@ describe('inserting many rows', () => {
   it('[M27] stores values of every column type as single inserts do', async () => {
     const info = infoOf(Parcel);
     const selected = { columns: PARCEL_COLUMNS };
-    const one = new RowExecutor(info);
+    const one = new SqlExecutor(info);
     const singly: unknown[] = [];
     for (const row of HARD_ROWS) {
       const written = await one.run({ kind: 'insert', row, returning: selected });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { literal } from 'sequelize';
 import { Column, DataType, Default, Table } from 'sequelize-typescript';
-import { RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { Crud } from '../../../src/index.js';
 import type { ListOperation, Operation } from '../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
@@ -42,13 +42,13 @@ describe('running operations', () => {
   const sql = new SqlLog();
   let site: TestApp;
   let database: TestDatabase;
-  let executor: RowExecutor;
+  let executor: SqlExecutor;
   const id = { slot: 'id' };
 
   before(async () => {
     database = await freshDatabase();
     site = await startTestApp({ models: [Paper], engine: { logging: sql.record }, database });
-    executor = new RowExecutor(infoOf(Paper));
+    executor = new SqlExecutor(infoOf(Paper));
   });
 
   beforeEach(async () => {

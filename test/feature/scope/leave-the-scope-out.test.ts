@@ -9,7 +9,7 @@ import { type Endpoint, OPERATIONS, type Operation as Served } from '../../../sr
 import { SINGLE_OF } from '../../../src/declare/endpoint.js';
 import { BoundRepository } from '../../../src/execute/records/bound-repository.js';
 import { type RelatedOperation, RelatedRows } from '../../../src/execute/rows/related-rows.js';
-import { RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import { FEATURES } from '../../../src/features/features.js';
 import { scope } from '../../../src/features/scope.js';
@@ -214,10 +214,10 @@ describe('[R18] a scope that is left out', () => {
 
   /** Statements of lists, with another condition. */
   async function withLists(change: (where: Predicate, slots: object) => Predicate | null): Promise<string> {
-    const own = Object.getOwnPropertyDescriptor(RowExecutor.prototype, 'run') as PropertyDescriptor;
-    Object.defineProperty(RowExecutor.prototype, 'run', {
+    const own = Object.getOwnPropertyDescriptor(SqlExecutor.prototype, 'run') as PropertyDescriptor;
+    Object.defineProperty(SqlExecutor.prototype, 'run', {
       ...own,
-      value(this: RowExecutor, operation: Operation, slots: object = {}, ...others: unknown[]) {
+      value(this: SqlExecutor, operation: Operation, slots: object = {}, ...others: unknown[]) {
         const isList = operation.kind === 'list' && operation.where !== null;
         const changed = isList ? { ...operation, where: change(operation.where, slots) } : operation;
         return Reflect.apply(own.value, this, [changed, slots, ...others]);
@@ -226,7 +226,7 @@ describe('[R18] a scope that is left out', () => {
     try {
       return await findings('list', FEATURES, {}, WITH_AND_WITHOUT);
     } finally {
-      Object.defineProperty(RowExecutor.prototype, 'run', own);
+      Object.defineProperty(SqlExecutor.prototype, 'run', own);
     }
   }
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import type { Model } from 'sequelize-typescript';
 import { OPERATIONS } from '../../../src/declare/endpoint.js';
-import { RowExecutor } from '../../../src/execute/rows/row-executor.js';
+import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { OperationCompiler } from '../../../src/execute/sql/operation-compiler.js';
 import {
   type BootstrapOptions,
@@ -160,7 +160,7 @@ describe('two tenants', function () {
 
   before(async () => {
     ground = await ProofGround.start();
-    spy(RowExecutor.prototype, 'run', (operation) => {
+    spy(SqlExecutor.prototype, 'run', (operation) => {
       kinds[(operation as Operation).kind] += 1;
     });
     for (const name of Object.getOwnPropertyNames(OperationCompiler.prototype)) {

@@ -3,7 +3,7 @@
 import { XMIN } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
-import { ConcurrentModificationError, notStored } from '../../errors/errors.js';
+import { notStored, severalRecords } from '../../errors/errors.js';
 import { missingReference } from '../../errors/missing-reference.js';
 import type {
   DeleteOperation,
@@ -19,6 +19,7 @@ import { valueAsked } from '../../operation/predicates.js';
 import type { RowWrite, StatementTarget, TextResult, TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/maybe.js';
+import type { Executor } from '../executor.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { Page } from '../paging/page.js';
@@ -26,6 +27,7 @@ import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
+import { whyUnwritten } from '../unwritten-row.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 import { tableTarget, triggersOf, write } from './table-target.js';
@@ -50,7 +52,7 @@ type AnyRows = FoundRows | ReplacedRows | RowPage;
 const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
-export class RowExecutor {
+export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefined> {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
   readonly #encoder: RowEncoder;
@@ -89,11 +91,8 @@ export class RowExecutor {
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<AnyRows | null> {
     switch (operation.kind) {
-      case 'read': {
-        const statement = this.#compiler.read(operation);
-        if (operation.isLocked || operation.isFresh) return write(on, statement, slots);
-        return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
-      }
+      case 'read':
+        return this.#read(operation, slots, on);
       case 'list':
         return this.#list(operation, slots, on);
       case 'insert':
@@ -102,9 +101,8 @@ export class RowExecutor {
         return this.#update(operation, slots, on);
       case 'replace':
         return this.#replace(operation, slots, on);
-      case 'delete': {
+      case 'delete':
         return this.#delete(operation, slots, on);
-      }
     }
   }
 
@@ -163,6 +161,18 @@ export class RowExecutor {
     }
   }
 
+  /** @throws MultipleResultsFound where the key of a view is that of several rows */
+  async #read(operation: ReadOperation, slots: Slots, on: StatementTarget): Promise<FoundRows> {
+    const statement = this.#compiler.read(operation);
+    const { isLocked, isFresh } = operation;
+    const found = await (isLocked || isFresh
+      ? write(on, statement, slots)
+      : on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name));
+    const { name, primaryKey } = this.#info;
+    if (found.count > 1) throw severalRecords({ name, key: primaryKey.name });
+    return found;
+  }
+
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
     const { window, count } = operation;
     const list = new RowList(this.#compiler, operation, slots, on);
@@ -212,7 +222,7 @@ export class RowExecutor {
     if (!(await this.mayDrop([written], on))) return;
     const select = { columns: [this.#info.primaryKey.name] };
     const found = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
-    if (found.rows.length > 0) throw notStored(written);
+    if (found.rows.length > 0) throw whyUnwritten({ info: this.#info }, { dropped: written });
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
@@ -278,10 +288,8 @@ export class RowExecutor {
 
   /** For a write that has not happened in all its attempts. */
   async #giveUp(on: StatementTarget): Promise<never> {
-    if (await this.mayDrop(['update'], on)) throw notStored('update');
-    throw new ConcurrentModificationError(
-      `Others write this ${this.#info.name} at the same time; repeat the request.`,
-    );
+    const dropped = (await this.mayDrop(['update'], on)) && 'update';
+    throw whyUnwritten({ info: this.#info }, { dropped, isOutrun: true });
   }
 
   /** @throws DatabaseError where one of the rows is not there */

@@ -1,0 +1,41 @@
+/** The plan of a model without options, for operations that no route asks for: no rules, no relations, every attribute. */
+import type { RecordInfo } from '../describe/model-info.js';
+import { totalOrder } from './compile-options.js';
+import type { ResourcePlan } from './resource-plan.js';
+
+const NONE = Object.freeze([]);
+const EMPTY = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
+
+/** Makes the plan. The rows of a model with several keys are found by the first of them, as Sequelize does. */
+export function barePlan(info: RecordInfo): ResourcePlan {
+  const { model, name, attributes } = info;
+  const key = model.primaryKeyAttribute;
+  const primaryKey = attributes.get(key);
+  return Object.freeze<ResourcePlan>({
+    name,
+    model,
+    // Without a key nothing is found by one.
+    info: { ...info, primaryKey: primaryKey ?? { name: key } } as ResourcePlan['info'],
+    exposure: { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() },
+    prefix: '',
+    tags: NONE,
+    description: null,
+    endpoints: new Set<never>(),
+    bulk: null,
+    pagination: 'offset',
+    pageSize: { default: 1, max: Number.MAX_SAFE_INTEGER },
+    count: null,
+    filters: new Map(),
+    sortable: NONE,
+    defaultSort: totalOrder([], key),
+    explicitSchemas: { read: null, create: null, update: null },
+    dependencies: NONE,
+    parseId: (raw) => ({ kind: 'id', value: raw }),
+    idKind: 'custom',
+    unknownQuery: 'reject',
+    entityTag: null,
+    ifMatch: 'optional',
+    access: null,
+    relations: EMPTY,
+  });
+}

@@ -1,0 +1,76 @@
+/** The operations of repositories: those of a resource without options, made by the features that routes have. */
+import type { Model, Transaction } from 'sequelize';
+import { barePlan } from '../../compile/bare-plan.js';
+import { describeRecords, perModel } from '../../compile/describe-model.js';
+import type { Where } from '../../declare/attributes.js';
+import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { FEATURES } from '../../features/features.js';
+import type { Access } from '../../operation/access.js';
+import { compileOperations, NO_INPUTS } from '../../operation/compile-features.js';
+import type { WrittenValues } from '../../operation/compile-operation.js';
+import type { Inputs } from '../../operation/feature.js';
+import type { Operation } from '../../operation/operation.js';
+import { rowsAsked } from '../../operation/predicates.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import { createCursorCodec } from '../../request/query/cursor-codec.js';
+import { storedAttributes } from '../customization/hydrate-record.js';
+import type { ListOptions } from '../paging/list-options.js';
+import type { Page } from '../paging/page.js';
+import type { PurgeOptions } from '../paging/purge-options.js';
+
+/** The value of a primary key. */
+export type Id = string | number | bigint;
+
+/** Parts of a call that are no part of its operation, and the connection of its statements. */
+export interface RecordCall<M extends Model> {
+  /** The value of the slot `id`, as the caller has it. */
+  readonly id?: Id | undefined;
+  /** A condition in Sequelize's words. */
+  readonly where?: Where<M> | undefined;
+  /** Options of Sequelize for a list that is no page. */
+  readonly find?: ListOptions<M>;
+  /** The rows of a purge that has no key. */
+  readonly purge?: Required<PurgeOptions>;
+  /** Our own statements run there. Default: any connection of the pool. */
+  readonly on?: StatementTarget | undefined;
+  readonly hooks?: false;
+  readonly transaction?: Transaction;
+  readonly useMaster?: boolean;
+}
+
+/** Records that an operation has found or written. */
+export interface FoundRecords<M extends Model> {
+  readonly records: M[];
+  /** Number of the rows, of a delete too. */
+  readonly count: number;
+  /** Null for what is no list. Its items are not the records. */
+  readonly page: Page<unknown> | null;
+}
+
+/**
+ * Makes an operation on a model, of inputs as a parser gives them.
+ *
+ * @throws TypeError for soft-deleted rows of a model that has none
+ */
+export function repositoryOperation<M extends Model>(
+  model: ModelClass<M>,
+  endpoint: Endpoint,
+  access: Access,
+  inputs: Inputs = NO_INPUTS,
+  values?: WrittenValues,
+): Operation {
+  const { info, operations } = compiled(model as unknown as ModelClass);
+  const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
+  if (isOfDeleted || inputs.deleted !== undefined) rowsAsked(info, inputs.deleted ?? 'only');
+  return operations[endpoint](inputs, access, values);
+}
+
+const cursors = createCursorCodec([]);
+
+const compiled = perModel((model) => {
+  const info = describeRecords(model);
+  const columns = Object.freeze(storedAttributes(info).map(({ name }) => name));
+  const view = { readable: columns, columnsOf: (fields: readonly string[] | null) => fields ?? columns };
+  const context = { plan: barePlan(info), ...view, cursors, views: () => view };
+  return { info, operations: compileOperations(context, FEATURES) };
+});

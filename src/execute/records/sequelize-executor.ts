@@ -1,0 +1,398 @@
+/** Records of a model through Sequelize, with its hooks, scopes, validations and soft deletes. */
+import {
+  type Attributes,
+  type CreationAttributes,
+  type DestroyOptions,
+  type FindOptions,
+  InstanceError,
+  type Model,
+  Op,
+  OptimisticLockError,
+  type OrderItem,
+  Transaction,
+  type WhereOptions,
+} from 'sequelize';
+import { describeRecords } from '../../compile/describe-model.js';
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { versionOf } from '../../describe/attribute-notes.js';
+import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
+import { isKeyTrusted } from '../../describe/table-facts.js';
+import { severalRecords } from '../../errors/errors.js';
+import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
+import type { ListOperation, Operation, ReadOperation } from '../../operation/operation.js';
+import { allOf, bindTexts } from '../../operation/predicates.js';
+import type { RowWrite } from '../../postgres/index.js';
+import type { Filter } from '../../request/query/predicate.js';
+import { without } from '../../util/without.js';
+import { storedAttributes } from '../customization/hydrate-record.js';
+import {
+  destroysRecords,
+  hasDestroyHooks,
+  hasFindHooks,
+  hookOptions,
+} from '../customization/plain-queries.js';
+import type { Executor } from '../executor.js';
+import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
+import type { ListOptions } from '../paging/list-options.js';
+import type { PurgeOptions } from '../paging/purge-options.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import type { Slots } from '../sql/statement.js';
+import { whyUnwritten } from '../unwritten-row.js';
+import { GuardedRow } from './guarded-record.js';
+import { keysetRecordSource } from './keyset-record-source.js';
+import { leavingToTable } from './left-to-table.js';
+import {
+  aliveCondition,
+  type Pins,
+  pinned,
+  pinningModel,
+  pinRow,
+  resetVersion,
+  startVersion,
+  unpin,
+} from './pinned-record.js';
+import type { FoundRecords, RecordCall } from './repository-operations.js';
+import { RowFinder } from './row-finder.js';
+import { checkReferences } from './scoped-values.js';
+import { markOf, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
+import {
+  insertRecord,
+  isPlainWrite,
+  modelTriggers,
+  needsLock,
+  updateUnseen,
+  type WriteOptions,
+} from './update-record.js';
+
+/** A condition on rows. */
+type Rows<M extends Model> = WhereOptions<Attributes<M>>;
+
+/** The transaction of a query, as an option. */
+type TransactionOption = Pick<WriteOptions, 'transaction'>;
+
+/** Runs operations with Sequelize's own queries. */
+export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords<M>, RecordCall<M>> {
+  readonly #model: ModelClass<M>;
+  readonly #isKeyTrusted: boolean;
+  readonly #access: Access;
+  readonly #source: AccessSource | null;
+
+  /** @param source where the access is from; null is everything */
+  constructor(model: ModelClass<M>, access: Access, source: AccessSource | null) {
+    this.#model = model;
+    this.#isKeyTrusted = isKeyTrusted(model as unknown as ModelClass);
+    this.#access = access;
+    this.#source = source;
+  }
+
+  /** True where the row of a write is read again, and the write is undone where code of the user's moved the row. */
+  get provesWrites(): boolean {
+    const isKept = this.#access.values().size > 0 || (this.#source?.keys ?? []).length > 0;
+    return isKept && !isPlainWrite(this.#model);
+  }
+
+  async run(
+    operation: Operation,
+    slots: Slots,
+    { id, where, find, purge, on: _, ...options }: RecordCall<M>,
+  ): Promise<FoundRecords<M>> {
+    if (operation.kind === 'insert') return foundOne(await this.#insert(operation.row, options));
+    if (operation.kind === 'replace') throw new TypeError('Records are replaced by an update or a create.');
+    const rows = {
+      ...rowsOf(this.#model, operation.where, slots),
+      where: id === undefined ? where : this.#byId(id),
+    };
+    switch (operation.kind) {
+      case 'read':
+        return foundOne(await this.#read(operation, rows, options));
+      case 'list':
+        return find ? this.#findAll(rows, find, options) : this.#list(operation, rows, options);
+      case 'update': {
+        const { differs, set } = operation;
+        return foundOne(await (differs ? this.#restore(rows, options) : this.#update(rows, set, options)));
+      }
+      case 'delete':
+        return foundAll([], await (purge ? this.#purge(rows, purge, options) : this.#delete(rows, options)));
+    }
+  }
+
+  async #findAll(rows: SequelizeRows<M>, find: ListOptions<M>, scope: TransactionOption) {
+    const { deleted: _, where, ...options } = find;
+    const order: OrderItem[] = [[this.#model.primaryKeyAttribute, 'ASC']];
+    const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };
+    return foundAll(await this.#model.findAll(query));
+  }
+
+  /** The keys of the rows that match, in their order, which nothing else may change until the transaction has ended. */
+  async lockKeys(filter: Filter, limit: number, scope: TransactionOption): Promise<readonly unknown[]> {
+    const key = this.#model.primaryKeyAttribute;
+    const { where, slots } = this.#access;
+    const within = bindTexts(allOf(filter, where), slots);
+    const finder = this.#finder({ within }, [], scope);
+    // Hooks may look at all of a record.
+    const attributes = hasFindHooks(this.#model) ? {} : { attributes: [key] };
+    const records = await finder.find(finder.terms(), null, { ...attributes, ...this.#lock, limit });
+    return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
+  }
+
+  /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
+  async #purge(
+    all: SequelizeRows<M>,
+    { before, limit }: Required<PurgeOptions>,
+    options: WriteOptions,
+  ): Promise<number> {
+    const { primaryKeyAttribute: key } = this.#model;
+    const old = { [markOf(this.#info)]: { [Op.lt]: before } };
+    const rows = { ...all, where: old as Rows<M> };
+    const finder = this.#finder(rows, [], options);
+    const locked = { attributes: [key], limit, ...this.#lock, skipLocked: true };
+    const found = await finder.find(finder.terms(), null, locked);
+    if (found.length === 0) return 0;
+    const keys = found.map(({ dataValues }) => dataValues[key]);
+    return this.#destroy({ ...rows, where: { ...old, [key]: keys } as Rows<M> }, options);
+  }
+
+  /** The record with a key, or null. */
+  #read(
+    { isLocked, select }: ReadOperation,
+    rows: SequelizeRows<M>,
+    options: WriteOptions,
+  ): Promise<M | null> {
+    const { columns } = select;
+    // Sequelize's own choice of all attributes is that of a scope, and of hooks.
+    const attributes =
+      columns.length === storedAttributes(this.#info).length ? {} : { attributes: [...columns] };
+    const lock = isLocked ? this.#lock : {};
+    return this.#find(rows, { ...attributes, ...lock, ...hookOptions(this.#model, 'read'), ...options });
+  }
+
+  async #list(
+    { window, order, count }: ListOperation,
+    rows: SequelizeRows<M>,
+    scope: TransactionOption,
+  ): Promise<FoundRecords<M>> {
+    const finder = this.#finder(rows, order, scope);
+    if (window.kind === 'offset') {
+      const page = await findOffsetPage(finder, window, count);
+      return { ...foundAll(page.items), page };
+    }
+    const page = await findCursorPage(keysetRecordSource(finder), window, count);
+    return { ...foundAll(page.items.map(({ record }) => record)), page };
+  }
+
+  async #insert(values: WriteValues, options: WriteOptions): Promise<M> {
+    await checkReferences(this.#info, this.#access, values, options);
+    // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
+    const row = values as CreationAttributes<M>;
+    const { model, options: left } = leavingToTable(this.#model, this.#info, values);
+    const whole = { ...options, ...left };
+    if (!this.provesWrites) return insertRecord(model, row, whole);
+    const pins = this.#pinsOf(values);
+    const record = await insertRecord(pinningModel(model, pins), row, whole);
+    // Its references have been looked at, and its scope is still to be.
+    return this.#prove(record, without(values, [...pins.keys()]), pins, options);
+  }
+
+  /** @throws NotFoundError @throws ConcurrentModificationError */
+  async #update(rows: SequelizeRows<M>, values: WriteValues, options: WriteOptions): Promise<M> {
+    const isLocked = options.transaction && (await needsLock(this.#model, this.provesWrites, options));
+    const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
+    if (!record) return this.#missing();
+    await checkReferences(this.#info, this.#access, values, options);
+    return this.#change(rows, record, options, (each) => updateUnseen(each, values, this.#access, options));
+  }
+
+  /** @returns how many there were @throws NotFoundError @throws NotDeletedError */
+  async #delete(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
+    if (rows.deleted) await this.#findDeleted(rows, options);
+    // Code of the user's would run for each of several.
+    else if (this.#isKeyTrusted) await this.#find(rows, options);
+    const count = await this.#destroy(rows, options);
+    if (count > 1) this.#several();
+    return count;
+  }
+
+  /** @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
+  async #restore(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
+    const found = await this.#findDeleted(rows, options);
+    const write = async (record: M) => {
+      await record.restore(options);
+      return record.reload(options).catch(async (error: unknown) => {
+        if (error instanceof InstanceError) await this.#checkGone(rows, 'update', options);
+        throw error;
+      });
+    };
+    return this.#change({ ...rows, deleted: 'with' }, found, options, write);
+  }
+
+  /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
+  async #findDeleted(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
+    const lock = options.transaction ? this.#lock : {};
+    const hooks = hookOptions(this.#model, 'read');
+    const record = await this.#find(rows, { ...lock, ...hooks, ...options });
+    if (record) return record;
+    const alive = await this.#find({ ...rows, deleted: undefined }, { ...hooks, ...options });
+    throw whyUnwritten({ info: this.#info, endpoint: 'restore' }, alive && { isDeleted: false });
+  }
+
+  /** @throws NotStoredError where a row is there as before its write, and the table may leave it out */
+  async #checkGone(rows: SequelizeRows<M>, write: RowWrite, options: WriteOptions): Promise<void> {
+    if (!(await this.#mayDrop(write, options))) return;
+    const found = await this.#model.findOne({ ...queryOf(this.#info, rows), ...options });
+    if (found) throw whyUnwritten({ info: this.#info }, { dropped: write });
+  }
+
+  async #mayDrop(write: RowWrite, options: WriteOptions): Promise<boolean> {
+    return (await modelTriggers(this.#model, options)).dropped.has(write);
+  }
+
+  async #destroy(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
+    const count = await this.#destroyRows(rows, options);
+    const isMarked = this.#model.options.paranoid === true && rows.deleted === undefined;
+    await this.#checkGone(rows, isMarked ? 'update' : 'delete', options);
+    return count;
+  }
+
+  /** The static form reports how many there were; the instance's does not where it only marks rows. */
+  #destroyRows(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
+    const isForced = rows.deleted !== undefined;
+    const { paranoid: _, ...where } = queryOf(this.#info, rows, 'other');
+    const asked = { ...where, ...(isForced ? { force: true } : {}), ...options };
+    if (destroysRecords(this.#model, isForced)) {
+      // Records of other models may have hooks where this one has none.
+      const { hooks: _, ...whole } = asked;
+      const each = (changed: DestroyOptions) => this.#destroyEach(rows, options, changed);
+      return destroyingBy(this.#model, each).destroy(whole);
+    }
+    const model = isForced ? findingGone(this.#model) : this.#model;
+    return model.destroy({ ...asked, individualHooks: hasDestroyHooks(this.#model) });
+  }
+
+  /** @param changed the options, with what hooks have made of them */
+  async #destroyEach(
+    rows: SequelizeRows<M>,
+    options: WriteOptions,
+    changed: StatementOptions,
+  ): Promise<number> {
+    const { where: asked, individualHooks: _each, type: _type, model: _model, ...own } = changed;
+    const { where, ...seen } = queryOf(this.#info, rows);
+    const aliased = { ...asked, ...where } as Rows<M>;
+    const found = await this.#model.findAll({ where: aliased, ...this.#lock, ...options, ...seen });
+    const destroy = async (record: M) => {
+      await record.destroy(own);
+      return record;
+    };
+    const { primaryKeyAttribute: key } = this.#model;
+    for (const record of found)
+      await this.#change({ ...rows, where: this.#byId(record.dataValues[key]) }, record, options, destroy);
+    return found.length;
+  }
+
+  /** Writes to the row of a record, which stays within the access of the request. */
+  async #change(
+    rows: SequelizeRows<M>,
+    record: M,
+    options: WriteOptions,
+    write: (record: M) => Promise<M>,
+  ): Promise<M> {
+    const before: WriteValues = { ...record.dataValues };
+    const pins = this.#pinsOf(before);
+    const release = this.#keepWithin(rows, record, pins);
+    try {
+      if (!this.provesWrites) return await write(record);
+      return await this.#prove(await write(pinned(record, pins)), before, pins, options);
+    } catch (error) {
+      // A row that is not found afterwards may have been moved.
+      if (error instanceof InstanceError && this.provesWrites)
+        await this.#prove(record, before, pins, options);
+      if (error instanceof InstanceError) return this.#missing();
+      if (error instanceof OptimisticLockError) return this.#conflict(rows, record, options);
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  /** Looks at the row of a record once it is written. */
+  async #prove(record: M, before: WriteValues | null, pins: Pins, options: WriteOptions): Promise<M> {
+    const { transaction } = options;
+    const guarded = this.#source && transaction && new GuardedRow(record, this.#source, this.#access);
+    unpin(record, pins, guarded ? await guarded.check(before, transaction) : null);
+    return record;
+  }
+
+  /** @returns what ends it */
+  #keepWithin({ within, deleted }: SequelizeRows<M>, record: M, pins: Pins): () => void {
+    const state = { ...(deleted ? {} : aliveCondition(this.#model)), ...startVersion(record) };
+    const release = pinRow(
+      this.#info,
+      record,
+      pins,
+      (byKey) => queryOf(this.#info, { where: { ...byKey, ...state } as Rows<M>, within }, 'other').where,
+    );
+    return () => {
+      release();
+      resetVersion(record);
+    };
+  }
+
+  /** Scoped attributes of a row, with the values that it keeps. */
+  #pinsOf(values: WriteValues): Pins {
+    const names = [...this.#access.values().keys()];
+    return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));
+  }
+
+  #finder(rows: SequelizeRows<M>, order: readonly SortTerm[], scope: TransactionOption): RowFinder<M> {
+    return new RowFinder(this.#model, { ...rows, order }, { ...hookOptions(this.#model, 'read'), ...scope });
+  }
+
+  async #find(rows: SequelizeRows<M>, options: WriteOptions & FindOptions): Promise<M | null> {
+    const query = { ...queryOf(this.#info, rows), ...options };
+    if (!this.#isKeyTrusted) return this.#model.findOne(query);
+    const [record = null, second] = await this.#model.findAll({ ...query, limit: 2 });
+    return second ? this.#several() : record;
+  }
+
+  #byId(id: unknown): Rows<M> {
+    return { [this.#model.primaryKeyAttribute]: id } as Rows<M>;
+  }
+
+  /** Of this table only: a scope may join others. */
+  get #lock() {
+    return { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } };
+  }
+
+  get #info() {
+    return describeRecords(this.#model as unknown as ModelClass);
+  }
+
+  /** A version that no longer matches means that the row was changed, or that it is gone. */
+  async #conflict(rows: SequelizeRows<M>, record: M, options: WriteOptions): Promise<never> {
+    const found = await this.#find(rows, options);
+    const version = versionOf(this.#info.model) ?? '';
+    const isSame = found?.dataValues[version] === record.previous(version as keyof Attributes<M>);
+    const dropped = isSame && (await this.#mayDrop('update', options)) && 'update';
+    throw whyUnwritten({ info: this.#info }, found && { dropped, isOutrun: true });
+  }
+
+  #several(): never {
+    throw severalRecords({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
+  }
+
+  #missing(): never {
+    throw whyUnwritten({ info: this.#info }, null);
+  }
+}
+
+function foundAll<M extends Model>(records: M[], count = records.length): FoundRecords<M> {
+  return { records, count, page: null };
+}
+
+function foundOne<M extends Model>(record: M | null): FoundRecords<M> {
+  return foundAll(record ? [record] : []);
+}
+
+/** Options of a bulk destroy, with what Sequelize adds for its statement. */
+type StatementOptions = DestroyOptions & { readonly type?: unknown; readonly model?: unknown };
