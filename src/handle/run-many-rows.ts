@@ -3,8 +3,9 @@
 import type { Endpoint } from '../declare/crud-options.js';
 import { rivalAttributes } from '../describe/order-sensitive-attributes.js';
 import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
-import { ManyRows, type ManyRowsWritten } from '../execute/rows/many-rows.js';
+import { ManyRows } from '../execute/rows/many-rows.js';
 import { MatchingRows, type MatchingWritten } from '../execute/rows/matching-rows.js';
+import type { FoundRows } from '../execute/rows/sql-executor.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
 import type {
@@ -58,12 +59,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       ).length;
     return sets(ownReferences, false) > 0 || (single === 'update' && sets(unique, true) > 1);
   };
-  const show = (
-    written: ManyRowsWritten | null,
-    columns: readonly string[],
-    count: number,
-  ): ManyWritten | null => {
-    if (!written || written.refused) return null;
+  const show = (written: FoundRows | null, columns: readonly string[], count: number): ManyWritten | null => {
+    if (!written) return null;
     const { rows, parsers } = written;
     if (rows.length !== count) throw new TypeError(`A statement has given ${rows.length} rows of ${count}.`);
     return {

@@ -3,7 +3,7 @@
 import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type { InsertMany, Reference, Selection, UpdateMany } from '../../operation/operation.js';
-import { isOfChangedTable, type StatementTarget, type TextRow } from '../../postgres/index.js';
+import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
@@ -12,14 +12,11 @@ import { isGivable, placeOf } from '../sql/parameter-arrays.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/table-sql.js';
 import {
-  CHANGED,
   compileInsertMany,
   compileUpdateMany,
   type GivenGroup,
   type GivenReference,
   KEYS,
-  MISSING,
-  REPEATED,
   SEQUENCE,
   STATES,
 } from '../sql/write-many-sql.js';
@@ -29,20 +26,6 @@ import { intoCells, now, RowEncoder } from './encode-rows.js';
 import type { FoundRows } from './sql-executor.js';
 import { tableTarget, triggersOf } from './table-target.js';
 
-/** Why an item of a write of many was refused, and its place, from 0. */
-export type Refusal = { readonly item: number } & (
-  | { readonly reason: 'missing' | 'repeated' }
-  /** The row is in this state, and the item names another one. */
-  | { readonly reason: 'changed'; readonly state: string | null }
-  /** The row that the attribute names is not there for the request. */
-  | { readonly reason: 'reference'; readonly attribute: string }
-);
-
-/** Rows in the order of the items, or, where nothing was written, why. */
-export type ManyRowsWritten =
-  | (FoundRows & { readonly refused: null })
-  | { readonly refused: readonly [Refusal, ...Refusal[]] };
-
 /** As many rows may have values for different sets of attributes; a text is made for each combination. */
 const MAX_GROUPS = 8;
 
@@ -50,8 +33,8 @@ const MAX_GROUPS = 8;
 const EXACT: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string', 'enum', 'dateonly']);
 
 /**
- * Writes many rows of one model. Null is for what only Sequelize can write, and what one statement cannot tell for sure: nothing has happened
- * then. A failure of the database's is an error, and nothing was written either.
+ * Writes many rows of one model. Null is for what only Sequelize can write, what one statement cannot tell for sure, and an item that is
+ * refused: nothing has happened then. A failure of the database's is an error, and nothing was written either.
  */
 export class ManyRows {
   readonly #info: ModelInfo;
@@ -73,7 +56,7 @@ export class ManyRows {
     operation: InsertMany,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
-  ): Promise<ManyRowsWritten | null> {
+  ): Promise<FoundRows | null> {
     try {
       return await this.#insert(operation, slots, on);
     } catch (error) {
@@ -88,7 +71,7 @@ export class ManyRows {
     { rows, references = [], returning }: InsertMany,
     slots: Slots,
     on: StatementTarget,
-  ): Promise<ManyRowsWritten | null> {
+  ): Promise<FoundRows | null> {
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {
       const given: GivenRow = { place, texts: [], lengths: [] };
@@ -117,7 +100,7 @@ export class ManyRows {
     filled[SEQUENCE.slot] = sequence;
     filled[NOW.slot] = now();
     const written = await on.write(statement.text, fillSlots(statement, filled));
-    return judge(written, returning, references);
+    return unlessRefused(written, returning);
   }
 
   /**
@@ -128,11 +111,11 @@ export class ManyRows {
     operation: UpdateMany,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
-  ): Promise<ManyRowsWritten | null> {
+  ): Promise<FoundRows | null> {
     const { hideUpdates, dropped } = await triggersOf(this.#table, on);
     if (hideUpdates || dropped.has('update')) return null;
     const written = await this.#update(operation, slots, on);
-    if (!written || written.refused || !(await triggersOf(this.#table, on)).hideUpdates) return written;
+    if (!written || !(await triggersOf(this.#table, on)).hideUpdates) return written;
     // PostgreSQL has said meanwhile that the table was changed, and a trigger may have changed the rows once more.
     const items = operation.items.map(({ key }) => ({ key, values: {} }));
     return this.#update({ ...operation, items, state: null, references: [] }, slots, on);
@@ -142,7 +125,7 @@ export class ManyRows {
     { where, items, state = null, references = [], returning, unseen: unreadable }: UpdateMany,
     slots: Slots,
     on: StatementTarget,
-  ): Promise<ManyRowsWritten | null> {
+  ): Promise<FoundRows | null> {
     const { primaryKey } = this.#info;
     const keys: string[] = [];
     const rows: GivenRow[] = [];
@@ -186,7 +169,7 @@ export class ManyRows {
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
     giveRows(0, set, rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
-    return judge(written, returning, references);
+    return unlessRefused(written, returning);
   }
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
@@ -213,26 +196,7 @@ function withRows(references: readonly Reference[], rows: readonly Predicate[]):
   return rows.map((row, index) => ({ row, attribute: (references[index] as Reference).attribute }));
 }
 
-/** Takes the marks behind the selected columns of rows that are in the order of the items. */
-function judge(
-  written: FoundRows,
-  { columns }: Selection,
-  references: readonly Reference[],
-): ManyRowsWritten {
-  const refused = written.rows.flatMap((row, item) => refusalOf(row, item, columns.length, references) ?? []);
-  const [first, ...others] = refused;
-  return first ? { refused: [first, ...others] } : { ...written, refused: null };
-}
-
-function refusalOf(
-  row: TextRow,
-  item: number,
-  column: number,
-  references: readonly Reference[],
-): Refusal | null {
-  const reason = row[column] ?? null;
-  if (reason === null) return null;
-  if (reason === MISSING || reason === REPEATED) return { item, reason };
-  if (reason === CHANGED) return { item, reason, state: row[column + 1] ?? null };
-  return { item, reason: 'reference', attribute: references[Number(reason)]?.attribute ?? '' };
+/** The rows, in the order of the items; null where one is refused, by the mark behind its columns. */
+function unlessRefused(written: FoundRows, { columns }: Selection): FoundRows | null {
+  return written.rows.some((row) => row[columns.length] === 't') ? null : written;
 }

@@ -49,8 +49,8 @@ export interface GivenGroup {
 }
 
 /**
- * Inserts rows. Keys that no row gives are drawn from the sequence first. Behind the selected columns comes, for each row, which
- * reference was refused; NULL is none. A row that is not found again by its key makes the statement fail.
+ * Inserts rows. Keys that no row gives are drawn from the sequence first. Behind the selected columns is true for a row whose
+ * reference is missing. A row that is not found again by its key makes the statement fail.
  */
 export function compileInsertMany(
   table: TableSql,
@@ -59,7 +59,7 @@ export function compileInsertMany(
   returning: SelectionSql,
 ): Statement {
   const parts = groups.map((each, group) => insertGroup(table, group, each, references, returning));
-  const refused = parts.map(({ given }) => sql`SELECT FROM ${given} WHERE refused IS NOT NULL`);
+  const refused = parts.map(({ given }) => sql`SELECT FROM ${given} WHERE refused`);
   const isRefused = sql`EXISTS (${joinSql(refused, ' UNION ALL ')})`;
   const gate = references.length > 0 ? sql` WHERE NOT ${isRefused}` : raw('');
   const tables = parts.map(({ select, given }) => sql`${given} AS MATERIALIZED (${select})`);
@@ -113,24 +113,24 @@ function insertGroup(
     given,
     written,
     names: returning.columns.map((_, index) => `c${index}`),
-    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
+    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('false')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
     insert: (gate: SqlFragment) =>
       sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} RETURNING ${joinSql(selected, ', ')}`,
   };
 }
 
-/** Index of the first reference of a row that is missing, from 0; null where no reference is written. */
+/** True for a row with a missing reference; null where no reference is written. */
 function refusedSql(
   columns: readonly GivenColumn[],
   references: readonly GivenReference[],
   value: (attribute: string) => SqlFragment,
 ): SqlFragment | null {
-  const cases = references.flatMap(({ attribute, row }, index) => {
-    if (placeOf(columns, attribute) < 0) return [];
-    const isThere = compilePredicate(row, value);
-    return [sql` WHEN ${value(attribute)} IS NOT NULL AND NOT ${isThere} THEN ${raw(String(index))}`];
-  });
-  return cases.length === 0 ? null : sql`CASE${joinSql(cases, '')} END`;
+  const missing = references
+    .filter(({ attribute }) => placeOf(columns, attribute) >= 0)
+    .map(
+      ({ attribute, row }) => sql`${value(attribute)} IS NOT NULL AND NOT ${compilePredicate(row, value)}`,
+    );
+  return missing.length === 0 ? null : joinSql(missing, ' OR ');
 }
 
 /** An UPDATE of many rows, each with values of its own. */
@@ -145,16 +145,10 @@ export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly returning: SelectionSql;
 }
 
-/** State of an item whose row does not exist. */
-export const MISSING = 'missing';
-/** State of an item whose key an item before it has. */
-export const REPEATED = 'repeated';
-/** State of an item whose row has another state. */
-export const CHANGED = 'changed';
-
 /**
  * Changes the rows of the keys. They are locked in the order of their keys before one is written. Only rows that differ are
- * written; the others are given as they are. Behind the selected columns come why an item was refused, by a name or the place of a reference, and the state of its row.
+ * written; the others are given as they are. Behind the selected columns is true for an item whose row does not exist or has another
+ * state, whose key an item before it has, and whose reference is missing.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
@@ -173,32 +167,30 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     ...(where === null ? [] : [compilePredicate(where, column)]),
   ];
   // A row without a version is in a state of its own.
-  const stateSql =
-    state === null ? raw('NULL::text') : sql`coalesce(${column(state)}::text, ${raw(`'${NO_VERSION}'`)})`;
+  const stateSql = (name: string) => sql`coalesce(${column(name)}::text, ${raw(`'${NO_VERSION}'`)}) AS state`;
   const found = joinSql(
     [
       sql`${key} AS found`,
-      sql`${stateSql} AS state`,
+      ...(state === null ? [] : [stateSql(state)]),
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
     ', ',
   );
-  const changed = sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`;
-  const cases = [
-    sql` WHEN found IS NULL THEN ${raw(`'${MISSING}'`)}`,
-    sql` WHEN row_number() OVER (PARTITION BY ${GIVEN}.k ORDER BY ${GIVEN}.n) > 1 THEN ${raw(`'${REPEATED}'`)}`,
-    ...(state === null ? [] : [sql` WHEN ${changed} THEN ${raw(`'${CHANGED}'`)}`]),
+  const missing = refusedSql(set, references, rows.valueOf(GIVEN));
+  const refused = [
+    sql`found IS NULL`,
+    sql`row_number() OVER (PARTITION BY ${GIVEN}.k ORDER BY ${GIVEN}.n) > 1`,
+    ...(state === null ? [] : [sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`]),
+    ...(missing ? [missing] : []),
   ];
-  const refused = refusedSql(set, references, rows.valueOf(GIVEN));
-  const otherwise = refused ? sql` ELSE (${refused})::text` : raw('');
   const tables = [
     sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
     sql`${FOUND} AS MATERIALIZED (SELECT ${found} FROM ${source}${whereSql(conditions)} ORDER BY ${key} FOR NO KEY UPDATE OF ${raw(identifier(info.name))})`,
-    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, CASE${joinSql(cases, '')}${otherwise} END AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON found = ${GIVEN}.k)`,
+    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, ${joinSql(refused, ' OR ')} AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON found = ${GIVEN}.k)`,
   ];
-  const last = [sql`refused`, sql`state`];
+  const last = sql`refused`;
   if (set.length === 0) {
-    const columns = joinSql([...names, ...last], ', ');
+    const columns = joinSql([...names, last], ', ');
     return toStatement(sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${JUDGED} ORDER BY n`);
   }
   const aliases = joinSql([raw('k'), ...names], ', ');
@@ -207,7 +199,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
       sql`CASE WHEN ${WRITTEN}.k IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
   );
   return toStatement(
-    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, ...last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.k ORDER BY n`,
+    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.k ORDER BY n`,
   );
 }
 
@@ -230,7 +222,7 @@ function updateJudged(
   });
   const conditions = whereSql([
     sql`${column(info.primaryKey.name)} = ${JUDGED}.k`,
-    sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused IS NOT NULL)`,
+    sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
     joinSql(differences, ' OR '),
   ]);
   const all = joinSql([...assignments, ...stampsSql(stamps, column)], ', ');
