@@ -1,0 +1,287 @@
+/**
+ * The contract of the executors: our own statements and Sequelize run the same operations, and find and leave the same rows as an
+ * oracle in memory. Without HTTP, so that a thousand operations take seconds.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Executor } from '../../src/execute/executor.js';
+import {
+  type FoundRecords,
+  type RecordCall,
+  repositoryOperation,
+} from '../../src/execute/records/repository-operations.js';
+import { rowRecords } from '../../src/execute/records/row-records.js';
+import { SequelizeExecutor } from '../../src/execute/records/sequelize-executor.js';
+import { type Engine, engineLifespan, NotDeletedError, NotFoundError } from '../../src/index.js';
+import { type Access, OPEN_ACCESS } from '../../src/operation/access.js';
+import type { Inputs } from '../../src/operation/feature.js';
+import type { Operation } from '../../src/operation/operation.js';
+import { equalTo } from '../../src/operation/predicates.js';
+import type { Comparison, Filter } from '../../src/request/query/predicate.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
+import { type Found, ShelfOracle, type ShelfRow } from './shelf-oracle.js';
+
+@Table({ tableName: 'volumes', timestamps: true, paranoid: true })
+class Volume extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+
+  @Column(DataType.INTEGER)
+  declare pages: number | null;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare owner: number;
+
+  declare deletedAt: Date | null;
+}
+
+type VolumeExecutor = Executor<FoundRecords<Volume>, RecordCall<Volume>>;
+
+const EXECUTORS: readonly (readonly [name: string, of: (access: Access) => VolumeExecutor])[] = [
+  ['our own statements', () => rowRecords(Volume) as VolumeExecutor],
+  ['Sequelize', (access) => new SequelizeExecutor(Volume, access, null)],
+];
+
+/** Rows of one owner, whose key is in a slot. */
+function ownedBy(owner: number): Access {
+  const where = Object.freeze(equalTo('owner', Object.freeze({ slot: 'scope.owner' })));
+  const scope = new Map([['owner', 'one' as const]]);
+  return {
+    ...OPEN_ACCESS,
+    form: { ...OPEN_ACCESS.form, scope, where },
+    where,
+    slots: { 'scope.owner': String(owner) },
+    values: () => new Map([['owner', [owner]]]),
+  };
+}
+
+const ROWS: readonly ShelfRow[] = Array.from({ length: 14 }, (_, index) => ({
+  id: index + 1,
+  title: 'abcdef'[index % 6] as string,
+  pages: index % 4 === 3 ? null : (index * 7) % 5,
+  owner: (index % 3) + 1,
+  isDeleted: index % 5 === 4,
+}));
+
+/** A step of a test. */
+interface Step {
+  readonly endpoint: 'read' | 'list' | 'create' | 'update' | 'delete' | 'restore' | 'purge';
+  readonly access: Access;
+  readonly inputs: Inputs;
+  readonly id?: number;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+const access = fc.constantFrom(OPEN_ACCESS, OPEN_ACCESS, ownedBy(1), ownedBy(2));
+const deleted = fc.constantFrom(undefined, undefined, 'only' as const, 'with' as const);
+const id = fc.integer({ min: 1, max: 18 });
+const title = fc.constantFrom('a', 'b', 'c', "d'$1", 'e\\', '');
+const pages = fc.option(fc.integer({ min: -2, max: 6 }));
+
+const comparison = fc
+  .oneof(
+    fc.record({
+      attribute: fc.constant('pages'),
+      operator: fc.constantFrom('==' as const, '!=' as const, '=lt=' as const, '=ge=' as const),
+      values: fc.integer({ min: -1, max: 5 }).map((value) => [String(value)]),
+    }),
+    fc.record({
+      attribute: fc.constant('title'),
+      operator: fc.constantFrom('=in=' as const, '=out=' as const, '=between=' as const),
+      values: fc.tuple(title, title),
+    }),
+    fc.record({
+      attribute: fc.constantFrom('pages', 'deletedAt'),
+      operator: fc.constant('=isnull=' as const),
+      values: fc.constantFrom(['true'], ['false']),
+    }),
+  )
+  .map((parts): Comparison => ({ kind: 'comparison', ...parts }));
+
+const filter: fc.Arbitrary<Filter | null> = fc.option(
+  fc.oneof(
+    comparison,
+    fc.record({
+      kind: fc.constantFrom('and' as const, 'or' as const),
+      operands: fc.array(comparison, { minLength: 2, maxLength: 3 }),
+    }),
+  ),
+);
+
+const sort = fc
+  .uniqueArray(
+    fc.record({ attribute: fc.constantFrom('title', 'pages', 'owner'), descending: fc.boolean() }),
+    {
+      selector: ({ attribute }) => attribute,
+      maxLength: 2,
+    },
+  )
+  .chain((terms) => fc.boolean().map((descending) => [...terms, { attribute: 'id', descending }]));
+
+const count = fc.constantFrom(undefined, 'exact' as const, 'capped' as const, 'none' as const);
+
+const page = fc.record({
+  kind: fc.constant('offset' as const),
+  page: fc.integer({ min: 1, max: 4 }),
+  size: fc.integer({ min: 0, max: 5 }),
+  filter,
+  sort,
+  deleted,
+  count,
+  cap: fc.constantFrom(3, 100),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    endpoint: fc.constant('read' as const),
+    access,
+    id,
+    inputs: deleted.map((each) => (each ? { deleted: each } : {})),
+  }),
+  fc.record({ endpoint: fc.constant('list' as const), access, inputs: page as fc.Arbitrary<Inputs> }),
+  fc.record({
+    endpoint: fc.constant('create' as const),
+    access,
+    inputs: fc.constant({}),
+    values: fc.record({ title, pages, owner: fc.constantFrom(1, 2) }),
+  }),
+  fc.record({
+    endpoint: fc.constant('update' as const),
+    access,
+    id,
+    inputs: fc.constant({}),
+    values: fc.record({ title, pages }, { requiredKeys: [] }),
+  }),
+  fc.record({
+    endpoint: fc.constantFrom('delete' as const, 'restore' as const, 'purge' as const),
+    access,
+    id,
+    inputs: fc.constant({}),
+  }),
+);
+
+function operationOf({ endpoint, inputs, access, values }: Step): Operation {
+  return repositoryOperation(Volume, endpoint, access, inputs, values);
+}
+
+function rowOf({ id, title, pages, owner, deletedAt }: Volume): ShelfRow {
+  return { id, title, pages, owner, isDeleted: deletedAt !== null };
+}
+
+describe('the contract of the executors', () => {
+  let database: TestDatabase;
+  let engine: Engine;
+
+  before(async () => {
+    database = await freshDatabase();
+    engine = await engineLifespan(database.url, { models: [Volume], createAll: true, logging: false })();
+  });
+
+  after(async () => {
+    await engine[Symbol.asyncDispose]();
+    await database.drop();
+  });
+
+  async function refill(): Promise<ShelfOracle> {
+    await engine.sequelize.query('TRUNCATE volumes RESTART IDENTITY');
+    const now = new Date();
+    await Volume.bulkCreate(
+      ROWS.map(({ id: _, isDeleted, ...row }) => ({ ...row, deletedAt: isDeleted ? now : null })),
+    );
+    return new ShelfOracle(ROWS);
+  }
+
+  /** An executor that is part of a transaction throws where it has written nothing, so that all is undone. */
+  async function run(executor: VolumeExecutor, each: Step): Promise<Found> {
+    try {
+      const call = each.id === undefined ? {} : { id: each.id };
+      const found = await executor.run(operationOf(each), each.access.slots, call);
+      if (found === null) throw new TypeError('The executor leaves a plain operation to another one.');
+      const { records, count, page } = found;
+      const { total = null, totalIs, hasNext, next = null, prev = null } = page ?? {};
+      const rows = records.map(rowOf);
+      return { rows, count, page: page && { total, totalIs, hasNext, next, prev } };
+    } catch (error) {
+      if (error instanceof NotFoundError || error instanceof NotDeletedError) return NOTHING;
+      throw error;
+    }
+  }
+
+  const NOTHING: Found = { rows: [], count: 0, page: null };
+
+  for (const [name, executorFor] of EXECUTORS) {
+    it(`is kept by ${name}, whatever is read and written`, async function () {
+      this.timeout(240_000);
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+          const oracle = await refill();
+          for (const each of steps) {
+            const found = await run(executorFor(each.access), each);
+            expect(found, JSON.stringify(each.inputs)).to.deep.equal(
+              oracle.run(operationOf(each), { ...each.access.slots, id: String(each.id) }),
+            );
+          }
+          const left = await Volume.findAll({ order: ['id'], paranoid: false });
+          expect(left.map(rowOf)).to.deep.equal(oracle.rows);
+        }),
+        { numRuns: wholeOr(40, 300) },
+      );
+    });
+
+    it(`is kept by ${name} on a walk by cursor, there and back`, async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          filter,
+          sort,
+          deleted,
+          access,
+          fc.integer({ min: 1, max: 4 }),
+          async (by, order, gone, seen, size) => {
+            const oracle = await refill();
+            const executor = executorFor(seen);
+            const pageAt = async (place: Inputs) => {
+              const inputs = {
+                kind: 'cursor',
+                filter: by,
+                sort: order,
+                size,
+                ...place,
+                ...(gone ? { deleted: gone } : {}),
+              } as Inputs;
+              return run(executor, { endpoint: 'list', access: seen, inputs });
+            };
+            const all = oracle.list({
+              filter: by,
+              order,
+              deleted: gone,
+              slots: seen.slots,
+              where: seen.where,
+            });
+            const forth: ShelfRow[] = [];
+            let last = await pageAt({});
+            forth.push(...last.rows);
+            while (last.page?.next) {
+              last = await pageAt({ after: last.page.next });
+              forth.push(...last.rows);
+            }
+            expect(forth).to.deep.equal(all);
+            const back = [...last.rows];
+            while (last.page?.prev) {
+              last = await pageAt({ before: last.page.prev });
+              back.unshift(...last.rows);
+            }
+            expect(back).to.deep.equal(all);
+          },
+        ),
+        { numRuns: wholeOr(20, 100) },
+      );
+    });
+  }
+});
