@@ -1,6 +1,6 @@
-/** Looks whether row security holds for the roles that an application connects as. */
+/** Checks that row security holds for the roles that an application connects as. */
 
-import { ConnectionError, type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
+import { ConnectionError, QueryTypes, type Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { quotedTable } from '../execute/sql/quoted-table.js';
 import { identifier } from '../execute/sql/sql-fragment.js';
@@ -99,7 +99,7 @@ export class RowSecurityCheck {
     for (const sequelize of this.#instances()) {
       const own = this.#plans.filter(({ model }) => model.sequelize === sequelize);
       const tables = own.map(({ model }) => quotedTable(model));
-      for (const row of await askRoles(sequelize, tables)) {
+      for (const row of await readRoles(sequelize, tables)) {
         for (const problem of problemsOf(row)) problems.add(problem);
         for (const table of row.open) open.add(table);
       }
@@ -115,49 +115,22 @@ export class RowSecurityCheck {
   }
 }
 
-/** A connection, as pg describes it. */
-interface ReadClient {
-  readonly host?: string;
-  readonly port?: number;
-  readonly user?: string;
-}
-
 /**
- * The roles of all connections, each of which tells what it is in fact. Where a server for reads does not answer, the names of
- * all are looked up on the primary: a replica has the same roles, and may come back.
+ * The roles of an instance: those in fact of a connection to the primary and of one for reads, whatever a pooler makes of their names, and
+ * the names that connections to all servers for reads are opened with. A replica has the roles of the primary, and may be down.
  */
-async function askRoles(sequelize: Sequelize, tables: readonly string[]): Promise<readonly RoleRow[]> {
-  const manager = plainManager<ReadClient>(sequelize);
-  const { config } = manager;
-  const servers = config.replication ? config.replication.read : [];
-  const ask = (where: object, names: readonly string[] = []): Promise<RoleRow[]> => {
-    const options: QueryOptionsWithType<QueryTypes.SELECT> = { type: QueryTypes.SELECT, ...where };
-    return sequelize.query<RoleRow>(ROLES, { ...options, bind: [tables, names] });
+async function readRoles(sequelize: Sequelize, tables: readonly string[]): Promise<readonly RoleRow[]> {
+  const { replication } = plainManager(sequelize).config;
+  const servers = replication ? replication.read : [];
+  const read = (useMaster: boolean): Promise<RoleRow[]> => {
+    const names = servers.flatMap(({ username }) => username ?? []);
+    return sequelize.query<RoleRow>(ROLES, { type: QueryTypes.SELECT, useMaster, bind: [tables, names] });
   };
-  const clients = servers
-    .slice(0, config.pool.max)
-    .map(() => manager.getConnection({ type: QueryTypes.SELECT, useMaster: false }));
-  const connected = Promise.allSettled(clients);
-  const answers = await Promise.allSettled(
-    clients.map(async (acquired) => {
-      const client = await acquired;
-      await connected;
-      try {
-        const { host, port, user } = client;
-        return {
-          server: `${host}:${port} ${user}`,
-          roles: await ask({ transaction: { connection: client } }),
-        };
-      } finally {
-        manager.releaseConnection(client);
-      }
-    }),
-  );
-  const readers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  // In place of a server that cannot be reached, another one may have answered twice.
-  const isWhole = new Set(readers.map(({ server }) => server)).size === servers.length;
-  const names = isWhole ? [] : servers.flatMap(({ username }) => username ?? []);
-  return [...(await ask({ useMaster: true }, names)), ...readers.flatMap((reader) => reader.roles)];
+  const [primary, reader] = await Promise.all([
+    read(true),
+    servers.length > 0 ? read(false).catch(() => []) : [],
+  ]);
+  return [...primary, ...reader];
 }
 
 function problemsOf({ role, isSuperuser, bypasses, owned }: RoleRow): string[] {
