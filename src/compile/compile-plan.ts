@@ -2,9 +2,12 @@
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { SharedAccess } from './compile-access.js';
-import { compileRelations } from './compile-relations.js';
+import { IncludeCompiler } from './compile-include.js';
+import { RelationFilterCompiler } from './compile-relation-filters.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
-import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import { compileSubresources } from './compile-subresources.js';
+import { RelatedModels } from './related-models.js';
+import type { RelatedResource, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /**
  * Compiles an application.
@@ -32,6 +35,21 @@ export function compilePlan(
   const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
   throwProblems([...earlier, ...found, ...strays, ...paths]);
   return Object.freeze(plans);
+}
+
+/** Compiles the relations of all resources into their plans, together, as each may lead to any other. @returns every problem */
+function compileRelations(
+  resources: readonly RelatedResource[],
+  decorators: DecoratorReader,
+  shared: SharedAccess,
+): readonly string[] {
+  const models = new RelatedModels(resources, decorators, shared);
+  const served = new Set(resources.map(({ plan }) => plan));
+  return resources.flatMap((resource) => [
+    ...new IncludeCompiler(resource, models, decorators).compile(),
+    ...new RelationFilterCompiler(resource, models).compile(),
+    ...compileSubresources(resource, models, served),
+  ]);
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */

@@ -1,6 +1,5 @@
 /** The landing page for people: plain HTML without a script. */
 import { escapeHtml } from '../util/escape-html.js';
-import { inlineMarkdown } from './inline-markdown.js';
 import type { Landing, LandingLinks, LandingOperation, LandingResource } from './landing.js';
 import { LANDING_STYLE } from './landing-style.js';
 
@@ -71,4 +70,27 @@ ${docs ? link(place, summary) : `<span>${escapeHtml(summary)}</span>`}</li>`;
 
 function link(address: string, text: string): string {
   return `<a href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
+}
+
+/** `code`, or a [link](https://example.org) to another site. */
+const MARKED = /`(?<code>[^`]+)`|\[(?<text>[^[\]]+)\]\((?<address>https?:\/\/[^\s()"<>]+)\)/g;
+
+/** The paragraphs of a description in Markdown, as far as descriptions of an API use it: code and links. All else is text. */
+function inlineMarkdown(markdown: string): string {
+  const paragraphs = markdown.trim().split(/\n\s*\n/);
+  return paragraphs.map((paragraph) => `<p>${inline(paragraph)}</p>`).join('\n');
+}
+
+function inline(paragraph: string): string {
+  let html = '';
+  let end = 0;
+  for (const { 0: whole, index, groups = {} } of paragraph.matchAll(MARKED)) {
+    const { code, text = '', address = '' } = groups;
+    html += escapeHtml(paragraph.slice(end, index));
+    html += code
+      ? `<code>${escapeHtml(code)}</code>`
+      : `<a href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
+    end = index + whole.length;
+  }
+  return html + escapeHtml(paragraph.slice(end));
 }

@@ -3,11 +3,10 @@
 // The engine
 export type { PoolUsage } from './connections/connection-source.js';
 // Statements
-export { currentTarget } from './connections/current-target.js';
 export { dealReads } from './connections/deal-reads.js';
 // Sessions
 export { SessionTransaction } from './connections/session-transaction.js';
-export { statementRunner } from './connections/statement-runner.js';
+export { currentTarget, statementRunner } from './connections/statement-runner.js';
 export type { StatementTarget } from './connections/statement-target.js';
 export { checkConnections } from './engine/check-connections.js';
 export type { ClickHouseClient, Cluster, Redis } from './engine/client-types.js';

@@ -12,7 +12,7 @@ import { named, StatementCache, unnamed } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
-import type { RequestSettings } from '../session/session-variables.js';
+import { currentSettings, type RequestSettings } from '../session/session-variables.js';
 import { forgetTriggers } from '../session/table-triggers.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
@@ -66,6 +66,12 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
   runners.set(sequelize, runner);
   return runner;
+}
+
+/** Any connection of the pools, with the settings of the request, if there are any. Default: those of the running code. */
+export function currentTarget(sequelize: Sequelize, settings = currentSettings()): StatementTarget {
+  const runner = statementRunner(sequelize);
+  return settings ? runner.withSettings(settings) : runner;
 }
 
 /** Runs statements on the connections of one Sequelize instance. */
