@@ -1,4 +1,5 @@
 /** Whatever a user plugs in that the fast path would pass by sends its routes on the general one, and shows in the answer. */
+// @runs fast
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';

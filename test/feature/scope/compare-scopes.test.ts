@@ -1,4 +1,5 @@
 /** Random scopes, conditions and filters on random models: the rows that meet all of them, each once, whoever runs the SQL. */
+// @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,5 @@
 /** Tenants whose requests share connections, batches of reads and group commits. */
+// @runs fast
 import { expect } from 'chai';
 import { CapturedLog } from '../../support/captured-log.js';
 import { listen } from '../../support/listen.js';

@@ -1,4 +1,5 @@
 /** A migration changes the type of a column while an application runs: statements that connections have prepared are prepared again. */
+// @runs fast
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

@@ -1,4 +1,5 @@
 /** Columns of other types than the attributes of their model are told at the start, and answered in one way on both paths. */
+// @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { ConfigError, Crud } from '../../../src/index.js';

@@ -1,4 +1,5 @@
 /** Filters and orders of columns whose attribute is of another type: those that PostgreSQL has for the column, and no answer is a 500. */
+// @runs fast
 import { expect } from 'chai';
 import type { DataType as Type } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

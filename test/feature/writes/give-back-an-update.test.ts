@@ -1,4 +1,5 @@
 /** On the general path an UPDATE gives the row back itself, wherever that is the row that a query would find. */
+// @runs fast
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,5 @@
 /** A default that only the table has applies where a body has no value, and a column that the table makes is no part of bodies. */
+// @runs fast
 import { expect } from 'chai';
 import { IsOptional, IsString } from 'class-validator';
 import { BeforeCreate, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

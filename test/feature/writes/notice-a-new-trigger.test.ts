@@ -1,4 +1,5 @@
 /** An update answers what is in the row, also when the table gets a trigger while the application runs. */
+// @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
