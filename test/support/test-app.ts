@@ -1,5 +1,6 @@
 /** An application on a database of its own, for one test file. */
 import express, { type Express } from 'express';
+import { after, before } from 'mocha';
 import supertest from 'supertest';
 import { type EngineOptions, engineLifespan } from '../../src/engine-lifespan.js';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
@@ -65,6 +66,34 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
       await engine[Symbol.asyncDispose]();
       await database.drop();
     },
+  };
+}
+
+/** Starts the application of a suite before its tests, and ends it after them. Its members are there for tests and hooks. */
+export function serveTestApp(options: () => TestAppOptions): TestApp {
+  let started: TestApp | undefined;
+  const site = () => {
+    if (!started) throw new Error('The application of a suite is there for its tests and hooks.');
+    return started;
+  };
+  before(async () => {
+    started = await startTestApp(options());
+  });
+  after(() => started?.[Symbol.asyncDispose]());
+  return {
+    get app() {
+      return site().app;
+    },
+    get crud() {
+      return site().crud;
+    },
+    get engine() {
+      return site().engine;
+    },
+    get agent() {
+      return site().agent;
+    },
+    [Symbol.asyncDispose]: () => site()[Symbol.asyncDispose](),
   };
 }
 

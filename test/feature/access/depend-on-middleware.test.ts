@@ -19,7 +19,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'doors', timestamps: false })
@@ -61,7 +61,7 @@ class Guard implements ExpressMiddlewareInterface {
 describe('depending on middleware', () => {
   const sql = new SqlLog();
   const logger = new CapturedLog();
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Door, Window], engine: { logging: sql.record } }));
 
   const serve = async (...dependencies: Dependency[]) => {
     class Doors extends crudController(Door, { dependencies }) {
@@ -96,16 +96,10 @@ describe('depending on middleware', () => {
     return { app, agent };
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Door, Window], engine: { logging: sql.record } });
-  });
-
   beforeEach(() => {
     seen.length = 0;
     logger.clear();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('runs an Express handler on every route, and on no other resource', async () => {
     const { agent } = await serve(note('seen'));

@@ -12,7 +12,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const SECRET = 'hunter2-5f4dcc3b';
 /** As a number, because not every secret is a text. */
@@ -216,7 +216,11 @@ const BODIES: readonly (readonly [what: string, body: unknown, status: number])[
 describe('keeping secrets', () => {
   const logger = new CapturedLog();
   const statements: string[] = [];
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Owner, Vault],
+    engine: { logging: (statement) => void statements.push(statement) },
+    bootstrap: { models: [Vault], logger, controllers: [LoginController] },
+  }));
 
   const expectSilence = (response: Response, status: number): void => {
     const answer = `${response.text} ${JSON.stringify(response.headers)}`;
@@ -231,11 +235,6 @@ describe('keeping secrets', () => {
   };
 
   before(async () => {
-    site = await startTestApp({
-      models: [Owner, Vault],
-      engine: { logging: (statement) => void statements.push(statement) },
-      bootstrap: { models: [Vault], logger, controllers: [LoginController] },
-    });
     await site.engine.sequelize.query(SCHEMA);
   });
 
@@ -246,8 +245,6 @@ describe('keeping secrets', () => {
     logger.clear();
     statements.length = 0;
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [what, body, status] of BODIES) {
     it(`says nothing of ${what} in a create`, async () => {

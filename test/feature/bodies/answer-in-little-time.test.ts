@@ -9,7 +9,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class Line {
   @IsOptional()
@@ -159,17 +159,11 @@ function leastOf(trials: number, work: () => void): number {
 
 except(OF_MANY).describe('answering in little time', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Document],
-      engine: { logging: sql.record },
-      bootstrap: { controllers: [LetterController] },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: [Document],
+    engine: { logging: sql.record },
+    bootstrap: { controllers: [LetterController] },
+  }));
 
   /**
    * Milliseconds of the processor for each 100 kB: twice what is promised, because the client has a part in it. A slow machine has as many

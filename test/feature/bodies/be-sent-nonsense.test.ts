@@ -14,7 +14,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { readToEnd, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['label'], sortAllow: ['label'] })
 @Table({ tableName: 'crates', timestamps: false })
@@ -39,15 +39,9 @@ const INHERITED = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 't
 
 describe('being sent nonsense', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Crate], engine: { logging: sql.record } });
-  });
+  const site = serveTestApp(() => ({ models: [Crate], engine: { logging: sql.record } }));
 
   beforeEach(() => emptyTables(site, 'crates'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const query of [
     'q=label==%00',

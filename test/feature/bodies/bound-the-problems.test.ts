@@ -5,7 +5,7 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const MAX_ISSUES = 100;
 /** Of a whole answer with problems. */
@@ -39,13 +39,7 @@ function expectShortened({ status, body, text }: Response, expected: number): vo
 }
 
 except(OF_MANY).describe('an answer to a request with very many mistakes', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [WideRow, NarrowRow] });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({ models: [WideRow, NarrowRow] }));
 
   it('names a field that is not there once', async () => {
     const { status, body } = await site.agent.get(`/wide-rows?fields=${','.repeat(8_000)}`);

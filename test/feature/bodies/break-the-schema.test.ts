@@ -10,7 +10,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'items', timestamps: false })
@@ -239,21 +239,15 @@ const BROKEN: readonly (readonly [
 
 describe('[A9] breaking the schema', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Item, Account, Group],
+    engine: { logging: sql.record },
+    bootstrap: { models: [Item, Account] },
+  }));
 
   const post = (body: object) => site.agent.post('/items').send(body);
 
-  before(async () => {
-    site = await startTestApp({
-      models: [Item, Account, Group],
-      engine: { logging: sql.record },
-      bootstrap: { models: [Item, Account] },
-    });
-  });
-
   beforeEach(() => emptyTables(site, 'items', 'accounts', 'groups'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('of a column', () => {
     for (const [attribute, values, code, detail] of BROKEN) {

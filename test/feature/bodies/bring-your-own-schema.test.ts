@@ -27,7 +27,7 @@ import {
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'customers', timestamps: false })
@@ -186,20 +186,16 @@ const VIEW = {
 };
 
 describe('bringing your own schema', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Customer],
+    bootstrap: { controllers: [CustomerController] },
+  }));
 
   const rows = () => site.engine.sequelize.query('SELECT * FROM customers', { type: QueryTypes.SELECT });
   const serve = (options: { readSchema?: Class; createSchema?: Class; updateSchema?: Class }) => {
     class Customers extends crudController(Customer, options) {}
     return buildApp({ models: [Customer], controllers: [Customers] }).then(({ agent }) => agent);
   };
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Customer],
-      bootstrap: { controllers: [CustomerController] },
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'customers');
@@ -210,8 +206,6 @@ describe('bringing your own schema', () => {
       passwordHash: 'secret',
     });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('for what leaves', () => {
     it('shows what the class shows, in wire types', async () => {

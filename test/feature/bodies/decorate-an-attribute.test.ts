@@ -37,7 +37,7 @@ import { buildApp } from '../../support/build-app.js';
 import { SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 enum Level {
   Low = 1,
@@ -167,15 +167,9 @@ class Code extends Model {
 const RIGHT = { name: 'n', city: 'Lyon', size: 1, tags: ['a'] };
 
 describe('a decorator of an attribute', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Price, Firm, Code] });
-  });
+  const site = serveTestApp(() => ({ models: [Price, Firm, Code] }));
 
   beforeEach(() => emptyTables(site, 'prices', 'firms', 'codes'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('[U7] sees the value that it is about', () => {
     const cases: readonly (readonly [

@@ -13,7 +13,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, readToEnd, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false })
@@ -39,7 +39,7 @@ const NOT_PATCH = {
 
 describe('sending a body', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Parcel], engine: { logging: sql.record } }));
 
   const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
     site.agent
@@ -53,13 +53,7 @@ describe('sending a body', () => {
   const nested = (levels: number, open: string, close: string): string =>
     `{"content":${open.repeat(levels - 1)}1${close.repeat(levels - 1)}}`;
 
-  before(async () => {
-    site = await startTestApp({ models: [Parcel], engine: { logging: sql.record } });
-  });
-
   beforeEach(() => emptyTables(site, 'parcels'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('that is not JSON', () => {
     const BODIES = [

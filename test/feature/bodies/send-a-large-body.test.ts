@@ -11,7 +11,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'uploads', timestamps: false })
@@ -48,21 +48,15 @@ function closed(request: IncomingMessage): Promise<unknown> {
 
 describe('sending a large body', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Upload], bootstrap: { logger } }));
 
   const serve = (bodyLimit: string | number): Promise<BuiltApp> =>
     buildApp({ models: [Upload], logger, bodyLimit });
-
-  before(async () => {
-    site = await startTestApp({ models: [Upload], bootstrap: { logger } });
-  });
 
   beforeEach(async () => {
     logger.clear();
     await emptyTables(site, 'uploads');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('whose length is announced', () => {
     it('[A1] is refused before a byte of it was sent, and the connection is closed', async () => {

@@ -18,7 +18,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'createMany', 'updateMany'] })
 @Table({
@@ -225,26 +225,20 @@ const longText = (length: number) =>
   Array.from({ length }, (_, index) => ((index * 7919) % 100_003).toString(36)).join('');
 
 describe('sending hard values', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Hard, Person, Drawing, Loose],
+    bootstrap: { controllers: [LetterController] },
+  }));
 
   /** As JSON text: no client writes some of it. */
   const write = (method: 'post' | 'patch', path: string, body: string) =>
     site.agent[method](path).type('json').send(body);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Hard, Person, Drawing, Loose],
-      bootstrap: { controllers: [LetterController] },
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'hards', 'people');
     await Hard.create();
     await Person.create();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('in JSON columns', () => {
     for (const number of ['1e308', '-1e41', '1e-41', '-5e-324', '1e400', '-1e400']) {

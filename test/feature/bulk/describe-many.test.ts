@@ -7,7 +7,7 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { ApiContract } from '../../support/api-contract.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['create', 'createMany', 'updateMany', 'deleteMany'],
@@ -29,23 +29,20 @@ class Stamp extends Model {
 }
 
 except(OF_MANY).describe('the document of endpoints for many records', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Coin, Stamp],
+    bootstrap: {
+      models: [Coin, Stamp],
+      health: false,
+      docs: { license: { name: 'MIT', identifier: 'MIT' } },
+    },
+    minPool: 2,
+  }));
   let contract: ApiContract;
 
   before(async () => {
-    site = await startTestApp({
-      models: [Coin, Stamp],
-      bootstrap: {
-        models: [Coin, Stamp],
-        health: false,
-        docs: { license: { name: 'MIT', identifier: 'MIT' } },
-      },
-      minPool: 2,
-    });
     contract = new ApiContract(site.crud.openapi());
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('is valid, and clean', async () => {
     const document = JSON.stringify(site.crud.openapi());

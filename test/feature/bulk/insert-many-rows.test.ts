@@ -12,7 +12,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parts', timestamps: true })
@@ -54,19 +54,16 @@ function rowsOf(written: FoundRows | null): FoundRows['rows'] {
 
 describe('inserting many rows', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Part, Label, Parcel], engine: { logging: sql.record } }));
   let parts: ManyRows;
 
   before(async () => {
-    site = await startTestApp({ models: [Part, Label, Parcel], engine: { logging: sql.record } });
     parts = new ManyRows(infoOf(Part));
     await query(`ALTER TABLE parts ALTER size SET DEFAULT 7,
       ADD FOREIGN KEY (whole_id) REFERENCES parts DEFERRABLE`);
   });
 
   beforeEach(() => emptyTables(site, 'parts', 'labels', 'parcels'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   const query = (text: string) => site.engine.sequelize.query(text).then(([rows]) => rows as object[]);
   const returning = { columns: ['id', 'name', 'size'] };

@@ -4,7 +4,7 @@ import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequeliz
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const MANY = ['createMany', 'updateMany', 'deleteMany'] as const;
 
@@ -32,17 +32,11 @@ class Drawer extends KeyedRow {
 }
 
 describe('many records in the order of a request', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Twig, Drawer] }));
   const twigs = async () => (await Twig.findAll({ order: ['name'] })).map(({ name }) => name);
   const drawers = async () => (await Drawer.findAll({ order: ['id'] })).map(({ id, size }) => [id, size]);
 
-  before(async () => {
-    site = await startTestApp({ models: [Twig, Drawer] });
-  });
-
   beforeEach(() => emptyTables(site, 'twigs', 'drawers'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('refer to those that stand before them, and to none behind them', async () => {
     const root = { name: 'root' };

@@ -12,7 +12,7 @@ import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['read', 'createMany', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
 @Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
@@ -95,7 +95,12 @@ const BREAK = `
 except(OF_MANY).describe('many records that one statement writes', () => {
   const sql = new SqlLog();
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Bag, Pebble, Shell, Seal],
+    engine: { logging: sql.record },
+    bootstrap: { logger: log },
+    minPool: 2,
+  }));
   const post = (query: string, body: readonly object[]) =>
     site.agent.post(`/pebbles${query}`).send(body as object);
   const TWO = [{ name: 'a' }, { name: 'b', size: 2 }];
@@ -105,12 +110,6 @@ except(OF_MANY).describe('many records that one statement writes', () => {
   ];
 
   before(async () => {
-    site = await startTestApp({
-      models: [Bag, Pebble, Shell, Seal],
-      engine: { logging: sql.record },
-      bootstrap: { logger: log },
-      minPool: 2,
-    });
     await site.engine.sequelize.query(BREAK);
   });
 
@@ -118,8 +117,6 @@ except(OF_MANY).describe('many records that one statement writes', () => {
     log.clear();
     await emptyTables(site, 'pebbles', 'bags', 'shells', 'seals');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   except({
     general: 'it counts statements of ours',

@@ -23,7 +23,7 @@ import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { onEnd } from '../../support/on-end.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany', 'deleteMany'],
@@ -92,21 +92,17 @@ const issue = (pointer: string, code: string, detail: string) => ({
 });
 
 except(OF_MANY).describe('many records in one request', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Paper, Label, PaddedLabel, PlainLabel],
+    bootstrap: { models: [Paper, Label, PaddedLabel] },
+    minPool: 2,
+  }));
 
   const rows = async () =>
     (await Paper.findAll({ order: ['id'] })).map(({ id, title, version }) => [id, title, version]);
   const post = (query: string, body: unknown) => site.agent.post(`/papers${query}`).send(body as object);
   const patch = (query: string, body: unknown) => site.agent.patch(`/papers${query}`).send(body as object);
   const remove = (query: string) => site.agent.delete(`/papers${query}`);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Paper, Label, PaddedLabel, PlainLabel],
-      bootstrap: { models: [Paper, Label, PaddedLabel] },
-      minPool: 2,
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'papers', 'labels');
@@ -117,8 +113,6 @@ except(OF_MANY).describe('many records in one request', () => {
       { tenant: 1, title: 'four' },
     ]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const BEFORE = [
     [1, 'one', 0],

@@ -18,7 +18,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { Authority } from '../../support/certificates.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ sortAllow: ['id'] })
 @Table({ tableName: 'letters', timestamps: false })
@@ -70,19 +70,16 @@ describe('a server that takes TLS only', () => {
   const trusted = () => `?sslmode=verify-full&sslrootcert=${authority.file}`;
 
   describe('and an application', () => {
-    let site: TestApp;
+    const site = serveTestApp(() => ({
+      models: [Letter],
+      database: { url: dsn(trusted()), drop: async () => {} },
+      engine: { pool: { max: POOL }, groupCommit: true, dialectOptions: { query_timeout: 1_000 } },
+      minPool: POOL,
+    }));
 
     before(async () => {
-      site = await startTestApp({
-        models: [Letter],
-        database: { url: dsn(trusted()), drop: async () => {} },
-        engine: { pool: { max: POOL }, groupCommit: true, dialectOptions: { query_timeout: 1_000 } },
-        minPool: POOL,
-      });
       await Letter.bulkCreate(Array.from({ length: 100 }, (_, at) => ({ text: String(at).repeat(3_000) })));
     });
-
-    after(() => site[Symbol.asyncDispose]());
 
     it('reads many pages at the same time', async () => {
       const page = await site.agent.get('/letters?size=100').expect(200);

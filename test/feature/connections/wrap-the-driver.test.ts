@@ -7,7 +7,7 @@ import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/stones' })
 @Table({ tableName: 'stones', timestamps: false })
@@ -41,17 +41,14 @@ async function wrapping<T>(look: Look, work: () => Promise<T>): Promise<T> {
 }
 
 describe("software that wraps pg's Client.query", () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Stone], bootstrap: { logger, fastPath: true } }));
   const logger = new CapturedLog();
 
   before(async () => {
-    site = await startTestApp({ models: [Stone], bootstrap: { logger, fastPath: true } });
     await Stone.bulkCreate([{ id: 1 }, { id: 2 }]);
   });
 
   beforeEach(() => logger.clear());
-
-  after(() => site[Symbol.asyncDispose]());
 
   const send = () => site.agent.get('/stones/1');
 

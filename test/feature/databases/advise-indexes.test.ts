@@ -18,7 +18,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog, type LogLine } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const LIST = { filterAllow: ['state'], sortAllow: ['id', 'made', 'state'], defaultSort: '-made,state' };
 
@@ -222,16 +222,10 @@ function advisedIn({ lines }: CapturedLog): string[] {
 }
 
 describe('advising indexes', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide],
-      bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide],
+    bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
+  }));
 
   /** The advice with only these indexes there, each in the syntax behind `CREATE INDEX`. */
   async function adviceFor(

@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { attach } from '../../support/offline-models.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const LONG = 'x'.repeat(70);
 /** Of two bytes each: the 63rd byte is the first of one. */
@@ -39,14 +39,8 @@ class Long extends Model {
 const ROW = { longest: 'L', accents: 'A', code: 'C' };
 
 describe('names that PostgreSQL cuts', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Long], bootstrap: { logger } }));
   const logger = new CapturedLog();
-
-  before(async () => {
-    site = await startTestApp({ models: [Long], bootstrap: { logger } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[P7] are found in the catalogue, with their indexes', async () => {
     expect(logger.lines).to.deep.equal([]);

@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const TOWERS = { tableName: 'Tall towers', schema: 'city one', timestamps: false };
 
@@ -47,19 +47,13 @@ const KEY = 'id integer PRIMARY KEY, "height in m" integer, floors integer';
 const INDEX = `CREATE INDEX ON ${TABLE} ("height in m", id)`;
 
 except(OF_MANY).describe('a table', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Tower, Mast, Spire, Aerial],
-      engine: { createAll: false },
-      bootstrap: { logger: new CapturedLog() },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Tower, Mast, Spire, Aerial],
+    engine: { createAll: false },
+    bootstrap: { logger: new CapturedLog() },
+  }));
 
   beforeEach(() => execute('DROP SCHEMA IF EXISTS "city one" CASCADE; CREATE SCHEMA "city one"'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 

@@ -10,7 +10,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false })
@@ -94,12 +94,11 @@ const REQUESTS = [
 ] as const;
 
 describe('failing while answering', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Lamp], bootstrap: { models: [] } }));
   let agent: ReturnType<typeof supertest>;
   const log = new CapturedLog();
 
   before(async () => {
-    site = await startTestApp({ models: [Lamp], bootstrap: { models: [] } });
     const options = { models: [Lamp], controllers: [UnwritableController], logger: log };
     ({ agent } = await buildApp(options, (app) => app.use(hook)));
   });
@@ -109,8 +108,6 @@ describe('failing while answering', () => {
     await Lamp.create({ name: 'red' });
     log.clear();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [what, verb, path] of REQUESTS) {
     for (const name of Object.keys(HOOKS)) {

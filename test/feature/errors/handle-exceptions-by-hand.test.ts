@@ -25,7 +25,7 @@ import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
@@ -61,7 +61,7 @@ const TABLE: readonly (readonly [error: Error, status: number])[] = [
 ];
 
 describe('handling exceptions by hand', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Town, Bridge, Day], bootstrap: { models: [] } }));
 
   /** An Express application with one route; Express 4 does not look at promises, so neither does the route. */
   const serve = (work: () => unknown) => {
@@ -80,16 +80,10 @@ describe('handling exceptions by hand', () => {
     return supertest(app);
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Town, Bridge, Day], bootstrap: { models: [] } });
-  });
-
   beforeEach(async () => {
     await emptyTables(site, 'towns');
     await Town.create({ name: 'Springfield' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [error, status] of TABLE) {
     it(`answers ${status} to a ${error.constructor.name}, with its message only, and logs a 500`, async () => {

@@ -7,7 +7,7 @@ import supertest from 'supertest';
 import { bootstrap, Crud, currentEngine, installExceptionHandlers, unitOfWork } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const SECRET = 'secret@example.com';
 
@@ -52,17 +52,14 @@ async function bareError(sql = 'SELECT $1::integer'): Promise<Error> {
 }
 
 describe('what is logged of a failure', () => {
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Guest], bootstrap: { models: [] } }));
   const logger = new CapturedLog();
 
   before(async () => {
-    site = await startTestApp({ models: [Guest], bootstrap: { models: [] } });
     await Guest.create({ email: SECRET });
   });
 
   beforeEach(() => logger.clear());
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('when code of an application throws', () => {
     /** The one line that is logged when a route throws what is made. */

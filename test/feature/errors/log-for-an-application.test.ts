@@ -19,7 +19,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends NumberedRow {
@@ -52,17 +52,11 @@ class PostController {
 
 describe("an application's logger", () => {
   let logger: CapturedLog;
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Letter], bootstrap: { models: [] } });
-  });
+  serveTestApp(() => ({ models: [Letter], bootstrap: { models: [] } }));
 
   beforeEach(() => {
     logger = new CapturedLog();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** That one line was logged, by this logger and by no other. */
   async function expectOneLine(message: string, send: () => Promise<number>, status: number): Promise<void> {

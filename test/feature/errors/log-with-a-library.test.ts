@@ -10,7 +10,7 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import winston from 'winston';
 import { bootstrap, crudRouter, type Logger, unitOfWork } from '../../../src/index.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
@@ -56,13 +56,7 @@ function fail(): never {
 }
 
 describe('a logger of a library', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Shelf], bootstrap: { models: [] } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  serveTestApp(() => ({ models: [Shelf], bootstrap: { models: [] } }));
 
   /** Has a request fail in an application with this logger. */
   async function failWith(logger: Logger): Promise<void> {

@@ -20,7 +20,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { listen } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import {
   Bomb,
   BombController,
@@ -119,18 +119,17 @@ const MEANT: readonly (readonly [what: string, error: unknown, status: number, b
 
 describe('throwing from a controller', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Bomb],
+    bootstrap: {
+      logger,
+      controllers: [BombController, BunkerController],
+      routing: THROWING_OPTIONS,
+    },
+  }));
   let caughtLater = 0;
 
   before(async () => {
-    site = await startTestApp({
-      models: [Bomb],
-      bootstrap: {
-        logger,
-        controllers: [BombController, BunkerController],
-        routing: THROWING_OPTIONS,
-      },
-    });
     site.app.use((_request, _response, next) => {
       caughtLater += 1;
       next();
@@ -141,8 +140,6 @@ describe('throwing from a controller', () => {
     logger.clear();
     caughtLater = 0;
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [what, value] of NONSENSE) {
     describe(`throwing ${what}`, () => {

@@ -43,7 +43,7 @@ import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Keyed extends NumberedRow {}
 
@@ -605,7 +605,7 @@ function operationsWith(routes: readonly RouteInfo[], reason: string): string[] 
 
 describe('the general path', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: MODELS, engine: { logging: sql.record } }));
 
   const serve = (options: BootstrapOptions, prepare?: Parameters<typeof buildApp>[1]) =>
     buildApp({ fastPath: true, logger: new CapturedLog(), ...options }, prepare);
@@ -616,10 +616,6 @@ describe('the general path', () => {
     expect(statements).to.not.deep.equal([]);
     return statements.every((statement) => statement.endsWith(';'));
   }
-
-  before(async () => {
-    site = await startTestApp({ models: MODELS, engine: { logging: sql.record } });
-  });
 
   beforeEach(async () => {
     seen.length = 0;
@@ -632,8 +628,6 @@ describe('the general path', () => {
     await site.engine.sequelize.query(`UPDATE "${WithOwnEnd.getTableName()}" SET ended = to_timestamp(0)`);
     await site.engine.sequelize.query(`UPDATE "${WithVersion.getTableName()}" SET version = 0`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('is not taken by a model that has nothing of the kind', async () => {
     const { agent, crud } = await serve({ models: [Plain] });

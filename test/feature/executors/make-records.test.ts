@@ -5,7 +5,7 @@ import type { FindOptions } from 'sequelize';
 import { Column, DataType, DefaultScope, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Row extends NumberedRow {
   @Column(DataType.TEXT)
@@ -90,13 +90,12 @@ class Pair extends Model {
 
 describe('records of a page', () => {
   const specimens = new Repository(Specimen);
-  let site: TestApp;
+  serveTestApp(() => ({
+    models: [Specimen, Scoped, Fielded, Pair],
+    bootstrap: { models: [Specimen, Scoped, Fielded] },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Specimen, Scoped, Fielded, Pair],
-      bootstrap: { models: [Specimen, Scoped, Fielded] },
-    });
     await Specimen.sequelize?.query('ALTER TABLE specimens ALTER "isKnown" TYPE text');
     await Specimen.sequelize?.query(`
       INSERT INTO specimens VALUES
@@ -107,8 +106,6 @@ describe('records of a page', () => {
     await Scoped.create({ name: 'a' });
     await Fielded.create({ name: 'a' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** Everything that a record is made of. */
   const partsOf = (record: Model) => ({ ...record, prototype: Object.getPrototypeOf(record) as object });

@@ -19,7 +19,7 @@ import type { Feature, FeatureFactory, Input } from '../../../src/operation/feat
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 // ── The feature, as its author would write it ──
 
@@ -85,18 +85,12 @@ class StarController extends crudController(Star) {
 const MODELS = [Star, Cloud];
 
 describe('a feature of one file', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
-  });
+  const site = serveTestApp(() => ({ models: MODELS, bootstrap: { models: [] } }));
 
   beforeEach(async () => {
     await emptyTables(site, 'stars', 'clouds');
     await Star.bulkCreate([{ name: 'Vega' }, { name: 'Rigel' }, { name: 'Spica' }]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [path, options] of [
     ['the fast path', { fastPath: true }],

@@ -35,7 +35,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'teams', timestamps: false })
@@ -198,14 +198,10 @@ class MoveController {
 
 describe('adding a route', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Team, Player, Coach],
-      bootstrap: { models: [Team, Player], controllers: [TeamController, MoveController], logger },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Team, Player, Coach],
+    bootstrap: { models: [Team, Player], controllers: [TeamController, MoveController], logger },
+  }));
 
   beforeEach(async () => {
     await emptyTables(site, 'players', 'teams');
@@ -216,8 +212,6 @@ describe('adding a route', () => {
   afterEach(() => {
     expect(logger.lines).to.deep.equal([]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const REDS = { id: 1, name: 'Reds' };
   const FIRST = { id: '1', score: '1.50', teamId: 1 };

@@ -18,7 +18,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class Rating {
   @IsInt()
@@ -143,23 +143,17 @@ const NO_OBJECT = { pointer: '', code: 'isObject', detail: 'The body must be a J
 const NO_ARRAY = { pointer: '', code: 'isArray', detail: 'The body must be a JSON array.' };
 
 describe('asking for a class', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Note],
+    bootstrap: { models: [], controllers: [NoteController, ToolController] },
+  }));
 
   const post = (path: string, body: unknown) =>
     site.agent.post(path).set('Content-Type', 'application/json').send(JSON.stringify(body));
 
-  before(async () => {
-    site = await startTestApp({
-      models: [Note],
-      bootstrap: { models: [], controllers: [NoteController, ToolController] },
-    });
-  });
-
   beforeEach(() => {
     took.length = 0;
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const path of ['/notes/rate', '/tools/rate']) {
     it(`[U6] refuses what is no object: POST ${path}`, async () => {

@@ -32,7 +32,7 @@ import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'pets', timestamps: false })
@@ -138,19 +138,13 @@ const FIRST = { id: 1, name: 'Rex' };
 const MORE = { text: 'Hello', more: true };
 
 describe('configuring routing-controllers', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Pet] });
-  });
+  const site = serveTestApp(() => ({ models: [Pet] }));
 
   beforeEach(async () => {
     seen.length = 0;
     await emptyTables(site, 'pets');
     await Pet.create({ name: 'Rex' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('with validation', () => {
     const serve = (routing: RoutingControllersOptions, ...others: Class[]) =>

@@ -14,7 +14,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'clocks', timestamps: false })
@@ -68,7 +68,7 @@ const exceptIntercepted = except({ values: 'the container is asked for the inter
 
 describe('injecting into a controller', () => {
   const asked: unknown[] = [];
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Clock] }));
 
   /** Knows the classes of this file, and nothing else: like TypeDI, it refuses a class that nobody registered. */
   const container = {
@@ -81,10 +81,6 @@ describe('injecting into a controller', () => {
     },
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Clock] });
-  });
-
   beforeEach(() => {
     asked.length = 0;
     useContainer(container);
@@ -92,8 +88,6 @@ describe('injecting into a controller', () => {
 
   // routing-controllers has one container for the process, and no function that takes it away.
   afterEach(() => useContainer(undefined as unknown as typeof container));
-
-  after(() => site[Symbol.asyncDispose]());
 
   exceptIntercepted.it('asks the container for the class of the user, by its own name', async () => {
     const { agent } = await buildApp({ models: [Clock], controllers: [ClockController as new () => object] });

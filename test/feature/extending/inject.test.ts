@@ -27,7 +27,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { listen } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'tasks', timestamps: false })
@@ -237,7 +237,12 @@ class ToolController {
 
 describe('an injected parameter', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Task, Event],
+    // One: everything in a request shares a connection of each pool.
+    engine: { pool: { max: 1, acquire: 10_000 } },
+    bootstrap: { models: [Task], controllers: [TaskController, ToolController], logger },
+  }));
 
   const post = (path: string, body: object = {}) => site.agent.post(path).send(body);
   const stored = async (): Promise<readonly string[]> => [
@@ -246,12 +251,6 @@ describe('an injected parameter', () => {
   ];
 
   before(async () => {
-    site = await startTestApp({
-      models: [Task, Event],
-      // One: everything in a request shares a connection of each pool.
-      engine: { pool: { max: 1, acquire: 10_000 } },
-      bootstrap: { models: [Task], controllers: [TaskController, ToolController], logger },
-    });
     await site.engine.sequelize.query(DEFERRED);
   });
 
@@ -260,8 +259,6 @@ describe('an injected parameter', () => {
     committed.length = 0;
     await emptyTables(site, 'tasks', 'events');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('of an added route', () => {
     it('makes one transaction of all that the route does', async () => {

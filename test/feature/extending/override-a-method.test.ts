@@ -38,7 +38,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'songs', timestamps: false })
@@ -64,7 +64,7 @@ const FIRST = { id: 1, title: 'First', plays: '0' };
 
 describe('overriding a method', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Song, Label], bootstrap: { models: [Song], logger } }));
 
   /** An application with this controller in place of the generated one. */
   const serve = async (controller: abstract new () => object, user?: object) => {
@@ -81,17 +81,11 @@ describe('overriding a method', () => {
     return agent;
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Song, Label], bootstrap: { models: [Song], logger } });
-  });
-
   beforeEach(async () => {
     logger.clear();
     await emptyTables(site, 'songs', 'labels');
     await Song.create({ title: 'First' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('without decorators', () => {
     it('gets a parsed id, checked values and the context, and may call super', async () => {

@@ -10,7 +10,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { listen, requestHead } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'films', timestamps: false })
@@ -151,13 +151,12 @@ const NOT_FOUND_BY_APP = { by: 'the application' };
 
 describe('writing the answer yourself', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Film],
+    bootstrap: { logger, controllers: [FilmController] },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Film],
-      bootstrap: { logger, controllers: [FilmController] },
-    });
     // What half of all Express applications end with.
     site.app.use((request, response) => {
       seen.push(`not found ${request.path}`);
@@ -173,8 +172,6 @@ describe('writing the answer yourself', () => {
   afterEach(() => {
     expect(logger.text).to.not.contain('ERR_HTTP');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('does not go on to a "not found" handler of the application after an answer', async () => {
     for (const path of ['/films', '/films/x', '/films/now', '/films/text', '/films/null', '/films/after']) {

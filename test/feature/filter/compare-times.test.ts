@@ -5,7 +5,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   filterAllow: ['made', 'day', 'time', 'parts'] as never,
@@ -83,14 +83,11 @@ const cases = (texts: typeof RIGHT) =>
   Object.entries(texts).flatMap(([name, values]) => values.map((value) => [name, value] as const));
 
 describe('comparing times', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Event], bootstrap: { logger: new CapturedLog() } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Event], bootstrap: { logger: new CapturedLog() } });
     await Event.create({});
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** Each way to a filter by the attribute, and where the value stands in its parameter. */
   function filters(name: string, value: string) {

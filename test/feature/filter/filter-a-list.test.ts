@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const FILTERABLE = ['id', 'name', 'age', 'grade', 'born', 'note', 'tags'] as const;
 
@@ -92,18 +92,15 @@ const ROWS = [
 
 describe('filtering a list', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Person],
+    engine: { logging: sql.record },
+    bootstrap: { logger: new CapturedLog() },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Person],
-      engine: { logging: sql.record },
-      bootstrap: { logger: new CapturedLog() },
-    });
     await Person.bulkCreate([...ROWS, ...LITERALS.map((name) => ({ name, age: 1000, note: name }))]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const get = (parameters: Record<string, string>) => site.agent.get('/people').query(parameters);
 

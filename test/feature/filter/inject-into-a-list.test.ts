@@ -5,7 +5,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const LIST = { filterAllow: ['id', 'name'], sortAllow: ['id', 'name'] } as object;
 
@@ -58,21 +58,18 @@ const CORPUS = [
 
 describe('injecting SQL into a list', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [PagedTarget, WalkedTarget, HookedTarget],
+    engine: { logging: sql.record },
+    bootstrap: { logger: new CapturedLog() },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [PagedTarget, WalkedTarget, HookedTarget],
-      engine: { logging: sql.record },
-      bootstrap: { logger: new CapturedLog() },
-    });
     HookedTarget.addHook('beforeFind', () => {});
     for (const model of [PagedTarget, WalkedTarget, HookedTarget]) {
       await model.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }] as never[]);
     }
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 

@@ -28,7 +28,7 @@ import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { runInUnit } from '../../support/run-in-unit.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'],
@@ -109,20 +109,14 @@ function expectReplay(first: Response, second: Response): void {
 }
 
 describe('an Idempotency-Key', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Payment],
-      bootstrap: { models: [Payment], idempotency: IDEMPOTENCY },
-      minPool: 3,
-      engine: { dialectOptions: { lock_timeout: 1_000 } },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Payment],
+    bootstrap: { models: [Payment], idempotency: IDEMPOTENCY },
+    minPool: 3,
+    engine: { dialectOptions: { lock_timeout: 1_000 } },
+  }));
 
   beforeEach(() => emptyTables(site, 'payments', 'crud_idempotency'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   const create = (key = KEY, body: object = BODY): Test =>
     site.agent.post('/payments').set('idempotency-key', key).send(body);

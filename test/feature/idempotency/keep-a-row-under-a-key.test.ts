@@ -21,7 +21,7 @@ import { expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const UNANSWERED = {
   detail:
@@ -119,21 +119,15 @@ const isOneStatement = onPath({
 
 describe('a row that is kept under a key', () => {
   const log = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Letter, Stamp],
+    bootstrap: { models: [Letter, Stamp], idempotency },
+    engine: { logging: log.record, dialectOptions: { lock_timeout: 250 } },
+    minPool: 2,
+  }));
   const idempotency = { principal: () => 'ann' };
 
-  before(async () => {
-    site = await startTestApp({
-      models: [Letter, Stamp],
-      bootstrap: { models: [Letter, Stamp], idempotency },
-      engine: { logging: log.record, dialectOptions: { lock_timeout: 250 } },
-      minPool: 2,
-    });
-  });
-
   beforeEach(() => emptyTables(site, 'stamps', 'crud_idempotency'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   const post = (path: string, key: string, body: object, { agent }: Pick<BuiltApp, 'agent'> = site) =>
     agent.post(path).set('idempotency-key', key).send(body);

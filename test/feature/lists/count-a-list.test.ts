@@ -28,7 +28,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 const CAP = 5;
@@ -107,18 +107,15 @@ async function fill(): Promise<void> {
 
 describe('[R25] counting a list', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    bootstrap: { logger: new CapturedLog() },
+    engine: { logging: sql.record, models: [...MODELS, Chip], pool: { max: 1 } },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      bootstrap: { logger: new CapturedLog() },
-      engine: { logging: sql.record, models: [...MODELS, Chip], pool: { max: 1 } },
-    });
     await fill();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** What an answer says beside its items; the items by their numbers. */
   const ask = async (target: string, headers: Record<string, string> = {}) => {
@@ -397,18 +394,15 @@ class SandController extends crudController<Sand>(Sand) {
 }
 
 describe('counting a list in code of the user', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    bootstrap: { controllers: [StoneController, SandController], logger: new CapturedLog() },
+    engine: { models: [...MODELS, Chip] },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      bootstrap: { controllers: [StoneController, SandController], logger: new CapturedLog() },
-      engine: { models: [...MODELS, Chip] },
-    });
     await fill();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const rest = async (target: string) => {
     const { items: _items, ...others } = (await site.agent.get(target).expect(200)).body;

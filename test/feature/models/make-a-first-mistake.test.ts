@@ -28,7 +28,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'apples', timestamps: false })
@@ -95,17 +95,11 @@ class Own {
 }
 
 describe('a first mistake', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Apple, Pear],
+    bootstrap: { models: [Apple], controllers: [Apples, Own], logger, indexAdvice: false },
+  }));
   const logger = new CapturedLog();
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Apple, Pear],
-      bootstrap: { models: [Apple], controllers: [Apples, Own], logger, indexAdvice: false },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   beforeEach(() => {
     Apples.forgotten = 'none';

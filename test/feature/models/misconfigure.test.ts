@@ -28,7 +28,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** Options that TypeScript would refuse; JavaScript does not. */
 function wrong(options: object): CrudOptions {
@@ -121,7 +121,11 @@ const CRUD_OPTIONS =
   'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
 
 describe('misconfiguring', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Fine, Mistyped, Keyless, Pair, Shadow, Undecorated, Twice, Collision],
+    bootstrap: { models: [] },
+    engine: { createAll: false },
+  }));
 
   const problemsOf = async (options: BootstrapOptions): Promise<readonly string[]> => {
     const failure = await buildApp(options).then(
@@ -137,16 +141,9 @@ describe('misconfiguring', () => {
   };
 
   before(async () => {
-    site = await startTestApp({
-      models: [Fine, Mistyped, Keyless, Pair, Shadow, Undecorated, Twice, Collision],
-      bootstrap: { models: [] },
-      engine: { createAll: false },
-    });
     // Sequelize adds a primary key of its own where there is none.
     Keyless.removeAttribute('id');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('tells everything that is wrong at once', async () => {
     class One extends crudController(Fine) {}

@@ -6,7 +6,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type Keyset, Repository, type SortTerm } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const ROWS = 50_000;
 const SIZE = 20;
@@ -65,16 +65,15 @@ function nodesOf(plan: PlanNode): PlanNode[] {
 }
 
 describe('the plan of a page', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Event],
+    bootstrap: { logger: new CapturedLog() },
+    engine: { logging: record, logQueryParameters: true },
+  }));
   let statements: { sql: string; bind: readonly unknown[] }[] = [];
   const events = () => new Repository(Event);
 
   before(async () => {
-    site = await startTestApp({
-      models: [Event],
-      bootstrap: { logger: new CapturedLog() },
-      engine: { logging: record, logQueryParameters: true },
-    });
     // A third of all rows share a status, a fifth a rating or none, a twentieth a score, and a hundred rows a moment.
     await site.engine.sequelize.query(
       `INSERT INTO events SELECT n, (ARRAY['open', 'closed', 'void'])[1 + n % 3]::enum_events_status,
@@ -83,8 +82,6 @@ describe('the plan of a page', () => {
     );
     await site.engine.sequelize.query('VACUUM ANALYZE events');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** Sequelize appends the values to the statement when asked to. */
   function record(message: string): void {

@@ -9,7 +9,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { PACKAGE_ROOT } from '../../support/package-root.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'rings', timestamps: false })
@@ -34,12 +34,8 @@ function samplesOf(text: string): ReadonlyMap<string, number> {
 }
 
 describe('Measuring requests', () => {
-  let app: TestApp;
+  const app = serveTestApp(() => ({ models: [Ring], bootstrap: { routePrefix: '/api', metrics: true } }));
 
-  before(async () => {
-    app = await startTestApp({ models: [Ring], bootstrap: { routePrefix: '/api', metrics: true } });
-  });
-  after(() => app[Symbol.asyncDispose]());
   beforeEach(() => emptyTables(app, 'rings'));
 
   const read = async () => {

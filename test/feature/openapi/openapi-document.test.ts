@@ -43,7 +43,7 @@ import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { DESCRIBED_OPTIONS, DESCRIBED_TABLES, Maker } from '../../support/described-models.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ tags: ['Papers'] })
 @Table({ tableName: 'docs', timestamps: false })
@@ -87,12 +87,7 @@ class DocController extends crudController(Doc, { prefix: '/papers', endpoints: 
 }
 
 describe('the OpenAPI document', () => {
-  let app: TestApp;
-
-  before(async () => {
-    app = await startTestApp({ models: [...DESCRIBED_TABLES, Doc, Own], bootstrap: DESCRIBED_OPTIONS });
-  });
-  after(() => app[Symbol.asyncDispose]());
+  const app = serveTestApp(() => ({ models: [...DESCRIBED_TABLES, Doc, Own], bootstrap: DESCRIBED_OPTIONS }));
 
   it('is what /openapi.json answers', async () => {
     const answer = await app.agent.get('/openapi.json');

@@ -18,7 +18,7 @@ import {
 } from '../../support/described-models.js';
 import { allowedValue } from '../../support/schema-arbitrary.js';
 import { wholeOr } from '../../support/short.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const RUNS = { numRuns: wholeOr(20, 60) };
 /** What the description of 422 names because no schema can say it, and addresses that only the validator judges. */
@@ -42,14 +42,13 @@ const IDS: Readonly<Record<string, string>> = {
 const suite = process.env['CRUD_TEST_EXPRESS'] === '4' ? describe.skip : describe;
 
 suite('what the document allows', () => {
-  let app: TestApp;
+  const app = serveTestApp(() => ({
+    models: DESCRIBED_TABLES,
+    bootstrap: { ...DESCRIBED_OPTIONS, bodyLimit: '1mb' },
+  }));
   let contract: ApiContract;
 
   before(async () => {
-    app = await startTestApp({
-      models: DESCRIBED_TABLES,
-      bootstrap: { ...DESCRIBED_OPTIONS, bodyLimit: '1mb' },
-    });
     contract = new ApiContract(app.crud.openapi());
     await Maker.create({ id: IDS['Maker'], name: 'Bolt', secret: 'x' });
     await Gadget.create({ code: 'first' });
@@ -61,7 +60,6 @@ suite('what the document allows', () => {
     await Note.create({ name: 'one', text: 'one' });
     await Member.create({ name: 'Ann' });
   });
-  after(() => app[Symbol.asyncDispose]());
 
   for (const name of Object.keys(IDS)) {
     for (const kind of ['create', 'update'] as const) {

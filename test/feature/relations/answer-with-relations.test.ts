@@ -34,7 +34,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const SECRET = 'sEcReT';
 /** What Sequelize keeps in a record. */
@@ -260,7 +260,10 @@ const PET = { id: 1, ownerId: 1, extra: { a: 1 }, keeper: { who: OWNER } };
 
 describe('answering with relations', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Owner, Chip, Pet, Visit, Keeper],
+    bootstrap: { models: [Owner, Pet], logger },
+  }));
 
   const serve = async (schema: Class) => {
     class Pets extends crudController(Pet, { readSchema: schema }) {}
@@ -284,16 +287,10 @@ describe('answering with relations', () => {
   };
 
   before(async () => {
-    site = await startTestApp({
-      models: [Owner, Chip, Pet, Visit, Keeper],
-      bootstrap: { models: [Owner, Pet], logger },
-    });
     await Owner.create({ id: 1, name: 'Ann', photo: Buffer.from([1, 2]), passwordHash: SECRET });
     await Pet.create({ id: 1, ownerId: 1, extra: { a: 1 } });
     await Visit.create({ doctor: 5, petId: 1, price: '7', passwordHash: SECRET });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('in a read schema', () => {
     it('shows a relation through the schema of its own model', async () => {

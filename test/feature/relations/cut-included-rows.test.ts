@@ -7,7 +7,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 const HOSTS = 200;
@@ -69,14 +69,13 @@ interface Guests {
 describe('cutting included rows', () => {
   const sql = new SqlLog();
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Host, Stop, Guest] as unknown as ModelClass[],
+    bootstrap: { logger: log },
+    engine: { models: [Host, Stop, Guest], logging: sql.record },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Host, Stop, Guest] as unknown as ModelClass[],
-      bootstrap: { logger: log },
-      engine: { models: [Host, Stop, Guest], logging: sql.record },
-    });
     await site.engine.sequelize.query(`
       INSERT INTO hosts (id, floor, name)
         SELECT n, NULLIF(n % 4, 3), 'host ' || n FROM generate_series(1, ${HOSTS}) AS n;
@@ -86,8 +85,6 @@ describe('cutting included rows', () => {
         SELECT ${CROWDED}, NULLIF(g % 1000, 999) FROM generate_series(1, 100000) AS g;
       CREATE INDEX ON guests ("hostId", rank, id); ANALYZE guests;`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (path: string) => {
     log.clear();

@@ -26,7 +26,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
@@ -129,18 +129,15 @@ except({
   session: 'the combination overrides each list and read',
   records: 'the combination overrides each list and read',
 }).describe('[R17] including rows that code of the user guards', () => {
-  let site: TestApp;
+  serveTestApp(() => ({
+    models: [House, OpenHouse, Kennel, Pet] as unknown as ModelClass[],
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [House, OpenHouse, Kennel, Pet] as unknown as ModelClass[],
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
     await House.create({ id: 1, houseId: 1 });
     await Pet.create({ id: 1, houseId: 1 });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const build = (model: unknown, controller: Class) =>
     buildApp({

@@ -21,7 +21,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { TenantDatabase } from '../../support/tenant-database.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
@@ -187,14 +187,13 @@ const SERVED = [Shop, Person, Order] as unknown as ModelClass[];
 describe('[R15] including what a request may see', () => {
   const log = new CapturedLog();
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: SERVED,
+    bootstrap: { logger: log, scope: { tenant: rule('tenant', 'A') } },
+    engine: { models: [...SERVED, Item, Club, Membership, Diary, Writer] as never, logging: sql.record },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: SERVED,
-      bootstrap: { logger: log, scope: { tenant: rule('tenant', 'A') } },
-      engine: { models: [...SERVED, Item, Club, Membership, Diary, Writer] as never, logging: sql.record },
-    });
     await site.engine.sequelize.query(`
       INSERT INTO people VALUES (1, 'Ann', 100), (2, 'Bob', 200);
       INSERT INTO shops VALUES (1, 'Bread', 1, 2), (2, 'Fish', 2, 1), (3, 'Void', 99, NULL);
@@ -211,8 +210,6 @@ describe('[R15] including what a request may see', () => {
     asked.length = 0;
     log.clear();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (path: string, status = 200) => {
     const { status: found, body, text } = await site.agent.get(path);

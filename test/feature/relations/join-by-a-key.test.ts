@@ -16,7 +16,7 @@ import { ConfigError, Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parents', timestamps: false })
@@ -85,17 +85,11 @@ const TABLES = `
 const UNIQUE = 'CREATE UNIQUE INDEX ON parents (code)';
 
 describe('an association', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Parent, Child, Coded, Pair],
-      engine: { createAll: false },
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: [Parent, Child, Coded, Pair],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
 
   /** What is wrong, and what is logged. */
   async function start(models: readonly (typeof Model)[], ...statements: readonly string[]) {

@@ -7,7 +7,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'seats', timestamps: false })
@@ -57,16 +57,10 @@ const UUID = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
 
 describe('addressing a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Seat, Shelf, Star, File, Word, Level],
-      engine: { logging: sql.record },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: [Seat, Shelf, Star, File, Word, Level],
+    engine: { logging: sql.record },
+  }));
 
   const refuses = (path: string, ids: readonly string[], expected: string): void => {
     for (const id of ids) {

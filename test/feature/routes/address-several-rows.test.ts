@@ -10,7 +10,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A view, with all that writes a record by its key. */
 @Crud({
@@ -44,19 +44,16 @@ const SEVERAL_FOLIOS = { detail: 'There is more than one Folio with this id.' };
 const SEVERAL_SHEETS = { detail: 'There is more than one Sheet with this id.' };
 
 except(OF_MANY).describe('an id of two rows', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Folio, Sheet],
+    engine: { createAll: false },
+    bootstrap: { logger: new CapturedLog(), indexAdvice: false },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Folio, Sheet],
-      engine: { createAll: false },
-      bootstrap: { logger: new CapturedLog(), indexAdvice: false },
-    });
     await execute(TABLES);
     await buildApp({ models: [Folio, Sheet], logger: new CapturedLog(), indexAdvice: false });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   beforeEach(() =>
     execute(`TRUNCATE papers; TRUNCATE sheets CASCADE; INSERT INTO papers VALUES (7, 1), (7, 2), (8, 3);

@@ -14,7 +14,7 @@ import { buildApp } from '../../support/build-app.js';
 import { onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'reports', timestamps: false })
@@ -32,23 +32,17 @@ const REQUESTS: readonly (readonly [Operation, 'get' | 'post' | 'patch' | 'delet
 ];
 
 describe('choosing endpoints', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Report] }));
 
   const serve = (endpoints: Iterable<Operation>) => {
     class Reports extends crudController(Report, { endpoints }) {}
     return buildApp({ models: [Report], controllers: [Reports] });
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Report] });
-  });
-
   beforeEach(async () => {
     await emptyTables(site, 'reports');
     await Report.create({ title: 'First' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [operation] of REQUESTS) {
     it(`[H5] serves ${operation} and nothing else`, async () => {

@@ -5,7 +5,7 @@ import { Crud } from '../../../src/index.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'keys', timestamps: false })
@@ -17,13 +17,7 @@ class Key extends Model {
 
 describe('encoding a path', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Key], engine: { logging: sql.record } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({ models: [Key], engine: { logging: sql.record } }));
 
   for (const id of ['%ff', '%C3%28', '%ED%A0%80', '%', '%4', '%zz']) {
     for (const method of ['get', 'delete', 'options'] as const) {

@@ -8,7 +8,7 @@ import { type BootstrapOptions, Crud, crudController, type ModelClass } from '..
 import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/a', idType: 'string' })
 @Table({ tableName: 'shelves', timestamps: false })
@@ -112,7 +112,7 @@ const lastly: RequestHandler = (request, response) => {
 const EMPTY = { items: [], total: 0, page: 1, size: 20, pages: 0, has_next: false, has_prev: false };
 
 describe('finding a route', () => {
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Shelf, Box, Crate], bootstrap: { models: [] } }));
 
   const build = async (options: BootstrapOptions): Promise<BuiltApp['agent']> => {
     const { app, agent } = await buildApp(options);
@@ -121,11 +121,8 @@ describe('finding a route', () => {
   };
 
   before(async () => {
-    site = await startTestApp({ models: [Shelf, Box, Crate], bootstrap: { models: [] } });
     await Shelf.bulkCreate([{ id: 'B' }, { id: 'top' }]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('among resources whose prefixes begin alike', () => {
     it('finds the one declared first', async () => {
@@ -239,15 +236,9 @@ function manyModels(): ModelClass[] {
 }
 
 describe('finding a route of many models', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models }));
 
   const models = manyModels();
-
-  before(async () => {
-    site = await startTestApp({ models });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[I3] finds every model, and no other', async function () {
     this.timeout(60_000);

@@ -6,7 +6,7 @@ import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
@@ -43,18 +43,12 @@ class Sign extends NumberedRow {
 const ONE = { id: 1, name: 'one' };
 
 describe('mistyping a parameter', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Flag, Sign] });
-  });
+  const site = serveTestApp(() => ({ models: [Flag, Sign] }));
 
   beforeEach(async () => {
     await emptyTables(site, 'flags');
     await Flag.create({ name: 'one' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('where unknown ones are refused', () => {
     it('suggests the one that was meant', async () => {

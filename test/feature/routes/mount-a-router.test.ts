@@ -8,7 +8,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ prefix: '/somewhere-else', pageSize: { default: 2 } })
 @Table({ tableName: 'recipes', timestamps: false })
@@ -30,7 +30,7 @@ class Unattached extends Model {}
 const FIRST = { id: 1, title: 'Soup' };
 
 describe('mounting a router', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Recipe, Spice], bootstrap: { models: [] } }));
 
   const serve = (prepare: (app: Express) => void) => {
     const app = express();
@@ -40,16 +40,10 @@ describe('mounting a router', () => {
   const mounted = (path: string, options?: CrudRouterOptions<Recipe>) =>
     serve((app) => app.use(path, crudRouter(Recipe, options)));
 
-  before(async () => {
-    site = await startTestApp({ models: [Recipe, Spice], bootstrap: { models: [] } });
-  });
-
   beforeEach(async () => {
     await emptyTables(site, 'recipes', 'spices');
     await Recipe.create({ title: 'Soup' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('serves the five routes under the path it is mounted at', async () => {
     const agent = mounted('/recipes');

@@ -16,7 +16,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'gates', timestamps: false })
@@ -47,7 +47,7 @@ const throwMissing: RequestHandler = () => {
 };
 
 describe('what is mounted behind bootstrap', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Gate], bootstrap: { models: [] } }));
   const log = new CapturedLog();
   const build = () =>
     buildApp({
@@ -57,16 +57,10 @@ describe('what is mounted behind bootstrap', () => {
       logger: log,
     });
 
-  before(async () => {
-    site = await startTestApp({ models: [Gate], bootstrap: { models: [] } });
-  });
-
   beforeEach(async () => {
     await emptyTables(site, 'gates');
     log.clear();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('is answered as a problem when it throws, passes on or rejects with an error', async () => {
     const { app, agent } = await build();

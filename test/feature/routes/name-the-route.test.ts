@@ -8,7 +8,7 @@ import { Crud, crudController } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'projects', timestamps: false })
@@ -71,7 +71,7 @@ const REQUESTS = [
 ] as const;
 
 describe('the route that a request names', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Project], bootstrap: { models: [] } }));
   const seen: unknown[] = [];
 
   const watch: RequestHandler = (request: Request, response, next) => {
@@ -79,12 +79,6 @@ describe('the route that a request names', () => {
     response.once('close', () => seen.push(request.route?.path));
     next();
   };
-
-  before(async () => {
-    site = await startTestApp({ models: [Project], bootstrap: { models: [] } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const fastPath of [true, false]) {
     it(`is the one that has answered, also when it was not the last to match: fastPath ${fastPath}`, async () => {

@@ -9,7 +9,7 @@ import { Note, Remark } from '../../models/notes.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { listen } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class NoteController extends crudController(Note, { subresources: ['remarks'] }) {
   @Get('/stats')
@@ -57,7 +57,7 @@ const PATHS: readonly (readonly [
 ];
 
 describe("the application's settings", () => {
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Note, Remark], bootstrap: { models: [] } }));
 
   /** Everything that can be mounted, on an application with these settings. */
   async function serve(settings: readonly string[], prepare: (app: Express) => void = () => {}) {
@@ -85,11 +85,8 @@ describe("the application's settings", () => {
   const slashed = (path: string) => path.replace(/(?=\?|$)/, '/');
 
   before(async () => {
-    site = await startTestApp({ models: [Note, Remark], bootstrap: { models: [] } });
     await Note.create({ title: 'one' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [settings, isCased, isStrict] of [
     [[], false, false],

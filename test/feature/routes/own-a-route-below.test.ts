@@ -5,7 +5,7 @@ import { type BootstrapOptions, type Class, ConfigError, crudController } from '
 import { Note, Remark } from '../../models/notes.js';
 import { buildApp } from '../../support/build-app.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** What a method answers with. */
 const by = (own: string) => ({ own });
@@ -86,14 +86,11 @@ class RestController {
 }
 
 describe('an own controller below a resource', () => {
-  let site: TestApp;
+  serveTestApp(() => ({ models: [Note, Remark], bootstrap: { models: [] } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Note, Remark], bootstrap: { models: [] } });
     await Note.create({ title: 'one' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const orders: readonly (readonly Class[])[] = [
     [StatsController, NoteController, RestController],

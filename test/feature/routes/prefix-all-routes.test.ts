@@ -7,7 +7,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'blog_posts', timestamps: false })
@@ -32,18 +32,12 @@ class StatusController {
 }
 
 describe('prefixing all routes', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [BlogPost],
-      bootstrap: { routePrefix: '/api/v1', controllers: [PostController, StatusController] },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [BlogPost],
+    bootstrap: { routePrefix: '/api/v1', controllers: [PostController, StatusController] },
+  }));
 
   beforeEach(() => emptyTables(site, 'blog_posts'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('serves generated, added and hand-written routes under the prefix', async () => {
     const created = await site.agent.post('/api/v1/blog-posts').send({ title: 'Hello' });

@@ -7,7 +7,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'members', underscored: true })
@@ -47,10 +47,9 @@ const CREATED = new Date('2026-01-31T08:00:00.123Z');
 
 describe('reading a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Member], engine: { logging: sql.record } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Member], engine: { logging: sql.record } });
     await Member.bulkCreate([
       {
         firstName: 'Ada',
@@ -65,8 +64,6 @@ describe('reading a record', () => {
       bind: [CREATED],
     });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('gives every attribute that is not hidden, through getters, virtual attributes and transforms', async () => {
     expectJson(await site.agent.get('/members/1'), 200, {

@@ -5,7 +5,7 @@ import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript
 import supertest from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list', 'read', 'create', 'replace'] })
 @Table({ tableName: 'barges', timestamps: false })
@@ -18,13 +18,9 @@ class Barge extends Model {
 const PREFIX = 'X-Forwarded-Prefix';
 
 describe('behind a proxy that takes off a prefix', () => {
-  let site: TestApp;
-  before(async () => {
-    site = await startTestApp({ models: [Barge], bootstrap: { landing: true } });
-  });
+  const site = serveTestApp(() => ({ models: [Barge], bootstrap: { landing: true } }));
   beforeEach(() => emptyTables(site, 'barges'));
   afterEach(() => site.app.set('trust proxy', false));
-  after(() => site[Symbol.asyncDispose]());
 
   /** Where a new record is, by an answer to a request with this header. */
   async function placeOf(prefix: string): Promise<string | undefined> {

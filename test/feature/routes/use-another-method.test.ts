@@ -7,7 +7,7 @@ import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { exchange, listen, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'birds', timestamps: false })
@@ -38,18 +38,15 @@ const ITEM = 'GET, HEAD, PATCH, DELETE, OPTIONS';
 
 describe('using another method', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Bird, Nest, Egg],
+    engine: { logging: sql.record },
+    bootstrap: { controllers: [EggController] },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Bird, Nest, Egg],
-      engine: { logging: sql.record },
-      bootstrap: { controllers: [EggController] },
-    });
     await Bird.create({ name: 'wren' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('HEAD', () => {
     for (const path of ['/birds', '/birds/1', '/birds/99', '/birds/x', '/birds?size=0']) {

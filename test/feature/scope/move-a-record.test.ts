@@ -18,7 +18,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class Kept extends NumberedRow {}
 
@@ -209,22 +209,18 @@ class LinkController extends crudController(Link) {
 }
 
 describe('a record that code moves', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Folder, Note, Link],
+    bootstrap: {
+      controllers: [NoteController, PlainController, LinkController],
+      scope: { tenant: (request) => Number(request.get('tenant') ?? 1) },
+      logger: new CapturedLog(),
+      indexAdvice: false,
+    },
+    minPool: 2,
+  }));
 
   const query = (text: string) => site.engine.sequelize.query(text);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Folder, Note, Link],
-      bootstrap: {
-        controllers: [NoteController, PlainController, LinkController],
-        scope: { tenant: (request) => Number(request.get('tenant') ?? 1) },
-        logger: new CapturedLog(),
-        indexAdvice: false,
-      },
-      minPool: 2,
-    });
-  });
 
   beforeEach(async () => {
     await query(`
@@ -233,8 +229,6 @@ describe('a record that code moves', () => {
       INSERT INTO notes (tenant, text, "folderId") VALUES (1, 'a', 1), (1, 'b', 1), (2, 'theirs', 2);
       INSERT INTO links ("folderId") VALUES (1)`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   async function stored(): Promise<unknown> {
     const [notes] = await query('SELECT id, tenant, text, "folderId" AS folder FROM notes ORDER BY id');

@@ -25,7 +25,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const OPTIONS = { filterAllow: ['id', 'owner', 'rank'], sortAllow: ['id', 'owner', 'rank'] } as const;
 
@@ -163,20 +163,17 @@ const ROWS = [
 
 describe('a list of which the server shows a part', () => {
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    engine: { models: [...MODELS, Leaf, Twig] },
+    bootstrap: { controllers: [NoteController, MemoController], logger: log },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      engine: { models: [...MODELS, Leaf, Twig] },
-      bootstrap: { controllers: [NoteController, MemoController], logger: log },
-    });
     for (const model of MODELS) await model.bulkCreate(ROWS);
     await Leaf.bulkCreate([1, 1, 1, 2, 2, 5].map((treeId) => ({ treeId })));
     await Twig.bulkCreate([1, 1, 1, 2, 2, 5].map((forestId) => ({ forestId })));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   async function list(path: string, query: Record<string, string> = {}) {
     const { status, body } = await site.agent.get(path).query(query);

@@ -11,7 +11,7 @@ import { AllowNull, Column, DataType, Table } from 'sequelize-typescript';
 import { bootstrap, Crud, requestClasses, serve } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { requestHead } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'piers', timestamps: false })
@@ -65,25 +65,22 @@ const REQUESTS: readonly (readonly [line: string, headers?: Record<string, strin
 ];
 
 describe('a server of your own', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Pier],
+    prepare(app) {
+      for (const step of ['first', 'second']) {
+        app.use((_request, response, next) => {
+          response.append('X-Steps', step);
+          next();
+        });
+      }
+    },
+  }));
   const servers: Server[] = [];
 
   before(async () => {
-    site = await startTestApp({
-      models: [Pier],
-      prepare(app) {
-        for (const step of ['first', 'second']) {
-          app.use((_request, response, next) => {
-            response.append('X-Steps', step);
-            next();
-          });
-        }
-      },
-    });
     await Pier.create({ name: 'Brighton' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   afterEach(async () => {
     for (const server of servers.splice(0)) {

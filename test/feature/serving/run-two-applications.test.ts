@@ -31,7 +31,7 @@ import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
@@ -105,12 +105,11 @@ class ExtrasController {
 describe('running two applications', () => {
   const strictLog = new CapturedLog();
   const looseLog = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Room, Guest] }));
   let strict: BuiltApp;
   let loose: BuiltApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Room, Guest] });
     // Both at once, so that nothing that one does on its way is over before the other begins.
     [strict, loose] = await Promise.all([
       buildApp({
@@ -137,8 +136,6 @@ describe('running two applications', () => {
     await emptyTables(site, 'rooms', 'guests');
     await Room.create({ name: 'One' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('serves the generated routes where there is no subclass', async () => {
     expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'One' });

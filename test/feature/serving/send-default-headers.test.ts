@@ -9,7 +9,7 @@ import { Crud, crudController, EXPOSED_HEADERS } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { onPath } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false, version: true })
@@ -80,17 +80,14 @@ class DepotController {
 }
 
 describe('the headers of answers', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Parcel],
+    bootstrap: { controllers: [ParcelController, DepotController] },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Parcel],
-      bootstrap: { controllers: [ParcelController, DepotController] },
-    });
     await Parcel.create({ text: 'a' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [method, path, status] of [
     ['get', '/parcels', 200],

@@ -10,7 +10,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create'],
@@ -68,23 +68,17 @@ function attributes(html: string, name: string): readonly string[] {
 }
 
 describe('the landing page', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Ring, Root],
+    bootstrap: {
+      models: [Ring],
+      controllers: [StatusController],
+      docs: { title: TITLE, version: '2.0.0', description: 'All of it.' },
+      landing: true,
+    },
+  }));
   const build = (options: BootstrapOptions, prepare?: (app: Express) => void) =>
     buildApp({ models: [Ring], landing: true, ...options }, prepare);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Ring, Root],
-      bootstrap: {
-        models: [Ring],
-        controllers: [StatusController],
-        docs: { title: TITLE, version: '2.0.0', description: 'All of it.' },
-        landing: true,
-      },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('tells clients in JSON what is mounted, and where', async () => {
     const { body, status, headers } = await site.agent.get('/');

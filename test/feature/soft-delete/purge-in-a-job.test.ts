@@ -5,7 +5,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import { Crud, type CrudContext, crudController, Repository, unitOfWork } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list'] })
 @Table({ tableName: 'mails', paranoid: true, updatedAt: false, createdAt: false })
@@ -25,13 +25,9 @@ class Mail extends Model {
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));
 
 describe('a purge of old rows', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Mail], minPool: 3 }));
   const mails = new Repository(Mail);
   const left = async () => (await mails.list({ deleted: 'with' })).map(({ id }) => id);
-
-  before(async () => {
-    site = await startTestApp({ models: [Mail], minPool: 3 });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'mails');
@@ -43,8 +39,6 @@ describe('a purge of old rows', () => {
     for (const name of ['beforeBulkDestroy', 'beforeDestroy', 'afterDestroy'] as const)
       Mail.removeHook(name, 'own');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[S17] takes those that were deleted before the moment, by key, until there are none', async () => {
     expect(await mails.purge({ before: day(5), limit: 2 })).to.equal(2);

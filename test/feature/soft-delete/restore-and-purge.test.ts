@@ -13,7 +13,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'],
@@ -36,11 +36,7 @@ const MISSING = { detail: 'There is no File with this id.' };
 const ALIVE = { detail: 'This File is not deleted.' };
 
 describe('soft-deleted records', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [File, PlainFile], bootstrap: { models: [File] }, minPool: 2 });
-  });
+  const site = serveTestApp(() => ({ models: [File, PlainFile], bootstrap: { models: [File] }, minPool: 2 }));
 
   beforeEach(async () => {
     await emptyTables(site, 'files');
@@ -53,8 +49,6 @@ describe('soft-deleted records', () => {
   });
 
   afterEach(() => File.removeHook('beforeRestore', 'refuse'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[S1 S5 S13] come back as they were, in a new state', async () => {
     const before = await File.findByPk(2, { paranoid: false });

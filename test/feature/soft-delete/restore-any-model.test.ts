@@ -21,7 +21,7 @@ import { except, onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const ENDPOINTS = ['list', 'read', 'update', 'delete', 'restore', 'purge'] as const;
 
@@ -74,17 +74,13 @@ const HOOKS = ['beforeRestore', 'beforeDestroy', 'afterDestroy', 'beforeBulkDest
 
 describe('a restore and a purge', () => {
   const log = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    engine: { logging: log.record },
+    models: [Plot, Tree, Gate],
+    bootstrap: { models: [Plot, Gate] },
+    minPool: 2,
+  }));
   const ofPlot = (id: number) => Plot.findByPk(id, { paranoid: false });
-
-  before(async () => {
-    site = await startTestApp({
-      engine: { logging: log.record },
-      models: [Plot, Tree, Gate],
-      bootstrap: { models: [Plot, Gate] },
-      minPool: 2,
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'trees', 'plots', 'gates');
@@ -99,8 +95,6 @@ describe('a restore and a purge', () => {
   afterEach(() => {
     for (const name of HOOKS) Plot.removeHook(name, 'own');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[S13] write the same columns on every path, whatever they are called', async () => {
     const restored: Record<string, unknown>[] = [];

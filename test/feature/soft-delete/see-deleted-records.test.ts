@@ -18,7 +18,7 @@ import { buildApp } from '../../support/build-app.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 let asked: string[] = [];
 
@@ -91,15 +91,11 @@ function expectFault({ status, body }: Response, fault: object): void {
 const titles = (response: Response) => response.body.items.map(({ title }: Paper) => title);
 
 describe('soft-deleted records of a list and a read', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Shelf, Paper, Line, Odd], minPool: 2 }));
   const get = (path: string, clerk = true) => {
     const request = site.agent.get(path);
     return clerk ? request.set('x-clerk', 'yes') : request;
   };
-
-  before(async () => {
-    site = await startTestApp({ models: [Shelf, Paper, Line, Odd], minPool: 2 });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'shelves', 'papers', 'lines', 'odds');
@@ -118,8 +114,6 @@ describe('soft-deleted records of a list and a read', () => {
   });
 
   afterEach(() => Paper.removeHook('beforeFind', 'idle'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** With our SQL, and then through Sequelize. */
   async function onBothPaths(test: () => Promise<void>): Promise<void> {

@@ -13,7 +13,7 @@ import { except, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'authors', timestamps: false })
@@ -119,16 +119,12 @@ function stateOf({ headers }: Response): string | undefined {
 
 describe('the tags of records', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Author, Note, Lock, Ledger, Mark, Call],
-      bootstrap: { cursorSecret: 'a secret of the tests alone, 32 long' },
-      engine: { logging: sql.record },
-      minPool: 2,
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Author, Note, Lock, Ledger, Mark, Call],
+    bootstrap: { cursorSecret: 'a secret of the tests alone, 32 long' },
+    engine: { logging: sql.record },
+    minPool: 2,
+  }));
 
   beforeEach(async () => {
     ending = '';
@@ -136,8 +132,6 @@ describe('the tags of records', () => {
     await Author.create({ name: 'Ann' });
     await Note.create({ tenant: 1, text: 'one', authorId: 1 });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[T1 T4 T15] counts the changes of a row with a version', async () => {
     const created = await site.agent.post('/notes').send({ text: 'two' });

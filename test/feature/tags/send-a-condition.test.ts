@@ -15,7 +15,7 @@ import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   dependencies: [
@@ -58,18 +58,16 @@ const REFUSED = {
 
 describe('sending If-Match to a resource without entity tags', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Flag], bootstrap: { models: [] }, engine: { logging: sql.record } });
-  });
+  const site = serveTestApp(() => ({
+    models: [Flag],
+    bootstrap: { models: [] },
+    engine: { logging: sql.record },
+  }));
 
   beforeEach(async () => {
     await emptyTables(site, 'flags');
     await Flag.create({ name: 'red' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [what, controllers] of [
     ['generated routes', []],

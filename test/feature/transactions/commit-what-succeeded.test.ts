@@ -24,7 +24,7 @@ import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
@@ -254,23 +254,17 @@ for (const [whose, start] of [
 
 describe('a write in which an error was caught', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Memo],
-      bootstrap: { controllers: [MemoController], logger },
-      engine: { pool: { max: 1 } },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Memo],
+    bootstrap: { controllers: [MemoController], logger },
+    engine: { pool: { max: 1 } },
+  }));
 
   beforeEach(async () => {
     committed.length = 0;
     logger.clear();
     await emptyTables(site, 'memos');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const expectRolledBack = async (path: string, body: object = {}) => {
     expectProblem(await site.agent.post(path).send(body), 500, { detail: 'Internal Server Error' });

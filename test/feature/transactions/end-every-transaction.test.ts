@@ -22,7 +22,7 @@ import { poolStates } from '../../support/connections.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { onEnd } from '../../support/on-end.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 function refuse(): never {
   throw new Error('This cannot be read.');
@@ -108,7 +108,18 @@ class DraftController extends crudController(Draft) {
 
 describe('a transaction in which something is thrown', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Draft],
+    bootstrap: { controllers: [DraftController], logger },
+    // A connection that is not given back is missed soon.
+    engine: { pool: { max: 1, acquire: 1_000 } },
+    prepare: (app) =>
+      app.use(
+        onEnd(() => {
+          inUse = poolStates(site.engine).reduce((sum, { using }) => sum + using, 0);
+        }),
+      ),
+  }));
   /** Connections in use when an answer was written. */
   let inUse: number | undefined;
 
@@ -117,27 +128,10 @@ describe('a transaction in which something is thrown', () => {
     expect((await site.agent.post('/drafts').send({ text: 'next' })).status).to.equal(201);
   };
 
-  before(async () => {
-    site = await startTestApp({
-      models: [Draft],
-      bootstrap: { controllers: [DraftController], logger },
-      // A connection that is not given back is missed soon.
-      engine: { pool: { max: 1, acquire: 1_000 } },
-      prepare: (app) =>
-        app.use(
-          onEnd(() => {
-            inUse = poolStates(site.engine).reduce((sum, { using }) => sum + using, 0);
-          }),
-        ),
-    });
-  });
-
   beforeEach(async () => {
     logger.clear();
     await emptyTables(site, 'drafts');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [what, make] of Object.entries(THROWN)) {
     it(`[E2] ends in a request after ${what}`, async () => {

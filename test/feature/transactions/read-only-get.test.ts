@@ -24,7 +24,7 @@ import { except, onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { IS_POOLED } from '../../support/pooler.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
@@ -199,16 +199,13 @@ describe('a GET', () => {
 });
 
 describe('a GET whose hooks read', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Room], engine: { pool: { max: 1, acquire: 3_000 } } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Room], engine: { pool: { max: 1, acquire: 3_000 } } });
     await Room.create({ name: 'A' });
   });
 
   afterEach(() => Room.removeHook('beforeFind', 'read'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('needs one connection for all of it, SQL of any kind included', async () => {
     let reads = 0;

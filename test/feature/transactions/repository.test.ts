@@ -31,7 +31,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { meetingOf } from '../../support/meeting.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** What the validator of a town was asked. */
 const validated: number[] = [];
@@ -94,18 +94,14 @@ describe('a repository', () => {
   const towns = new Repository(Town);
   const streets = new Repository(Street);
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Town, Street, Park],
+    bootstrap: { models: [Town, Street] },
+    engine: { logging: sql.record },
+    minPool: 2,
+  }));
 
   const namesOf = (records: readonly { readonly name: string }[]) => records.map(({ name }) => name);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Town, Street, Park],
-      bootstrap: { models: [Town, Street] },
-      engine: { logging: sql.record },
-      minPool: 2,
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'streets', 'towns', 'parks');
@@ -116,8 +112,6 @@ describe('a repository', () => {
     ]);
     await Street.create({ name: 'Quai', townId: 1 });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('finding one row', () => {
     it('gets it by its primary key', async () => {

@@ -21,7 +21,7 @@ import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { meetingOf } from '../../support/meeting.js';
 import { startPostgres } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'entries', timestamps: false })
 class Entry extends NumberedRow {
@@ -41,7 +41,12 @@ const ORPHAN = { name: 'orphan', parent: 999 };
 
 describe('a unit of work', () => {
   const entries = new Repository(Entry);
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Entry],
+    bootstrap: { models: [] },
+    minPool: 2,
+    engine: { dialectOptions: { options: '-c deadlock_timeout=20ms' } },
+  }));
 
   const names = async () => {
     const rows = await site.engine.sequelize.query<{ name: string }>(
@@ -66,18 +71,10 @@ describe('a unit of work', () => {
     site.engine.sequelize.query(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`);
 
   before(async () => {
-    site = await startTestApp({
-      models: [Entry],
-      bootstrap: { models: [] },
-      minPool: 2,
-      engine: { dialectOptions: { options: '-c deadlock_timeout=20ms' } },
-    });
     await site.engine.sequelize.query(DEFERRED);
   });
 
   beforeEach(() => emptyTables(site, 'entries'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('commits when the work returns, and gives what it returned', async () => {
     const result = await unitOfWork(async (uow) => {
@@ -532,14 +529,11 @@ describe('a unit of work', () => {
 });
 
 describe('a read session', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Entry], bootstrap: { models: [] }, minPool: 2 }));
 
   before(async () => {
-    site = await startTestApp({ models: [Entry], bootstrap: { models: [] }, minPool: 2 });
     await Entry.create({ name: 'one' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
     'of a model': () => Entry.create({ name: 'two' }),

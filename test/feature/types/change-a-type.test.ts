@@ -6,7 +6,7 @@ import { Crud } from '../../../src/index.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const OPTIONS = {
   prefix: '/kinds',
@@ -56,17 +56,11 @@ class Counted extends Model {
 }
 
 except(OF_MANY).describe('a type that is changed', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: [...CHANGES.map(([, , model]) => model), Counted],
-      engine: { createAll: false },
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: [...CHANGES.map(([, , model]) => model), Counted],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 

@@ -6,7 +6,7 @@ import { ConfigError, Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** Each attribute is another one than its column. */
 @Crud({ filterAllow: ['flag', 'word', 'big', 'token', 'mood'] })
@@ -97,18 +97,15 @@ const TOLD = [
 ];
 
 describe('a column of another type', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Odd, Even],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Odd, Even],
-      engine: { createAll: false },
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
     await execute(TABLES);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 

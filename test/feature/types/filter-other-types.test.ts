@@ -6,7 +6,7 @@ import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript
 import { ConfigError, Crud, type ModelClass } from '../../../src/index.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const EQUAL = ['==', '!=', '=in=', '=out='];
 const COMPARED = [...EQUAL, '=gt=', '=le='];
@@ -56,18 +56,12 @@ const PAIR_MODELS = PAIRS.map(([name, type]) => modelOf(name, type));
 const UNORDERED = modelOf('unordered', DataType.TEXT);
 
 describe('a filter or an order of a column of another type', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [UNORDERED, ...PAIR_MODELS],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
   const execute = (sql: string) => site.engine.sequelize.query(sql);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [UNORDERED, ...PAIR_MODELS],
-      engine: { createAll: false },
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('has the operators of its own type, in one way on both paths', async () => {
     for (const [name, , column, stored] of PAIRS)

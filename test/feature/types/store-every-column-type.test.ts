@@ -7,7 +7,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'samples', timestamps: false })
@@ -209,7 +209,7 @@ const STORED_BY_SQL: readonly (readonly [attribute: Name, sql: string, answered:
 ];
 
 describe('storing every column type', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Sample] }));
 
   const stored = async (attribute: Name): Promise<unknown> => {
     const [row] = await site.engine.sequelize.query<{ text: string }>(
@@ -219,13 +219,7 @@ describe('storing every column type', () => {
     return row?.text;
   };
 
-  before(async () => {
-    site = await startTestApp({ models: [Sample] });
-  });
-
   beforeEach(() => emptyTables(site, 'samples'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[B11] gives null for every type that has no value', async () => {
     expectJson(await site.agent.post('/samples').send({}), 201, EMPTY);

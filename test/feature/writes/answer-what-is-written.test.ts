@@ -7,7 +7,7 @@ import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class Numbered extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
@@ -63,24 +63,18 @@ const SCOPED = ['counted', 'hooked', 'called', 'plain', 'sighted'];
 const MODELS = [Ruled, Counted, Hooked, Sighted, Called, Plain];
 
 describe('a change and its answer', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    bootstrap: { controllers: [CalledController] },
+    // One changes what the other ones are about to write.
+    minPool: 6,
+  }));
   const query = (text: string) => site.engine.sequelize.query(text);
-
-  before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      bootstrap: { controllers: [CalledController] },
-      // One changes what the other ones are about to write.
-      minPool: 6,
-    });
-  });
 
   beforeEach(async () => {
     for (const { tableName } of MODELS)
       await query(`TRUNCATE ${tableName} RESTART IDENTITY; INSERT INTO ${tableName} DEFAULT VALUES`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** What is answered to a request that waits for another transaction, which commits then. */
   async function behind(text: string, send: () => PromiseLike<Response>): Promise<Response> {

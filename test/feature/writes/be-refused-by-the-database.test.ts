@@ -18,7 +18,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'authors', underscored: true, timestamps: false })
@@ -133,7 +133,7 @@ const NOT_ACCEPTED = { detail: 'The database does not accept these values.' };
 
 describe('being refused by the database', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Author, Volume, Loan, Fault, Ticket], bootstrap: { logger } }));
 
   const createAuthor = (values: object) => site.agent.post('/authors').send(values);
   const createVolume = (values: object) =>
@@ -141,7 +141,6 @@ describe('being refused by the database', () => {
   const changeVolume = (values: object) => site.agent.patch('/volumes/1').send(values);
 
   before(async () => {
-    site = await startTestApp({ models: [Author, Volume, Loan, Fault, Ticket], bootstrap: { logger } });
     await site.engine.sequelize.query(SCHEMA);
   });
 
@@ -153,8 +152,6 @@ describe('being refused by the database', () => {
     await Volume.create({ authorCode: 'mary', number: 1, title: 'One', firstPage: 1, lastPage: 9 });
     await Volume.create({ authorCode: 'mary', number: 2 });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('for a unique value', () => {
     const issue = {

@@ -7,7 +7,7 @@ import type supertest from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { type Dice, dice } from '../../support/dice.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({
   prefix: '/leaves',
@@ -339,12 +339,10 @@ class Client {
 
 except(OF_MANY).describe(`Clients side by side (seed ${SEED}, ${STEPS} steps)`, function () {
   this.timeout(STEPS * 2_000);
-  let app: TestApp;
-
-  before(async () => {
-    app = await startTestApp({ models: [Leaf], bootstrap: { idempotency: { principal: () => 'all' } } });
-  });
-  after(() => app[Symbol.asyncDispose]());
+  const app = serveTestApp(() => ({
+    models: [Leaf],
+    bootstrap: { idempotency: { principal: () => 'all' } },
+  }));
 
   it('are answered as a model in memory says', async () => {
     const shared = await app.agent

@@ -9,7 +9,7 @@ import { Crud } from '../../../src/index.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'books', underscored: true, version: true, paranoid: true })
@@ -55,15 +55,14 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 describe('creating a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Book, Loan],
+    engine: { logging: sql.record, pool: { max: 1 } },
+  }));
 
   const rows = (statement: string) => site.engine.sequelize.query(statement, { type: QueryTypes.SELECT });
 
   before(async () => {
-    site = await startTestApp({
-      models: [Book, Loan],
-      engine: { logging: sql.record, pool: { max: 1 } },
-    });
     await site.engine.sequelize.query(`
       CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN NEW.stamp = 'stamped'; RETURN NEW; END $$;
@@ -72,8 +71,6 @@ describe('creating a record', () => {
   });
 
   beforeEach(() => emptyTables(site, 'books', 'loans'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('stores the row and answers with it, 201, and its address', async () => {
     const response = await site.agent

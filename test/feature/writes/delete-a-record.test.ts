@@ -9,7 +9,7 @@ import { onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
@@ -30,24 +30,18 @@ class Letter extends NumberedRow {
 
 describe('deleting a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Ticket, Letter],
+    engine: { logging: sql.record, pool: { max: 1 } },
+  }));
 
   const rows = (statement: string) => site.engine.sequelize.query(statement, { type: QueryTypes.SELECT });
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Ticket, Letter],
-      engine: { logging: sql.record, pool: { max: 1 } },
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'tickets', 'letters');
     await Ticket.bulkCreate([{ seat: 'A1' }, { seat: 'A2' }]);
     await Letter.bulkCreate([{ subject: 'Hello' }, { subject: 'Bye' }]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('of a model that deletes for good', () => {
     it('answers 204 without a body and removes the row', async () => {

@@ -8,7 +8,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Row extends NumberedRow {
   @Column(DataType.TEXT)
@@ -99,18 +99,17 @@ const MODELS = [Plain, Swapped, Dollars, Marked, Scoped, Soft, Counted, Triggere
 
 describe('an update on the general path', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    engine: { logging: sql.record },
+    bootstrap: { fastPath: false },
+    // One deletes what the other one is about to write.
+    minPool: 2,
+  }));
 
   const query = (text: string) => site.engine.sequelize.query(text);
 
   before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      engine: { logging: sql.record },
-      bootstrap: { fastPath: false },
-      // One deletes what the other one is about to write.
-      minPool: 2,
-    });
     await query('ALTER TABLE cascading ADD UNIQUE (code)');
     await query(
       'ALTER TABLE cascading ADD FOREIGN KEY (parent) REFERENCES cascading (code) ON UPDATE CASCADE',
@@ -122,8 +121,6 @@ describe('an update on the general path', () => {
     for (const { tableName } of MODELS) await query(`INSERT INTO ${tableName} (name) VALUES ('shown')`);
     await query('UPDATE counted SET version = 0');
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** The record that a change gives, that a query finds afterwards, and what was sent for the change. */
   async function change(path: string, body: object, status = 200) {

@@ -7,7 +7,7 @@ import { Crud, type CrudContext, crudController, Repository, type UpdateValues }
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
 
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete'] as const;
 
@@ -298,11 +298,10 @@ class Many extends Named {}
 class SoftMany extends Named {}
 
 except(OF_MANY).describe('rows that the database leaves out', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Many, SoftMany] }));
   const query = (text: string) => site.engine.sequelize.query(text);
 
   before(async () => {
-    site = await startTestApp({ models: [Many, SoftMany] });
     await query(`
       CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
         IF TG_OP = 'DELETE' THEN
@@ -319,8 +318,6 @@ except(OF_MANY).describe('rows that the database leaves out', () => {
       await query(`INSERT INTO ${table} (name) VALUES ('first'), ('stays')`);
     }
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const [path, table, verb] of [
     ['/many', 'many', 'delete'],

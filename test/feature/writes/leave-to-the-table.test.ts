@@ -8,7 +8,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const UUID = /^[0-9a-f]{8}-/;
 const ALL = ['list', 'read', 'create', 'update', 'replace', 'createMany', 'updateMany'] as const;
@@ -115,19 +115,16 @@ const MADE = {
 const NULLS = { token: null, rank: null, open: null, data: null, note: null };
 
 except(OF_MANY).describe('what a table makes', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [...models, Formed, Put],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
   const models = [Job, Task, Token, Numbered];
 
   before(async () => {
-    site = await startTestApp({
-      models: [...models, Formed, Put],
-      engine: { createAll: false },
-      bootstrap: { models: [], logger: new CapturedLog() },
-    });
     await execute(TABLES);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   beforeEach(() => execute('TRUNCATE jobs, tokens, numbers RESTART IDENTITY'));
 

@@ -27,7 +27,7 @@ import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const tenantOf = (request: { get(name: string): string | undefined }) => Number(request.get('x-tenant') ?? 1);
 
@@ -124,17 +124,13 @@ const GONE = { detail: 'There is no such Item that If-Match could be about, and 
 
 describe('a PUT of a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Shelf, Item, Plain, Marked, Numbered],
+    bootstrap: { models: [Shelf, Item, Plain, Marked] },
+    engine: { logging: sql.record },
+    minPool: 2,
+  }));
   const put = (code: string, body: object = { name: code }) => site.agent.put(`/items/${code}`).send(body);
-
-  before(async () => {
-    site = await startTestApp({
-      models: [Shelf, Item, Plain, Marked, Numbered],
-      bootstrap: { models: [Shelf, Item, Plain, Marked] },
-      engine: { logging: sql.record },
-      minPool: 2,
-    });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'items', 'shelves', 'plain_items', 'marked_items');
@@ -143,8 +139,6 @@ describe('a PUT of a record', () => {
       { id: 2, tenant: 2 },
     ]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[M16] creates one that is not there, and says where', async () => {
     const created = await put('a 1', { name: 'one', shelfId: 1 });

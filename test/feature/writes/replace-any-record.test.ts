@@ -7,7 +7,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const ENDPOINTS = ['read', 'create', 'replace'] as const;
 const isStaff = (request: { get(name: string): string | undefined }) => request.get('x-staff') !== undefined;
@@ -122,10 +122,9 @@ class Short extends Model {
 const TABLES = ['seats', 'accounts', 'traced', 'parted', 'shared', 'profiles', 'made_accounts'];
 
 describe('a PUT of any record', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Account, Traced, Parted, Shared, Profile, Seat], minPool: 2 }));
 
   before(async () => {
-    site = await startTestApp({ models: [Account, Traced, Parted, Shared, Profile, Seat], minPool: 2 });
     await site.engine.sequelize.query(`
       ALTER TABLE accounts ADD CHECK (balance >= -"limit");
       ALTER TABLE seats ADD UNIQUE (place) DEFERRABLE INITIALLY DEFERRED;
@@ -144,8 +143,6 @@ describe('a PUT of any record', () => {
   });
 
   beforeEach(() => emptyTables(site, ...TABLES));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[M32] checks, and has triggers run, for the row that there will be', async () => {
     const put = (body: object) => site.agent.put('/accounts/9007199254740993').send(body);

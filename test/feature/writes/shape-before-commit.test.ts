@@ -34,7 +34,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 /** What cannot be shown. */
 const SECRET = 'unspeakable';
@@ -267,7 +267,15 @@ const exceptIntercepted = except({
 
 describe('a write whose answer cannot be shaped', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    bootstrap: {
+      controllers: [GottenController, SeemingController, AnsweredController, HandController],
+      logger,
+    },
+    engine: { pool: { max: 1 } },
+    prepare: (app) => app.set('json replacer', replace),
+  }));
 
   const refuse = async (method: 'post' | 'patch', path: string, { agent }: Pick<TestApp, 'agent'> = site) => {
     const response = await agent[method](path).send({ text: SECRET });
@@ -281,21 +289,7 @@ describe('a write whose answer cannot be shaped', () => {
     return rows.map((row) => (row as { text: string }).text);
   };
 
-  before(async () => {
-    site = await startTestApp({
-      models: MODELS,
-      bootstrap: {
-        controllers: [GottenController, SeemingController, AnsweredController, HandController],
-        logger,
-      },
-      engine: { pool: { max: 1 } },
-      prepare: (app) => app.set('json replacer', replace),
-    });
-  });
-
   beforeEach(() => emptyTables(site, ...MODELS.map(({ tableName }) => tableName)));
-
-  after(() => site[Symbol.asyncDispose]());
 
   const OF_MODELS = [
     ['a getter', '/gottens'],

@@ -5,7 +5,7 @@ import { literal, QueryTypes } from 'sequelize';
 import { Column, CreatedAt, DataType, Table, UpdatedAt } from 'sequelize-typescript';
 import { Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'boxes' })
 class Box extends NumberedRow {
@@ -119,13 +119,7 @@ const COLUMNS = [
 
 describe('a value that is written', () => {
   const boxes = new Repository(Box);
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Box], bootstrap: { models: [] } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({ models: [Box], bootstrap: { models: [] } }));
 
   /** What is in the table then, or what it fails with. */
   async function outcome(column: string, write: () => Promise<Box>): Promise<unknown> {

@@ -6,7 +6,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { meetingOf } from '../../support/meeting.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'seats', timestamps: false, version: true })
@@ -19,17 +19,11 @@ class Seat extends NumberedRow {
 }
 
 describe('writing at the same time', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Seat], minPool: 2 });
-  });
+  const site = serveTestApp(() => ({ models: [Seat], minPool: 2 }));
 
   beforeEach(() => emptyTables(site, 'seats'));
 
   afterEach(() => Seat.removeHook('beforeUpdate', 'meet'));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('[E7] gives one of fifty creates of a unique value to its client, and 409 to the others', async () => {
     const requests = Array.from({ length: 50 }, () => site.agent.post('/seats').send({ number: '1A' }));
