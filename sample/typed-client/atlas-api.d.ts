@@ -1715,7 +1715,8 @@ export interface operations {
                  * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
-                 *     `=contains=(a,b)` is an array with all of the values, `=overlaps=(a,b)` one with any of them.
+                 *     `=contains=(a,b)` is an array with all of the values.
+                 *     `=overlaps=(a,b)` is an array with any of the values.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
