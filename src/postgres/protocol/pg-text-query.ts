@@ -116,6 +116,8 @@ function textQueryClass(
     #before: Preparation[];
     /** True where this query prepares any of them. */
     #isPreparing = false;
+    /** True where the connection had prepared the statement before. */
+    #wasPrepared = false;
     /** Number of statements before it that are still to be done. */
     #beforeLeft: number;
     #isOver = false;
@@ -152,6 +154,7 @@ function textQueryClass(
       const isLost = !known && name !== '';
       const knownBefore = before.map((preceding) => (isLost ? undefined : kept.find(preceding.statement)));
       if (known) this.#preparation = known;
+      this.#wasPrepared = known !== undefined;
       this.#before = this.#before.map((preparation, index) => knownBefore[index] ?? preparation);
       this.#isPreparing = !known || knownBefore.includes(undefined);
       if (this.#preparation.parsers !== null && !this.#isPreparing) {
@@ -208,7 +211,7 @@ function textQueryClass(
 
     handleError(error: Error): void {
       // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
-      if (!this.#isPreparing && this.#preparation.statement.name !== '') noteOutdated(error);
+      if (this.#wasPrepared) noteOutdated(error);
       const isStaleNow = isStale(error);
       if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;

@@ -116,12 +116,12 @@ export function isStale(error: unknown): boolean {
 export function isOfChangedTable(error: unknown): boolean {
   const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
   const isRefused =
-    (code === '0A000' && routine === 'RevalidateCachedQuery') || outdated.has(error as object);
+    (code === '0A000' && routine === 'RevalidateCachedQuery') || OUTDATED in (error as object);
   return isRefused || (code === 'XX000' && routine === 'relation_open');
 }
 
-/** Errors of statements whose parameters may have the types of columns that were changed. */
-const outdated = new WeakSet<object>();
+/** Mark of an error whose statement may have parameters of types that columns had before. A copy of the error has it, too. */
+const OUTDATED = Symbol('outdated');
 
 /** Types that do not fit, in an assignment, a cast, an operator or a function, or that are gone. */
 const TYPE_STATES: ReadonlySet<unknown> = new Set([
@@ -145,5 +145,6 @@ const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);
 export function noteOutdated(error: Error): void {
   const { code, where, message } = error as Error & { readonly code?: unknown; readonly where?: unknown };
   const isOfTypes = (TYPE_STATES.has(code) && where === undefined) || GONE_TYPE.test(message);
-  if (isOfTypes || (VALUE_STATES.has(code) && isOfValue({ where }))) outdated.add(error);
+  if (isOfTypes || (VALUE_STATES.has(code) && isOfValue({ where })))
+    Object.defineProperty(error, OUTDATED, { value: true });
 }
