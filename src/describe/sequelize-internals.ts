@@ -224,7 +224,7 @@ export function buildableModel(model: object): BuildableModel {
   return withFields(model as BuildableModel, 'Model', BUILDABLE_FIELDS, missing);
 }
 
-const BUILDABLE_FIELDS = 'rawAttributes _schema _schemaDelimiter _dataTypeSanitizers';
+const BUILDABLE_FIELDS = 'rawAttributes _schema _schemaDelimiter _dataTypeSanitizers _dataTypeChanges';
 
 /** A model, as far as constraints are named after it. */
 export interface ConstrainedModel {
@@ -342,12 +342,9 @@ export interface WritingType {
  * only a text have nothing to change.
  */
 export function changeTypes(model: ModelStatic<Model>, change: (type: WritingType) => void): void {
-  const { _dataTypeSanitizers: sanitizers, _dataTypeChanges: changes } = withFields(
-    model as object as TypedModel,
-    'Model',
-    '_dataTypeSanitizers _dataTypeChanges',
-    missing,
-  );
+  // The trial at the start names one that is missing; only values in odd forms need them.
+  const { _dataTypeSanitizers: sanitizers = {}, _dataTypeChanges: changes = {} } =
+    model as object as Partial<TypedModel>;
   for (const [name, attribute] of Object.entries(model.getAttributes())) {
     const changed = (type: DataType): DataType => {
       if (typeof type !== 'object') return type;

@@ -23,6 +23,7 @@ const RENAMED: readonly (readonly [file: string, name: string])[] = [
   ['sequelize/lib/hooks.js', 'options\\.hooks'],
   ['sequelize/lib/model.js', '_defaultValues'],
   ['sequelize/lib/model.js', '_dataTypeSanitizers'],
+  ['sequelize/lib/model.js', '_dataTypeChanges'],
   ['sequelize/lib/model.js', '_schema'],
   ['sequelize/lib/model.js', '_previousDataValues'],
   ['sequelize/lib/model.js', '_changed'],
