@@ -71,6 +71,7 @@ export const filter: FeatureFactory = ({ plan }) => {
         },
       },
     ],
+    digest: ({ filter: wanted = null }) => wanted,
     rewrite: {
       list: (operation, { filter: wanted = null }) =>
         wanted === null ? operation : { ...operation, where: allOf(operation.where, wanted) },

@@ -1,5 +1,11 @@
 /** Pages: `page` and `size`, or `after`, `before` and `size`. */
-import type { FeatureContext, FeatureFactory, Input, Inputs } from '../operation/feature.js';
+import {
+  type FeatureContext,
+  type FeatureFactory,
+  type Input,
+  type Inputs,
+  PLACES,
+} from '../operation/feature.js';
 import type { ListOperation } from '../operation/operation.js';
 import { CURSOR_LENGTH } from '../request/query/cursor-codec.js';
 import type { Keyset } from '../request/query/keyset.js';
@@ -71,16 +77,16 @@ function cursor(
     name,
     endpoints: ['list'],
     absent: null,
-    turn: 3,
-    read(text, { textOf, inputs, issues, access }): Keyset | null {
+    turn: PLACES,
+    read(text, { textOf, inputs, issues, digest }): Keyset | null {
       if (textOf(other) !== undefined) {
         if (name === 'before') issues.push(EXCLUSIVE);
         return null;
       }
       // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
       if (issues.length > 0) return null;
-      const { sort = [], filter = null, deleted } = inputs;
-      return cursors.decode(text, { plan, sort, filter, access: access.digest(), deleted }, name);
+      const { sort = [] } = inputs;
+      return cursors.decode(text, { plan, sort, digest: digest() }, name);
     },
     describe: () => ({
       description:

@@ -25,6 +25,7 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
     return { ...operation, where: both };
   };
   return {
+    digest: rowsSeen,
     rewrite: {
       list: withinList,
       read: within,
@@ -53,6 +54,11 @@ export function isRuled({ relation, target: { access }, throughAccess, where }: 
 
 function withinList(operation: ListOperation, _inputs: unknown, { where }: Access): ListOperation {
   return where === null ? operation : { ...operation, where: allOf(operation.where, where) };
+}
+
+/** The part of the access in the cursors of a list; undefined where all rows may be seen. */
+function rowsSeen(_inputs: unknown, access: Access): string | undefined {
+  return access.digest() || undefined;
 }
 
 /** True where a request may be refused as a whole. Rules of attributes refuse none. */

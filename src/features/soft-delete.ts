@@ -22,6 +22,7 @@ export const softDelete: FeatureFactory = ({ plan }) => {
   });
   return {
     inputs: mayBeSeen(plan) ? [INPUT] : [],
+    digest: ({ deleted }) => deleted && ['deleted', deleted],
     prepare: {
       update: (operation) => ({ ...operation, where: amongAlive(operation.where) }),
       delete: (operation) => ({ ...operation, where: amongAlive(operation.where), mark: alive.attribute }),

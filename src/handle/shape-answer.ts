@@ -96,15 +96,14 @@ function compileBody(
 const NO_ITEMS = '{"items":[]';
 
 function pageBody(
-  { plan, cursors }: Resource,
+  { plan, cursors, features }: Resource,
   { page, isOfMethod, size, writer, values }: Outcome,
   { query: inputs, access }: RequestArguments,
   format: Format,
 ): string | Envelope {
   const query = inputs as ListQuery;
-  const { sort, filter, deleted } = query;
   const bare = envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
-    cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
+    cursors.encode(place, { plan, sort: query.sort, digest: features.list.digest(inputs, access) }),
   );
   const filled = (): Envelope => ({ ...bare, items: values(query.fields) });
   if (isOfMethod && holdsObjects(bare)) return noteUnshaped(filled());

@@ -3,20 +3,23 @@ import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
+import type { Filter } from '../request/query/predicate.js';
 import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
-import type {
-  Feature,
-  FeatureContext,
-  FeatureFactory,
-  HeaderDescription,
-  Input,
-  Inputs,
-  Presenter,
-  Reading,
+import {
+  type Feature,
+  type FeatureContext,
+  type FeatureFactory,
+  type HeaderDescription,
+  type Input,
+  type Inputs,
+  PLACES,
+  type Presenter,
+  type Reading,
 } from './feature.js';
+import { allOf } from './predicates.js';
 import type { ProblemStatus } from './problem-status.js';
 
 /** Results of the rules that are evaluated before the inputs of a request are read. */
@@ -54,6 +57,8 @@ export interface EndpointFeatures {
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
+  /** Values that tell the rows of a list from others, for its cursors. */
+  digest(inputs: Inputs, access: Access): readonly unknown[];
   /** The operation that a request executes, where our SQL can execute it. */
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
@@ -99,21 +104,53 @@ function compileEndpoint(
     .flatMap((feature) => feature.inputs ?? [])
     .filter(({ endpoints }) => endpoints.includes(endpoint));
   const constants = features.flatMap((feature) => feature.constants?.[endpoint] ?? []);
-  const absentFor = perForm((form) => absentInputs(inputs, constants, form));
+  const rows = endpoint === 'list' ? rowsOf(features) : ANY_ROWS;
+  const absentFor = perForm((form) => rows.narrow(absentInputs(inputs, constants, form)));
   return Object.freeze({
     inputs,
     problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
     headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
     absentFor,
+    digest: rows.digest,
     readQuery: queryReader(
       context.plan,
       inputs.filter((input) => input.in === 'query'),
       absentFor,
+      rows,
     ),
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
+}
+
+/** Features' part in the rows of a list. */
+interface ListedRows {
+  /** Adds the conditions of features to the filter. */
+  narrow(inputs: Inputs): Inputs;
+  digest(inputs: Inputs, access: Access): readonly unknown[];
+}
+
+const ANY_ROWS: ListedRows = { narrow: (inputs) => inputs, digest: () => [] };
+
+function rowsOf(features: readonly Feature[]): ListedRows {
+  const conditions = features.filter(({ condition }) => condition);
+  const digests = features.filter(({ digest }) => digest);
+  return {
+    narrow(inputs) {
+      const found = conditions.flatMap((feature) => feature.condition?.(inputs) ?? []);
+      if (found.length === 0) return inputs;
+      return Object.freeze({ ...inputs, filter: allOf(inputs.filter ?? null, ...found) as Filter });
+    },
+    digest(inputs, access) {
+      const parts: unknown[] = [];
+      for (const feature of digests) {
+        const part = feature.digest?.(inputs, access);
+        if (part !== undefined) parts.push(part);
+      }
+      return parts;
+    },
+  };
 }
 
 /** Reads a query string that has these parameters alone; an unknown one is wrong, whatever the resource says. */
@@ -141,12 +178,13 @@ function queryReader(
   plan: ResourcePlan,
   inputs: readonly Input[],
   absentFor: EndpointFeatures['absentFor'],
+  rows = ANY_ROWS,
 ): EndpointFeatures['readQuery'] {
   const known = inputs.filter(({ rule }) => rule === undefined);
-  const usual = { names: known.map(({ name }) => name), read: inputReader(known) };
+  const usual = { names: known.map(({ name }) => name), read: inputReader(known, rows) };
   const allowedBy = (allowed: Asked['allowed']): typeof usual => {
     const some = inputs.filter(({ rule }) => rule === undefined || allowed.has(rule));
-    return { names: some.map(({ name }) => name), read: inputReader(some) };
+    return { names: some.map(({ name }) => name), read: inputReader(some, rows) };
   };
   return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
     const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
@@ -162,9 +200,12 @@ function queryReader(
       issues: parameterIssues(plan, query, skipped.length > 0 ? [...names, ...skipped] : names),
       access,
       related,
+      digest: NO_DIGEST,
     });
   };
 }
+
+const NO_DIGEST = () => [];
 
 /** Adds what headers say to inputs. */
 export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
@@ -185,25 +226,34 @@ export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures[
           access,
           id,
           related: NOTHING_ASKED.related,
+          digest: NO_DIGEST,
         })
       : before;
   };
 }
 
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
-function inputReader(inputs: readonly Input[]) {
+function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return ({ textOf, inputs: before, issues, access, related, id }: Reading): Inputs => {
-    const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { textOf, inputs: found, issues, access, related, id };
-    for (const input of inTurn) {
-      const text = textOf(input.name);
-      if (text === undefined) continue;
-      const value = input.read(text, reading);
-      if (value !== undefined) found[memberOf(input)] = value;
-    }
+  const early = inTurn.filter(({ turn = 0 }) => turn < PLACES);
+  const late = inTurn.filter((each) => !early.includes(each));
+  return (request: Reading): Inputs => {
+    const { textOf, inputs: before, issues, access } = request;
+    const readAll = (some: readonly Input[], known: Inputs): Inputs => {
+      const found: Record<string, unknown> = { ...known };
+      const reading: Reading = { ...request, inputs: found, digest: () => rows.digest(found, access) };
+      for (const input of some) {
+        const text = textOf(input.name);
+        if (text === undefined) continue;
+        const value = input.read(text, reading);
+        if (value !== undefined) found[memberOf(input)] = value;
+      }
+      return found;
+    };
+    const asked = rows.narrow(readAll(early, before));
+    const whole = late.some(({ name }) => textOf(name) !== undefined) ? readAll(late, asked) : asked;
     if (issues.length > 0) throw new InvalidQueryError(issues);
-    return Object.freeze(found);
+    return Object.freeze(whole);
   };
 }
 

@@ -5,6 +5,7 @@ import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
 import type { CursorCodec } from '../request/query/cursor-codec.js';
 import type { CursorListQuery, ListQuery, OffsetListQuery } from '../request/query/list-query.js';
+import type { Filter } from '../request/query/predicate.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import type { Access, AccessForm } from './access.js';
@@ -62,6 +63,8 @@ export interface Reading {
   readonly access: Access;
   /** The record of the path; undefined where there is none. */
   readonly id?: unknown;
+  /** Digests of the features, of the inputs that are parsed already. */
+  digest(): readonly unknown[];
   /** Access of the request to the rows behind a relation. Only for those that `include` or a filter names. */
   related(plan: RelatedPlan): RelatedAccess;
   /** Problems of the request; inputs add theirs. */
@@ -81,7 +84,10 @@ export interface Input {
   readonly absent?: unknown;
   /** The same for requests that may not see everything. Default: `absent`. */
   absentFor?(form: AccessForm): unknown;
-  /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
+  /**
+   * When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. From `PLACES`
+   * on, all conditions on the rows are among the inputs.
+   */
   readonly turn?: number;
   /**
    * Called for a request without it, which it may refuse. Default: nothing is missing. Headers only.
@@ -165,11 +171,21 @@ export type OperationSteps = {
   ) => OperationByEndpoint[E];
 };
 
+/** The turn of inputs that depend on the list, such as cursors. */
+export const PLACES = 3;
+
 /** Members of a resource's feature. Each is optional; a feature that is off does not exist. */
 export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
+  /**
+   * Condition on the rows of a list, from its inputs; null is none. It becomes part of `filter`, so that queries, totals, cursors,
+   * overrides and repositories have it. Pure.
+   */
+  condition?(inputs: Inputs): Filter | null;
+  /** Value that tells the rows of a list from others, for its cursors; undefined is none. Required where `prepare` or `rewrite` changes the rows. */
+  digest?(inputs: Inputs, access: Access): unknown;
   /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;
   /** The same for each request that has inputs, or may not see everything. */

@@ -6,6 +6,7 @@ import { DELETED, type Deleted } from '../request/query/list-query.js';
 import type {
   Comparison,
   Filter,
+  FragmentFilter,
   OuterValue,
   Predicate,
   RelatedFilter,
@@ -35,6 +36,18 @@ const softDeletion = new WeakMap<Predicate, 'none' | 'only'>();
 /** The soft-deleted rows that a condition is about, where it is one of soft deletion itself. */
 export function softDeletionOf(predicate: Predicate): 'none' | 'only' | undefined {
   return softDeletion.get(predicate);
+}
+
+/**
+ * The rows that a condition in SQL finds. An interpolated text or slot is a value, and `{ attribute }` is a column of the row.
+ *
+ * @example sqlCondition`${{ attribute: 'name' }} ILIKE ${pattern}`
+ */
+export function sqlCondition<V extends Value>(
+  texts: TemplateStringsArray,
+  ...parts: readonly (V | OuterValue)[]
+): FragmentFilter<V> {
+  return Object.freeze({ kind: 'sql', texts: Object.freeze([...texts]), parts: Object.freeze(parts) });
 }
 
 /** The rows that are not soft-deleted; null for a model whose rows cannot be. */
@@ -92,7 +105,7 @@ export function valueAsked(where: Predicate, attribute: string): Value | undefin
 }
 
 /** True where a key is compared with the row around the subquery. */
-export function isOuterValue(value: RelatedFilter<Value>['value']): value is OuterValue {
+export function isOuterValue(value: Value | OuterValue): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
 }
 
@@ -113,6 +126,10 @@ export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, s
       return Object.freeze({ ...predicate, values: Object.freeze(predicate.values.map(bind)) });
     case 'written':
       return predicate;
+    case 'sql': {
+      const parts = predicate.parts.map((part) => (isOuterValue(part) ? part : bind(part)));
+      return Object.freeze({ ...predicate, parts: Object.freeze(parts) });
+    }
     case 'exists': {
       const { value, where } = predicate;
       return Object.freeze({

@@ -61,7 +61,8 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
       return { [Op.or]: predicate.operands.map((each) => whereOf(each, sequelize)) };
     case 'exists':
     case 'written':
-      throw new TypeError('No access has a condition on another table.');
+    case 'sql':
+      throw new TypeError('No access has a condition in SQL, or on another table.');
     case 'comparison':
       return { [predicate.attribute]: comparisonOf(predicate, sequelize) };
   }

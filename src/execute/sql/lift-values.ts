@@ -4,7 +4,14 @@
  */
 import { operatorRow } from '../../declare/filter-operators.js';
 import { isOuterValue } from '../../operation/predicates.js';
-import type { Comparison, Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
+import type {
+  Comparison,
+  FragmentFilter,
+  Predicate,
+  RelatedFilter,
+  Slot,
+  Value,
+} from '../../request/query/predicate.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -61,6 +68,7 @@ class Lifting {
   predicate(predicate: Predicate): Predicate {
     if (predicate.kind === 'comparison') return this.#comparison(predicate);
     if (predicate.kind === 'exists') return this.#exists(predicate);
+    if (predicate.kind === 'sql') return this.#fragment(predicate);
     if (predicate.kind === 'written') {
       this.shape += `${END}${predicate.kind}(${predicate.target.name}${END}${predicate.text}${END})`;
       return predicate;
@@ -73,6 +81,20 @@ class Lifting {
     this.#isInOr = isInOr;
     this.shape += `${END})`;
     return { kind, operands: lifted };
+  }
+
+  #fragment(fragment: FragmentFilter<Value>): FragmentFilter<Value> {
+    const { kind, texts, parts } = fragment;
+    this.shape += `${END}${kind}(`;
+    this.hasOtherSlots = true;
+    const lifted = parts.map((part, index) => {
+      this.shape += `${texts[index]}${END}`;
+      if (!isOuterValue(part)) return this.#lift(part);
+      this.shape += `^${part.attribute}${END}`;
+      return part;
+    });
+    this.shape += `${texts[parts.length]}${END})`;
+    return { ...fragment, parts: lifted };
   }
 
   #exists(exists: RelatedFilter<Value>): RelatedFilter<Value> {

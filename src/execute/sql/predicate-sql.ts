@@ -5,6 +5,7 @@ import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import type {
   Comparison,
+  FragmentFilter,
   Predicate,
   RelatedFilter,
   Value,
@@ -53,6 +54,7 @@ export function attributeOf({ attributes, name: model }: RecordInfo, name: strin
 export function compilePredicate(predicate: Predicate, column: ColumnSql, depth = 0): SqlFragment {
   if (predicate.kind === 'comparison') return compileComparison(predicate, column);
   if (predicate.kind === 'written') return compileWritten(predicate, column);
+  if (predicate.kind === 'sql') return compileFragment(predicate, column);
   if (predicate.kind === 'exists') {
     const row = selectRow(predicate, column, depth);
     return predicate.isNegated ? sql`NOT EXISTS (${row})` : sql`EXISTS (${row})`;
@@ -83,6 +85,14 @@ export function selectRow(
   // An integer beyond the range of the column is an error, and not no row.
   const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
   return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}`;
+}
+
+function compileFragment({ texts, parts }: FragmentFilter<Value>, column: ColumnSql): SqlFragment {
+  const filled = parts.map((part, index) => {
+    const value = isOuterValue(part) ? column(part.attribute) : part;
+    return sql`${value}${raw(texts[index + 1] ?? '')}`;
+  });
+  return joinSql([raw(texts[0] ?? ''), ...filled], '');
 }
 
 /** Elsewhere the table has another name, so the row is looked up once more under its own. */

@@ -8,8 +8,7 @@ import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { digestOfValues, type Keyset } from './keyset.js';
-import type { Deleted } from './list-query.js';
-import type { Filter, RelatedFilter } from './predicate.js';
+import type { RelatedFilter } from './predicate.js';
 import { createSealedStates, type SealedStates } from './sealed-states.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
@@ -32,11 +31,8 @@ const TAG_LENGTH = 24;
 export interface CursorScope {
   readonly plan: ResourcePlan;
   readonly sort: readonly SortTerm[];
-  readonly filter: Filter | null;
-  /** Tells the rows that the request may see from those of others; empty for all. */
-  readonly access: string;
-  /** Soft-deleted rows; undefined is none of them. */
-  readonly deleted?: Deleted | undefined;
+  /** Values that tell its rows from others; all null for every row. */
+  readonly digest: readonly unknown[];
 }
 
 /** Makes and reads cursors. */
@@ -171,8 +167,8 @@ const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
-  const { plan, sort, filter, access, deleted } = scope;
-  if (filter !== null || access !== '' || deleted) return computeDigest(scope);
+  const { plan, sort, digest } = scope;
+  if (digest.some((each) => each !== null)) return computeDigest(scope);
   const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
   let order = '';
@@ -180,14 +176,12 @@ function digestOf(scope: CursorScope): string {
   return known.get(order, () => computeDigest(scope));
 }
 
-function computeDigest({ plan, sort, filter, access, deleted }: CursorScope): string {
+function computeDigest({ plan, sort, digest }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,
     sort.map(({ attribute, descending }) => [attribute, descending]),
-    filter,
-    ...(access === '' && !deleted ? [] : [access]),
-    ...(deleted ? [deleted] : []),
+    ...digest,
   ];
   return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
 }

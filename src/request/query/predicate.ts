@@ -18,8 +18,13 @@ export interface OuterValue {
   readonly attribute: string;
 }
 
-/** A filter: a comparison, a condition on related rows, or filters joined by `and` or `or`. */
-export type Filter<V extends Value = string> = Comparison<V> | RelatedFilter<V> | WrittenFilter | Junction<V>;
+/** A filter: a comparison, a condition on related rows, one in SQL, or filters joined by `and` or `or`. */
+export type Filter<V extends Value = string> =
+  | Comparison<V>
+  | RelatedFilter<V>
+  | WrittenFilter
+  | FragmentFilter<V>
+  | Junction<V>;
 
 /** A filter whose values may be slots. */
 export type Predicate = Filter<Value>;
@@ -29,6 +34,15 @@ export interface WrittenFilter {
   readonly kind: 'written';
   readonly target: RecordInfo;
   readonly text: string;
+}
+
+/** A condition in SQL that a feature has written. */
+export interface FragmentFilter<V extends Value = string> {
+  readonly kind: 'sql';
+  /** There is one text more than there are parts. No text is of a request. */
+  readonly texts: readonly string[];
+  /** Values, and columns of the row by their attributes. */
+  readonly parts: readonly (V | OuterValue)[];
 }
 
 /** Several filters, all or any of which must hold. */

@@ -45,6 +45,7 @@ function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | nul
         ? { ...predicate, where: predicate.where && unscoped(predicate.where, 'rows') }
         : predicate;
     case 'or':
+    case 'sql':
     case 'written':
       return predicate;
     case 'and':
@@ -57,6 +58,7 @@ function inSubqueries(predicate: Predicate, isInside = false): Predicate | null 
   switch (predicate.kind) {
     case 'comparison':
       return isInside && predicate.attribute === 'owner' ? null : predicate;
+    case 'sql':
     case 'written':
       return predicate;
     case 'exists':

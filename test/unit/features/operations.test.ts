@@ -82,7 +82,7 @@ describe('the operation of a request', () => {
     const window = { kind: 'keyset', after: null, before: null, size: 2 };
     expect(first).to.deep.include({ window, count: 'none' });
     const after = { values: ['7'], isInclusive: false };
-    const scope = { plan: byCursor, sort: byCursor.defaultSort, filter: null, access: '' };
+    const scope = { plan: byCursor, sort: byCursor.defaultSort, digest: [null] };
     const cursor = createCursorCodec([]).encode(after, scope);
     expect(made([byCursor, 'list'], `size=2&after=${cursor}`)).to.deep.include({
       window: { ...window, after },

@@ -194,23 +194,28 @@ const comparison = fc.oneof(
     values: fc.tuple(value),
   }),
 );
-const { predicate } = fc.letrec<Record<'predicate' | 'junction' | 'comparison' | 'exists', Predicate>>(
-  (tie) => ({
-    comparison,
-    junction: fc.record({
-      kind: fc.constantFrom('and', 'or'),
-      operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
-    }),
-    exists: fc.record({
-      kind: fc.constant('exists' as const),
-      target: fc.constant(info),
-      key: fc.constantFrom('id', 'text'),
-      value,
-      where: tie('predicate'),
-    }),
-    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction'), tie('exists')),
+const { predicate } = fc.letrec<
+  Record<'predicate' | 'junction' | 'comparison' | 'exists' | 'fragment', Predicate>
+>((tie) => ({
+  comparison,
+  junction: fc.record({
+    kind: fc.constantFrom('and', 'or'),
+    operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
   }),
-);
+  exists: fc.record({
+    kind: fc.constant('exists' as const),
+    target: fc.constant(info),
+    key: fc.constantFrom('id', 'text'),
+    value,
+    where: tie('predicate'),
+  }),
+  fragment: fc.record({
+    kind: fc.constant('sql' as const),
+    texts: fc.constantFrom(['', ' = ', ''], ['lower(', ') LIKE ', '']),
+    parts: fc.tuple(fc.record({ attribute }), value),
+  }),
+  predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction'), tie('exists'), tie('fragment')),
+}));
 
 describe('the plan of a list', () => {
   const compiler = new OperationCompiler(info);
@@ -271,6 +276,9 @@ describe('liftValues', () => {
         return { ...one, value, where: one.where && replaced(one.where, next) };
       }
       if (one.kind === 'written') return one;
+      if (one.kind === 'sql') {
+        return { ...one, parts: one.parts.map((part) => (typeof part === 'string' ? next() : part)) };
+      }
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
       }

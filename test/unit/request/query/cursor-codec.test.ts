@@ -20,7 +20,7 @@ const TOWN = planOf(defineModel('Town', ATTRIBUTES), OPTIONS);
 const SECRET = 'a secret of at least 16 characters';
 
 function scopeOf({ plan = CITY, sort = 'name', q = 'age>18' } = {}): CursorScope {
-  return { plan, sort: parseSort(plan, sort, []), filter: parseFilter(plan, q, []), access: '' };
+  return { plan, sort: parseSort(plan, sort, []), digest: [parseFilter(plan, q, [])] };
 }
 
 const SCOPE = scopeOf();
@@ -236,11 +236,11 @@ describe('a cursor', () => {
       const [first = SCOPE] = all;
       const scopes: CursorScope[] = [
         ...all,
-        { ...first, access: 'tenant 1' },
-        { ...first, access: 'tenant 2' },
-        { ...first, deleted: 'only' },
-        { ...first, deleted: 'with' },
-        { ...first, access: 'tenant 1', deleted: 'with' },
+        { ...first, digest: [null, 'tenant 1'] },
+        { ...first, digest: [null, 'tenant 2'] },
+        { ...first, digest: [null, ['deleted', 'only']] },
+        { ...first, digest: [null, ['deleted', 'with']] },
+        { ...first, digest: [null, ['deleted', 'with'], 'tenant 1'] },
       ];
       for (const scope of scopes) {
         const place: Keyset = { values: scope.sort.map(() => '7'), isInclusive: false };

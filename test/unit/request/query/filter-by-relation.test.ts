@@ -337,7 +337,7 @@ describe('a filter by relations', () => {
     const codec = createCursorCodec([]);
     const cursorOf = (q: string) => {
       const { filter } = parse(q);
-      return codec.encode({ values: ['1'], isInclusive: false }, { plan, sort: [], filter, access: '' });
+      return codec.encode({ values: ['1'], isInclusive: false }, { plan, sort: [], digest: [filter] });
     };
     const filters = [
       'reviews=any=(rating==1)',

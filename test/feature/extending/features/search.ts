@@ -1,0 +1,29 @@
+/** `search`: the rows whose name has a text. Off for models without a name. */
+import type { Feature, FeatureFactory } from '../../../../src/operation/feature.js';
+import { sqlCondition } from '../../../../src/operation/predicates.js';
+
+export const search: FeatureFactory = ({ plan }): Feature | null => {
+  if (!plan.info.attributes.has('name')) return null;
+  return {
+    inputs: [
+      {
+        in: 'query',
+        name: 'search',
+        endpoints: ['list'],
+        read(text, { issues }) {
+          if (text.length >= 2) return text;
+          issues.push({ parameter: 'search', code: 'short', detail: 'search takes two characters or more.' });
+          return undefined;
+        },
+        describe: () => ({
+          description: 'A text that the name has.',
+          schema: { type: 'string', minLength: 2 },
+        }),
+      },
+    ],
+    condition: ({ search: text }) =>
+      typeof text === 'string'
+        ? sqlCondition`strpos(lower(${{ attribute: 'name' }}), lower(${text})) > 0`
+        : null,
+  };
+};

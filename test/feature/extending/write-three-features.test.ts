@@ -1,0 +1,146 @@
+/** Three capabilities, each in one file: a search, an export and a history. Nothing else knows of them. */
+import { expect } from 'chai';
+import express from 'express';
+import { Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import { buildApplication } from '../../../src/bootstrap.js';
+import { FEATURES } from '../../../src/features/features.js';
+import {
+  Crud,
+  type CrudApplication,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  Repository,
+} from '../../../src/index.js';
+import { sqlCondition } from '../../../src/operation/predicates.js';
+import { NamedRow } from '../../models/rows.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue } from '../../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { search } from './features/search.js';
+
+@Crud({ pagination: 'cursor', filterAllow: ['name'], sortAllow: ['id', 'name'] })
+@Table({ tableName: 'moons', timestamps: false })
+class Moon extends NamedRow {}
+
+@Crud({ sortAllow: ['name'] })
+@Table({ tableName: 'suns', timestamps: false })
+class Sun extends NamedRow {}
+
+class MoonController extends crudController(Moon) {
+  override list(query: ListQuery, context: CrudContext<Moon>) {
+    return super.list(query, context);
+  }
+}
+
+const MODELS = [Moon, Sun];
+const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
+
+describe('three features of one file each', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'moons', 'suns');
+    for (const model of MODELS) await model.bulkCreate(NAMES.map((name) => ({ name })));
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [path, options] of [
+    ['the fast path', { fastPath: true }],
+    ['the general path', { fastPath: false }],
+    ['the path of an override', { fastPath: true, controllers: [MoonController] }],
+  ] as const) {
+    describe(`on ${path}`, () => {
+      let application: CrudApplication;
+      let agent: ReturnType<typeof supertest>;
+
+      before(() => {
+        const { controllers = [], fastPath } = { controllers: undefined, ...options };
+        const built = buildApplication({ models: MODELS, controllers, fastPath, indexAdvice: false }, [
+          ...FEATURES,
+          search,
+        ]);
+        ({ application } = built);
+        agent = supertest(express().use(built.router));
+      });
+
+      const names = ({ body }: supertest.Response) => body.items.map(({ name }: Sun) => name);
+
+      describe('search', () => {
+        it('adds a condition to the rows, beside q and in any order', async () => {
+          expect(names(await agent.get('/moons?search=TIT'))).to.deep.equal(['Titan', 'Titania']);
+          expect(names(await agent.get('/moons?search=it&sort=-name&q=name!=Titan'))).to.deep.equal([
+            'Triton',
+            'Titania',
+          ]);
+        });
+
+        it('adds it to the total', async () => {
+          const { body } = await agent.get('/suns?search=tit&size=1');
+          expect(body).to.include({ total: 2, pages: 2 });
+          expect(body.items).to.have.length(1);
+        });
+
+        it('takes every character for itself', async () => {
+          await Moon.create({ name: "50% o'Titan_$1" });
+          for (const text of ['50%', "o'T", '_$1', '$1'])
+            expect(names(await agent.get('/moons').query({ search: text }))).to.deep.equal([
+              "50% o'Titan_$1",
+            ]);
+          expect(names(await agent.get('/moons?search=__'))).to.deep.equal([]);
+        });
+
+        it('belongs to its cursors', async () => {
+          const first = await agent.get('/moons?search=tit&size=1');
+          expect(names(first)).to.deep.equal(['Titan']);
+          const after = encodeURIComponent(first.body.next_cursor);
+          const second = await agent.get(`/moons?search=tit&size=1&after=${after}`);
+          expect(names(second)).to.deep.equal(['Titania']);
+          expect(second.body.has_next).to.equal(false);
+          for (const other of ['', '&search=tri', '&q=name==Titan'])
+            expectIssue(await agent.get(`/moons?size=1${other}&after=${after}`), 400, {
+              parameter: 'after',
+              code: 'cursor.mismatch',
+              detail:
+                'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+            });
+          const whole = await agent.get('/moons?size=1');
+          const { next_cursor } = whole.body;
+          const refused = await agent.get('/moons').query({ search: 'tit', size: 1, after: next_cursor });
+          expect(refused.status).to.equal(400);
+        });
+
+        it('holds for repositories', async () => {
+          const filter = sqlCondition`${{ attribute: 'name' }} ~ ${'^T.*n$'}`;
+          const page = await new Repository(Moon).page({ filter, page: 1, size: 2 });
+          expect(page.items.map(({ name }) => name)).to.deep.equal(['Titan', 'Triton']);
+          expect(page.total).to.equal(2);
+        });
+
+        it('refuses what it cannot use', async () => {
+          expectIssue(await agent.get('/moons?search=x'), 400, {
+            parameter: 'search',
+            code: 'short',
+            detail: 'search takes two characters or more.',
+          });
+        });
+
+        it('stands in the document', () => {
+          expect(application.openapi().paths['/moons']?.get?.parameters).to.deep.include({
+            name: 'search',
+            in: 'query',
+            required: false,
+            description: 'A text that the name has.',
+            schema: { type: 'string', minLength: 2 },
+          });
+        });
+      });
+    });
+  }
+});
