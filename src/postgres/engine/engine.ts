@@ -59,8 +59,6 @@ export function configureEngine(parts: EngineParts): Engine {
 /**
  * Puts an engine together and keeps it among those in use until it is disposed, which happens once: it closes the
  * clients that were made here, and runs `close`.
- *
- * @internal
  */
 export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {
   const { sequelize, clickhouse, cache, preparedStatements = true, groupCommit = false } = parts;
@@ -98,7 +96,6 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
  * Looks at what an engine is to be made of, without connecting to anything.
  *
  * @throws ConfigError for what is wrong
- * @internal
  */
 export function checkParts(parts: Omit<EngineParts, 'sequelize'>): void {
   const { preparedStatements = true, groupCommit = false, ...clients } = parts;
@@ -139,12 +136,12 @@ export function currentEngine(): Engine {
   ]);
 }
 
-/** All engines in use, in the order in which they were configured. @internal */
+/** All engines in use, in the order in which they were configured. */
 export function enginesInUse(): Engine[] {
   return [...engines];
 }
 
-/** Closes the connections that something has, which would be waited for. Their transactions are rolled back. @internal */
+/** Closes the connections that something has, which would be waited for. Their transactions are rolled back. */
 export function closeBusyConnections({ sequelize }: Engine): void {
   const manager = knownManager<object>(sequelize);
   if (!manager) return;
