@@ -49,17 +49,17 @@ export function askRelated(
 
 /**
  * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
- * reads it.
+ * reads it. Null where it can be about none.
  *
  * @param hasFilter whether it may have a `q` of its own. Default: true
  */
 export function compileWantedRelations(
   { relations: { include, filters } }: Pick<ResourcePlan, 'relations'>,
   hasFilter = true,
-): (target: string, form?: AccessForm) => readonly RelatedPlan[] {
+): ((target: string, form?: AccessForm) => readonly RelatedPlan[]) | null {
   const included = everyInclude(include);
   const paths = included.map(({ path }) => path);
-  if (included.length === 0 && !(hasFilter && filters.size > 0)) return () => NONE;
+  if (included.length === 0 && !(hasFilter && filters.size > 0)) return null;
   return (target, { unreadable } = OPEN_ACCESS.form) => {
     // Names may be percent-encoded.
     if (!/include|q=|%/.test(target)) return NONE;

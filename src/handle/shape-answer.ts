@@ -29,6 +29,8 @@ export interface ShapedBy {
   readonly isMethodAsked: boolean;
   /** True where code of the user's receives the answer before it is sent. */
   readonly isChanged: boolean;
+  /** True where the application has rules of access, by which records are masked. */
+  readonly isRuled: boolean;
 }
 
 /** Statuses of generated operations; all others answer with the status of the response. */
@@ -39,13 +41,13 @@ export function statusOf(operation: Endpoint): number {
   return OWN_STATUSES[operation] ?? 200;
 }
 
-const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true });
+const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true, isRuled: true });
 
 /** The shape of an operation's answers. */
 export function compileShape(
   resource: Resource,
   operation: Endpoint,
-  { isMethodAsked, isChanged }: ShapedBy = BY_ANYONE,
+  { isMethodAsked, isChanged, isRuled }: ShapedBy = BY_ANYONE,
 ): Shape {
   const { present } = resource.features[operation];
   const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
@@ -54,7 +56,8 @@ export function compileShape(
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
     const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
-    const body = answering(request, () => bodyOf(outcome, input, format));
+    const make = () => bodyOf(outcome, input, format);
+    const body = isRuled ? answering(request, make) : make();
     const draft = { status, headers: NO_HEADERS, body };
     if (!present) return draft;
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));

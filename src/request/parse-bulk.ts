@@ -70,7 +70,7 @@ export function compileBulkParser(
   const readHeaders = compileHeaderReader(singleInputs.filter(({ isForMany }) => isForMany));
   return async (request) => {
     const access = await askAccess(request, single);
-    const related = await askRelated(request, relations(request.url, access.form));
+    const related = await askRelated(request, relations?.(request.url, access.form) ?? []);
     const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
     refuseCondition(request, plan.name, single);
     readHeaders(request, inputs, access);

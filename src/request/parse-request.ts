@@ -8,9 +8,9 @@ import { accessToWrite } from '../access/reference-access.js';
 import { askRelated, compileWantedRelations } from '../access/related-access.js';
 import type { RequestAccess } from '../access/request-access.js';
 import { checkScopedValues } from '../access/scoped-values.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { type Access, closedAttributes, perForm } from '../operation/access.js';
+import { type Access, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';
 import type { Asked, ResourceFeatures } from '../operation/compile-features.js';
 import type { Inputs } from '../operation/feature.js';
 import { bodySchema, parseBody } from '../schema/body-schema.js';
@@ -19,7 +19,7 @@ import type { BodyKind } from '../schema/derive-body-class.js';
 import type { MemberBudget } from '../schema/json-value.js';
 import { patchTypes } from '../schema/patch-types.js';
 import { type Maybe, then } from '../util/maybe.js';
-import { compileAskAllowed } from './allowed-inputs.js';
+import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { parseNewId, parsePathId } from './read-id.js';
@@ -69,20 +69,23 @@ export function compileParser(
   others: readonly string[] = [],
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features[operation];
+  // A resource without rules has one access, which nothing has to evaluate.
+  const accessOf = plan.access === null ? () => OPEN_ACCESS : askAccess;
   const hasId = operation !== 'list' && operation !== 'create';
+  const readId = operation === 'replace' ? parseNewId : parsePathId;
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
     const query = readQuery(request.url, access, others, asked);
-    const readId = operation === 'replace' ? parseNewId : parsePathId;
     const id = hasId ? readId(plan, request) : undefined;
     return { query: readHeaders(request, query, access, id), access, id };
   };
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
     const relations = compileWantedRelations(plan, operation === 'list');
     const askAllowed = compileAskAllowed(inputs, askAccess);
+    if (plan.access === null && !relations && !askAllowed) return (request) => readHead(request, OPEN_ACCESS);
     return (request) =>
-      then(askAccess(request, operation), (access) =>
-        then(askAllowed(request), (allowed) => {
-          const wanted = relations(request.url, access.form);
+      then(accessOf(request, operation), (access) =>
+        then(askAllowed?.(request) ?? NONE_ALLOWED, (allowed) => {
+          const wanted = relations?.(request.url, access.form) ?? NO_RELATIONS;
           if (wanted.length === 0 && allowed.size === 0) return readHead(request, access);
           return then(askRelated(request, wanted), (related) =>
             readHead(request, access, { related, allowed }),
@@ -90,11 +93,11 @@ export function compileParser(
         }),
       );
   }
-  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, askAccess, readHead);
+  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, accessOf, readHead);
   const limits = bodyLimits(plan, operation, bodyLimit);
   const parseValues = compileValuesParser(plan, operation);
   return async (request) => {
-    const access = await askAccess(request, operation);
+    const access = await accessOf(request, operation);
     const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
     const { access: granted, values } = await parseValues(request, access, body);
@@ -105,13 +108,13 @@ export function compileParser(
 function compileReplacementParser(
   plan: ResourcePlan,
   bodyLimit: number,
-  askAccess: RequestAccess,
+  accessOf: (request: Request, operation: Endpoint) => Maybe<Access>,
   readHead: (request: Request, access: Access) => RequestArguments,
 ): RequestParser {
   const schemaFor = perForm((form) => replacementSchema(plan, form));
   const limits = bodyLimits(plan, 'create', bodyLimit);
   return async (request) => {
-    const access = await askAccess(request, 'replace');
+    const access = await accessOf(request, 'replace');
     const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
@@ -141,10 +144,11 @@ export type ValuesParser = (
 export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
   const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
   const isRuled = Boolean(plan.access?.fields.size);
+  const isScoped = Boolean(plan.access?.scope.size);
   return (request, access, body, budget) => {
     if (isRuled) setToldNames(request, access.form, body);
     return then(parseBody(schemaFor(access.form), body, budget), (values) => {
-      checkScopedValues(kind, values, access);
+      if (isScoped) checkScopedValues(kind, values, access);
       const granted = accessToWrite(request, plan.model, access, values);
       return then(granted, (own) => ({ access: own, values }));
     });
@@ -161,6 +165,7 @@ export interface WantedArguments {
   readonly others: readonly string[];
 }
 
+const NO_RELATIONS: readonly RelatedPlan[] = Object.freeze([]);
 const NO_INPUTS: Inputs = Object.freeze({});
 
 /** The parser of what a route of the user's asks for. */
@@ -169,15 +174,15 @@ export function compileWantedParser(
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features.list;
-  const relations = compileWantedRelations(plan, hasList);
+  const relations = hasList ? compileWantedRelations(plan) : null;
   const askAllowed = compileAskAllowed(
     hasList ? inputs.filter(({ name }) => !others.includes(name)) : [],
     askAccess,
   );
   return async (request) => {
     const access = await askAccess(request, operation);
-    const allowed = await askAllowed(request);
-    const related = await askRelated(request, hasList ? relations(request.url, access.form) : []);
+    const allowed = (await askAllowed?.(request)) ?? NONE_ALLOWED;
+    const related = await askRelated(request, relations?.(request.url, access.form) ?? NO_RELATIONS);
     const read = () => readQuery(request.url, access, others, { related, allowed });
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };

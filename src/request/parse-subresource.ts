@@ -8,7 +8,7 @@ import { isHidden } from '../features/include-names.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { checkOwner } from '../postgres/index.js';
 import { then } from '../util/maybe.js';
-import { compileAskAllowed } from './allowed-inputs.js';
+import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
 import type { ParserSettings, RequestArguments } from './parse-request.js';
 import { parsePathId } from './read-id.js';
 
@@ -42,8 +42,8 @@ export function compileSubresourceParser(
         if (isHidden(plan, access.form, granted))
           throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
         const within = grant(granted, String(request.params['id']));
-        return then(askAllowed(request), (allowed) =>
-          then(askRelated(request, relations(request.url, within.form)), (related) => {
+        return then(askAllowed?.(request) ?? NONE_ALLOWED, (allowed) =>
+          then(askRelated(request, relations?.(request.url, within.form) ?? []), (related) => {
             const query = readQuery(request.url, within, [], { related, allowed });
             const id = parsePathId(parent.plan, request);
             return {

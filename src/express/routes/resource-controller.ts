@@ -229,6 +229,7 @@ function compileHandlers(
     shapedBy: {
       isMethodAsked: isMethodAsked(resource, route),
       isChanged: isAnswerChanged(route.method, lineage, settings),
+      isRuled: settings.access !== null && !settings.access.areNone,
     },
     isShapedByUser: resource.rowView.runsUserCode,
     isDecorated: declaredParameters(lineage, route.method).length > 0,
