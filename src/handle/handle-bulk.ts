@@ -22,7 +22,7 @@ import { isAlone, type RouteDecisions, send } from './handle.js';
 import type { Fields, ShownRecords } from './outcome.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
 import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
-import { aloneTarget, sessionTarget } from './run-rows.js';
+import { compileAloneTarget, sessionTarget } from './run-rows.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** Answers a request that was read. */
@@ -51,6 +51,7 @@ export function compileBulkHandler(
   const run = compileBulkRunner(resource, single, rows, shaper);
   const inSession = operationSession(resource, single, settings)(true);
   const findAround = compileAround(settings.around, resource, single, compileShape(resource, operation));
+  const aloneTarget = compileAloneTarget(sequelize, settings);
   const status = STATUSES[operation] ?? 200;
   const write = rows && compileManyRunner(resource, operation);
   /** With one statement; null where nothing was written that way. */
@@ -112,7 +113,7 @@ export function compileBulkHandler(
         : null;
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
     const isTried = !isDryRun && !isShaped && around === null && isAlone(sequelize, request);
-    const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
+    const written = isTried ? await writeMany(input, (work) => work(aloneTarget(request))) : null;
     if (written) return answer(shapeMany(action, input, written), response, metadata);
     const execute: Execute = async () => {
       const write = () => perform(action, input, isTried);

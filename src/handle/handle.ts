@@ -5,6 +5,7 @@ import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/scoped-values.js';
 import type { Endpoint } from '../declare/crud-options.js';
+import { operationChannel } from '../diagnostics/channels.js';
 import { noteOperation } from '../diagnostics/trace-operation.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { GeneratedRoute } from '../express/resources/generated-routes.js';
@@ -26,7 +27,7 @@ import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
-import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
+import { type AloneTarget, compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape, isUnshaped, type Shape, type ShapedBy } from './shape-answer.js';
 
 /** Decisions about a route at the start. */
@@ -48,6 +49,7 @@ export interface RouteDecisions {
 export interface RouteWork<I extends RequestArguments = RequestArguments> {
   /** The instance that its records are of. */
   readonly sequelize: Sequelize | undefined;
+  readonly aloneTarget: AloneTarget;
   readonly verb: GeneratedRoute['verb'];
   readonly views: Resource['views'];
   /** Null where decorators of the user's read the parameters. */
@@ -88,6 +90,7 @@ export function compileHandler(
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
   const work: RouteWork = {
     sequelize: plan.model.sequelize,
+    aloneTarget: compileAloneTarget(plan.model.sequelize as Sequelize, settings),
     verb,
     views,
     // They have read their parameters already, and the parser is asked for the others.
@@ -126,6 +129,7 @@ const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
 export function answerWith<I extends RequestArguments>(
   {
     sequelize,
+    aloneTarget,
     verb,
     views,
     parse,
@@ -158,7 +162,7 @@ export function answerWith<I extends RequestArguments>(
         if (isConditional) await checkCondition?.(action, input);
         return runMethod(action, input, params);
       };
-      noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
+      if (operationChannel.hasSubscribers) noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
       const found = ran ?? (await (runInRace ? runInRace(action, input, write) : write()));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
@@ -195,15 +199,16 @@ export function answerWith<I extends RequestArguments>(
     // One statement has all that the features do only where the answer follows from the row alone. A write includes no relations.
     const attempt =
       response.statusCode === 200 && formatFor(response) === 'text' ? around?.attempt : undefined;
-    const needsSession = isShaped || (around !== null && !attempt) || !isEmbeddedByRows(include, views);
-    const on = aloneTarget(sequelize, request);
+    const needsSession =
+      isShaped || (around !== null && !attempt) || (include.length > 0 && !isEmbeddedByRows(include, views));
+    const on = aloneTarget(request);
     const isOurs = ours !== null && !needsSession && isAlone(sequelize, request);
     const drops = isOurs && ours?.mayDrop?.(on);
     const mayDrop = isPromise(drops) ? await drops : drops === true;
     if (ours && input && isOurs && !mayDrop) {
       const found = await (attempt ? attempt(ours, input, on) : ours.run(input, on));
       if (found) {
-        noteOperation(request, RAN_ROWS);
+        if (operationChannel.hasSubscribers) noteOperation(request, RAN_ROWS);
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);

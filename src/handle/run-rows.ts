@@ -2,7 +2,7 @@
 
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
-import { requestSettings } from '../access/row-security.js';
+import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { deletedAtOf } from '../describe/attribute-notes.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
@@ -55,10 +55,18 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
   runKept?(input: I, key: AnswerKey, on?: StatementTarget): Promise<Outcome | null>;
 }
 
-/** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
-export function aloneTarget(sequelize: Sequelize | undefined, request: Request): StatementTarget | undefined {
-  const settings = requestSettings(request);
-  return settings && sequelize ? currentTarget(sequelize, settings) : undefined;
+/** Finds where statements of a request run that are in no session: any connection of the pool, with the settings of the request. */
+export type AloneTarget = (request: Request) => StatementTarget;
+
+interface RowSecured {
+  /** Null where the application has none. */
+  readonly rls: RowSecurity | null;
+}
+
+/** Compiles it. Requests of an application without row security have no settings. */
+export function compileAloneTarget(sequelize: Sequelize, { rls }: RowSecured): AloneTarget {
+  if (rls === null) return () => statementRunner(sequelize);
+  return (request) => currentTarget(sequelize, requestSettings(request));
 }
 
 /** Where statements run that join the session of the running code; undefined is any connection of the pool. */
@@ -86,17 +94,17 @@ const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
 
 /** Outcome of an operation, from the rows of its statement. */
 export function outcomeOfRows(
-  resource: Resource,
+  view: Pick<Resource, 'plan' | 'rowView'>,
   columns: readonly string[],
   { rows, parsers, count }: FoundRows,
   { fields }: Inputs,
   page: Outcome['page'],
 ): Outcome {
-  const shown = rowsShown(resource, resource.plan.info, columns, { rows, parsers });
+  const shown = rowsShown(view, view.plan.info, columns, { rows, parsers });
   return {
     page,
     count,
-    key: () => (rows[0] ? resource.rowView.key(rows[0], parsers, fields) : undefined),
+    key: () => (rows[0] ? view.rowView.key(rows[0], parsers, fields) : undefined),
     stored: (attribute) => shown.column(attribute)[0],
     ...shown,
   };
@@ -135,6 +143,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     const [state] = states ?? [];
     return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
   };
+  const shownBy = { plan, rowView: resource.rowView };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
@@ -164,7 +173,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
         const page = 'page' in found ? found.page : null;
-        const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
+        const outcome = outcomeOfRows(shownBy, columnsOf(asked), found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
       },
       async runKept(input, key, on) {
@@ -175,7 +184,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
         const columns = columnsOf(asked);
         const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
-        return found && outcomeOfRows(resource, columns, found, input.query, null);
+        return found && outcomeOfRows(shownBy, columns, found, input.query, null);
       },
     };
   };

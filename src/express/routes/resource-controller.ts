@@ -172,7 +172,7 @@ function rememberResource(resource: Resource, settings: PathSettings, awaits: bo
   const { sequelize } = model;
   const goOn = awaits ? awaitCatalogue(resource, settings) : null;
   return (request: Action['request'], response: unknown, next: NextFunction): void => {
-    checkOwner(model, sequelize);
+    if (model.sequelize !== sequelize) checkOwner(model, sequelize);
     setRequestResource(request, plan);
     if (access) setAccessRules(request, access);
     if (goOn) goOn(request, response, next);
@@ -182,8 +182,11 @@ function rememberResource(resource: Resource, settings: PathSettings, awaits: bo
 
 /** Holds a request back until the catalogue of its resource is read: behind the dependencies, which refuse some before any query. */
 function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
+  // A resource that is open stays open.
+  let isOpen = false;
   return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
-    if (catalogue.isOpen(plan)) next();
+    isOpen ||= catalogue.isOpen(plan);
+    if (isOpen) next();
     else catalogue.pass(plan).then(() => next(), next);
   };
 }
@@ -207,8 +210,11 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
 
 /** A handler that is compiled at its first request: most applications have routes that are hardly ever asked. */
 function compiledAtFirst(compile: () => ActionRunner): ActionRunner {
-  const handler = lazy(compile);
-  return (metadata, action, params) => handler()(metadata, action, params);
+  let handler: ActionRunner | null = null;
+  return (metadata, action, params) => {
+    handler ??= compile();
+    return handler(metadata, action, params);
+  };
 }
 
 /** Compiles what answers each of the routes. */

@@ -1,5 +1,6 @@
 /** The routes of sub-resources: the list of another resource, under each record of this one. */
 
+import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
@@ -7,6 +8,7 @@ import { isPlainRepository } from '../../execute/records/repository.js';
 import { readSession } from '../../handle/commit-request.js';
 import { isAnswerSeen, type PathSettings } from '../../handle/decide-route.js';
 import { answerWith } from '../../handle/handle.js';
+import { compileAloneTarget } from '../../handle/run-rows.js';
 import {
   compileSubresourceMethod,
   compileSubresourceRows,
@@ -85,6 +87,7 @@ export function subresourceHandler(
   return answerWith(
     {
       sequelize: parent.plan.model.sequelize,
+      aloneTarget: compileAloneTarget(parent.plan.model.sequelize as Sequelize, settings),
       verb: 'get',
       views: parent.views,
       parse,
