@@ -7,9 +7,6 @@ import { compile } from './compile.mjs';
 import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
 import { StepFailed, step } from './step.mjs';
 
-/** Which `npm test` runs whole. */
-const WHOLE = ['fast', 'general'];
-
 export async function combinations(names) {
   await step('Compile', compile);
   const known = await combinationNames();
@@ -22,16 +19,6 @@ export async function combinations(names) {
   for (const counts of rows) printFailures(counts);
   process.stdout.write(`\n${table(rows)}\n`);
   if (rows.some(({ isRight }) => !isRight)) throw new StepFailed('');
-}
-
-/** Runs of those that `npm test` does not run whole, each of the files that run everywhere, half of them on Express 4. */
-export async function shortCombinations(counts) {
-  const names = (await combinationNames()).filter((name) => !WHOLE.includes(name));
-  const files = await tagged('everywhere');
-  return names.map((name, index) => {
-    const env = { CRUD_TEST_PATH: name, ...(index % 2 ? EXPRESS_4 : {}) };
-    return () => mocha(counts, files, { env, atEnd: true });
-  });
 }
 
 /** They are compiled first. */

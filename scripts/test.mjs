@@ -2,7 +2,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { shortCombinations } from './combinations.mjs';
 import { compile, NO_COLLECTION } from './compile.mjs';
 import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
@@ -52,18 +51,16 @@ async function compileAnew() {
 
 /** The longest run comes first, so that both ends of the work come at about the same time. */
 async function runsOf(counts) {
-  const general = { ...EXPRESS_4, ...COVERED, CRUD_TEST_PATH: 'general' };
   const isShort = process.env.CRUD_TEST_SHORT === '1';
   const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];
-  // Counting takes a tenth longer. In short, the longest run is not counted: the others reach as much as the floor asks for.
-  const first = isShort ? {} : COVERED;
+  // Counting takes a tenth longer. In short, the general path is counted in the tests that have both, and not in its own run.
+  const general = { ...EXPRESS_4, ...(isShort ? {} : COVERED), CRUD_TEST_PATH: 'general' };
   return [
-    () => mocha(counts, [OVER_HTTP, ...without(once)], { env: first }),
+    () => mocha(counts, [OVER_HTTP, ...without(once)], { env: COVERED }),
     () => mocha(counts, [OVER_HTTP, ...without([...once, ...fast])], { env: general, atEnd: true }),
     () => mocha(counts, once, { env: COVERED, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
     () => mocha(counts, [ALL, ...without([OVER_HTTP, ...WAITING, APART])], { env: COVERED, atEnd: true }),
-    ...(await shortCombinations(counts)),
   ];
 }
 

@@ -7,7 +7,6 @@ import { PACKAGE_ROOT } from './package-root.js';
 export const RUN_TAGS = {
   once: 'chooses path and pool itself, below Express, or proves that others can fail: one run has it',
   fast: 'the same on each path, or reached there by others: `npm test` runs it on the fast path alone',
-  everywhere: 'covers routes: `npm test` runs it in each combination',
   unpooled: 'is nothing behind PgBouncer; the reason stands behind the tag',
 } as const;
 

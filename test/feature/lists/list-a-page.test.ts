@@ -1,5 +1,4 @@
 /** Listing records page by page, with exact totals. */
-// @runs everywhere
 import { expect } from 'chai';
 import { Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

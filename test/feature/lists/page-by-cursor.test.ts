@@ -1,4 +1,3 @@
-// @runs everywhere
 import { expect } from 'chai';
 import { type CrudContext, crudController, type ListQuery, type Page } from '../../../src/index.js';
 import { EntrySite, Item, ids, Other, quiet } from '../../models/entries.js';

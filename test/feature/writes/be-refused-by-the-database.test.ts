@@ -1,5 +1,4 @@
 /** What only the database can refuse: the status, the attribute where its name tells, and never the database's words. */
-// @runs everywhere
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';

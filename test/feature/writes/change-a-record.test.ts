@@ -1,5 +1,4 @@
 /** Changing a record: null and absence, what is written, and what happens when somebody else was faster. */
-// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';

@@ -1,5 +1,4 @@
 /** Creating a record: what a body must and may have, what the row then holds, and where it is. */
-// @runs everywhere
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';

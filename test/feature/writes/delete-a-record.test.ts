@@ -1,5 +1,4 @@
 /** Deleting a record: for good, or marked as deleted where the model is paranoid. */
-// @runs everywhere
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, DeletedAt, Table } from 'sequelize-typescript';
