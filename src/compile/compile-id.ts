@@ -4,6 +4,7 @@
 import type { IdType } from '../declare/crud-options.js';
 import type { ColumnKind, ColumnType } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
+import { TABLE_FACTS } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
 
 /** Result of parsing a raw path segment. */
@@ -133,18 +134,26 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
 /** The largest numbers of narrow columns, by type. */
 const LARGEST: Readonly<Record<string, number>> = Object.freeze({ smallint: 32_767, integer: 2_147_483_647 });
 
-/** False for a value that the column cannot hold, as far as the catalogue has said; a model may declare a wider type. */
-function isHeld(value: unknown, { found: column }: AttributeInfo): boolean {
+/** True for a value that the column can hold, as far as the catalogue has said; a model may declare a wider type. */
+function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean {
   const largest = column && LARGEST[column.baseType];
-  if (largest !== undefined) return Number(value) <= largest && Number(value) >= -largest - 1;
-  const [, length] = (typeof value === 'string' && /^character.*\((\d+)\)$/.exec(column?.type ?? '')) || [];
-  return length === undefined || [...(value as string)].length <= Number(length);
+  if (largest !== undefined) return (value) => Number(value) <= largest && Number(value) >= -largest - 1;
+  const [, length] = /^character.*\((\d+)\)$/.exec(column?.type ?? '') ?? [];
+  if (length === undefined) return () => true;
+  return (value) => typeof value !== 'string' || [...value].length <= Number(length);
 }
 
+/** The catalogue is read when plans are there already. */
 function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
+  let version = -1;
+  let isHeld = (_value: unknown): boolean => true;
   return (raw) => {
+    if (version !== TABLE_FACTS.version) {
+      version = TABLE_FACTS.version;
+      isHeld = holderOf(primaryKey);
+    }
     const parsed = parser(raw);
-    return parsed.kind === 'id' && !isHeld(parsed.value, primaryKey) ? IMPOSSIBLE : parsed;
+    return parsed.kind === 'id' && !isHeld(parsed.value) ? IMPOSSIBLE : parsed;
   };
 }
 

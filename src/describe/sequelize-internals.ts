@@ -66,6 +66,12 @@ export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
 
 const NO_SCOPE: AppliedScope = {};
 
+/** True where the model applies any scope; `addScope` can add one at any time. */
+export function hasScope<M extends Model>(model: ModelStatic<M>): boolean {
+  for (const _ in scopeOf(model)) return true;
+  return false;
+}
+
 /** True where the scope of a model keeps an attribute out of the query of its finders. */
 export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string): boolean {
   const { attributes } = scopeOf(model);

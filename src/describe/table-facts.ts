@@ -56,12 +56,16 @@ interface Known {
 
 const known = new WeakMap<ModelClass, Known>();
 
+/** Changes whenever the table of any model is remembered, so that what follows from tables is decided once for each value. */
+export const TABLE_FACTS = { version: 0 };
+
 /**
  * Remembers the table of a model; undefined where there is none.
  *
  * @param hasOtherTypes whether the type of a column is another one than that of its attribute
  */
 export function setTableFacts(model: ModelClass, facts: TableFacts | undefined, hasOtherTypes = false): void {
+  TABLE_FACTS.version += 1;
   if (facts) known.set(model, { sequelize: model.sequelize, facts, hasOtherTypes });
   else known.delete(model);
 }

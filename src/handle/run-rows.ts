@@ -6,8 +6,8 @@ import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { deletedAtOf } from '../describe/attribute-notes.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
-import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
-import { hasScope } from '../execute/customization/default-scope.js';
+import { hasScope } from '../describe/sequelize-internals.js';
+import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../describe/table-facts.js';
 import { columnsOf } from '../execute/executor.js';
 import { type FoundRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
@@ -156,13 +156,17 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     };
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
+    let version = -1;
+    let isOfTable = false;
     const isByKey = kind === 'write' && endpoint !== 'create';
     return {
-      isOpen: () =>
-        !hasQueryHooks(model, kind) &&
-        !hasScope(model) &&
-        !hasOtherTypes(model) &&
-        !(isByKey && isKeyTrusted(model)),
+      isOpen() {
+        if (version !== TABLE_FACTS.version) {
+          version = TABLE_FACTS.version;
+          isOfTable = !hasOtherTypes(model) && !(isByKey && isKeyTrusted(model));
+        }
+        return isOfTable && !hasQueryHooks(model, kind) && !hasScope(model);
+      },
       ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on, true) } : {}),
       async run(input, on) {
         const request = ask(input);

@@ -2,8 +2,8 @@
 
 import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
+import { hasScope } from '../describe/sequelize-internals.js';
 import { noSuchRecord } from '../errors/errors.js';
-import { hasScope } from '../execute/customization/default-scope.js';
 import type { Page } from '../execute/paging/page.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import { Repository } from '../execute/records/repository.js';

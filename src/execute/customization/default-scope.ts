@@ -6,12 +6,6 @@ import type { Model, OrderItem, ProjectionAlias } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { type AppliedScope, scopeOf, withScope } from '../../describe/sequelize-internals.js';
 
-/** True where the model applies any scope; `addScope` can add one at any time. */
-export function hasScope<M extends Model>(model: ModelClass<M>): boolean {
-  for (const _ in scopeOf(model)) return true;
-  return false;
-}
-
 /** The same model without the order, limit and offset of its scope. */
 export function withoutScopedOrder<M extends Model>(model: ModelClass<M>): ModelClass<M> {
   const scope = scopeOf(model);

@@ -12,6 +12,7 @@ import {
   attributesVersion,
   buildableModel,
   defaultValues,
+  hasScope,
   hookedCascades,
   isTornRecord,
   SEQUELIZE_VERSION,
@@ -20,7 +21,6 @@ import {
 import { connectionManager, pgProblem, transactionInternals } from '../../postgres/index.js';
 import type { Logger } from '../../util/logger.js';
 import { hasInstanceFields } from './class-lineage.js';
-import { hasScope } from './default-scope.js';
 import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js';
 
 /** Why queries have to be Sequelize's own, whatever the model; undefined where they need not. */

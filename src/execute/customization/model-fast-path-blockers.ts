@@ -8,9 +8,8 @@ import type { ColumnType } from '../../describe/column-type.js';
 import { hasJsonForm } from '../../describe/json-form.js';
 import { queryHooks } from '../../describe/model-hooks.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
+import { hasScope, hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
 import { hasInstanceFields } from './class-lineage.js';
-import { hasScope } from './default-scope.js';
 import { queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */

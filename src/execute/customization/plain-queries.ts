@@ -3,9 +3,8 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { timestampsOf } from '../../describe/attribute-notes.js';
 import { hasQueryHooks } from '../../describe/model-hooks.js';
-import { hookedCascades } from '../../describe/sequelize-internals.js';
+import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
 import { ownMethods } from './class-lineage.js';
-import { hasScope } from './default-scope.js';
 import { sequelizeProblem } from './internals-trial.js';
 import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
 
