@@ -4,7 +4,7 @@ import type { Express } from 'express';
 import { RowSecurity } from './access/row-security.js';
 import { compilePlan } from './compile/compile-plan.js';
 import { writeExactly } from './execute/customization/exact-types.js';
-import { admitRequests } from './express/connection/admit-requests.js';
+import { admitRequests } from './express/connection/open-connection.js';
 import { declareResources } from './express/resources/declare-resources.js';
 import { createResources } from './express/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './express/resources/settings.js';

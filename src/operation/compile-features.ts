@@ -187,6 +187,7 @@ function queryReader(
     return { names: some.map(({ name }) => name), read: inputReader(some, rows) };
   };
   return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
+    if (!target.includes('?')) return absentFor(access.form);
     const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
     // Parameters that both read are parsed here, too.
     const skipped = others.filter((name) => !names.includes(name));

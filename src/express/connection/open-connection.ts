@@ -1,12 +1,15 @@
 /** Requests of one connection, until their answers are sent: they are executed while the client takes the answers. */
 
 import { AsyncResource } from 'node:async_hooks';
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
+import { logFailure, sendProblem } from '../../respond/exception-handler.js';
+import { toProblem } from '../../respond/problem.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
 import { addPendingBytes } from './node-internals.js';
-import { refuseAnswer } from './refuse-answer.js';
 import { expectNothing, expectProgress } from './silent-clients.js';
 
 /** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
@@ -62,6 +65,28 @@ export function admit(response: ServerResponse, run: () => void): void {
   if (response instanceof ServerResponse && socket instanceof Socket)
     connectionOf(socket).admit(response, run);
   else run();
+}
+
+/** Express calls this for each request, whatever server has read it. */
+interface Handling {
+  handle(request: Request, response: Response, next?: NextFunction): void;
+}
+
+const ADMITTING = new WeakSet<Express>();
+
+/** Has an application admit its requests, those of routes that were added before, too. A layer of Express would cost more. */
+export function admitRequests(app: Express): void {
+  const handling = app as unknown as Handling;
+  if (ADMITTING.has(app)) return;
+  ADMITTING.add(app);
+  const { handle } = handling;
+  handling.handle = (request, response, next) =>
+    admit(response, () => void Reflect.apply(handle, app, [request, response, next]));
+}
+
+/** Does the same for a router that is mounted anywhere, as its first layer. */
+export function admitThenGoOn(request: Request, response: Response, next: NextFunction): void {
+  admit(response, () => next(mustRefuse(request) ? refusal() : undefined));
 }
 
 /** A connection, and what is under way on it. */
@@ -227,4 +252,27 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
 function weigh(response: ServerResponse, sign: 1 | -1): void {
   const { socket } = response.req;
   if (!socket.destroyed) addPendingBytes(response, sign * Math.ceil(socket.writableHighWaterMark / MAX_OPEN));
+}
+
+/** Text of the refusal. */
+const NO_ROOM = 'Clients have not taken too many answers; try again.';
+
+/** An error for a request that the process has no room to answer. */
+export function refusal(): RefusedRequestError {
+  return new RefusedRequestError(503, NO_ROOM, { 'Retry-After': '1' });
+}
+
+/** Answers 503. The head of the answer must not have been sent. */
+export function refuseAnswer(response: ServerResponse): void {
+  // Node's own server gives requests that are no Express requests only to listeners of the user's.
+  const { req: request } = response as Response;
+  const error = refusal();
+  for (const name of ['ETag', 'Last-Modified', 'Cache-Control']) response.removeHeader(name);
+  if ('app' in request) logFailure(request as Request, 503, error);
+  sendProblem(request as Request, response as Response, toProblem(error));
+}
+
+/** A request that may write is not executed where its answer may have no room: afterwards it could not be refused. */
+export function mustRefuse({ method }: IncomingMessage): boolean {
+  return !SAFE_METHODS.has(method ?? '') && !hasRoom(0);
 }

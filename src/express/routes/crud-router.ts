@@ -16,7 +16,7 @@ import { decoratorProblems, nestedProblems } from '../../schema/attribute-decora
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { throwProblems } from '../../util/config-error.js';
-import { admitThenGoOn } from '../connection/admit-requests.js';
+import { admitThenGoOn } from '../connection/open-connection.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
 import { createResources } from '../resources/resource.js';
 import { type RouterOptions, resolveRouterOptions } from '../resources/settings.js';

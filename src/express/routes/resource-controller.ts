@@ -3,7 +3,9 @@
 import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
+import { operationChannel } from '../../diagnostics/channels.js';
 import {
   isAnswerChanged,
   isAnswerSeen,
@@ -55,7 +57,7 @@ import {
   subresourceReasons,
   subresourcesOf,
 } from './subresource-routes.js';
-import { tracedHandler } from './trace-handler.js';
+import { runTraced } from './trace-handler.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -107,7 +109,7 @@ export function registerResourceController(
         subresource
           ? subresourceHandler(subresource, shaper, settings, lineage, reasonsOf(action.method))
           : handlerFor()(action);
-      return tracedHandler(plan, action.method, compiledAtFirst(compile));
+      return compiledAtFirst(compile, plan, action.method);
     },
   );
   guardBulkActions(many, lineage, controller);
@@ -208,12 +210,17 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
   }));
 }
 
-/** A handler that is compiled at its first request: most applications have routes that are hardly ever asked. */
-function compiledAtFirst(compile: () => ActionRunner): ActionRunner {
+/**
+ * A handler that is compiled at its first request: most applications have routes that are hardly ever asked. Subscribers of operations may
+ * come and go while it works.
+ */
+function compiledAtFirst(compile: () => ActionRunner, plan: ResourcePlan, method: string): ActionRunner {
   let handler: ActionRunner | null = null;
   return (metadata, action, params) => {
     handler ??= compile();
-    return handler(metadata, action, params);
+    return operationChannel.hasSubscribers
+      ? runTraced(plan, method, handler, metadata, action, params)
+      : handler(metadata, action, params);
   };
 }
 

@@ -1,7 +1,7 @@
 /** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
 import express, { type RequestHandler, type Router } from 'express';
 import { sendRequestId } from '../../request/request-id.js';
-import { mustRefuse, refusal } from '../connection/refuse-answer.js';
+import { mustRefuse, refusal } from '../connection/open-connection.js';
 
 /**
  * Express asks the layers of a router one after the other, so that a request would cost more with every model. Here each

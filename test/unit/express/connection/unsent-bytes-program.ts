@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import express, { type Response } from 'express';
-import { admitRequests } from '../../../../src/express/connection/admit-requests.js';
+import { admitRequests } from '../../../../src/express/connection/open-connection.js';
 import { HEAP_LIMIT, hasRoom } from '../../../../src/util/memory-budget.js';
 import { listen, requestHead } from '../../../support/listen.js';
 
