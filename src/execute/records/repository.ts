@@ -55,10 +55,10 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id, { fields, include = [], deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
+  async find(id: Id, { fields, include, deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
+    const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include ?? [])])];
     const record = await this.findByKey(id, { fields: read, deleted });
-    if (record) await this.loadAlong([record], include);
+    if (record && include) await this.loadAlong([record], include);
     return guardRecords(record, this.access);
   }
 
@@ -227,7 +227,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     return count === 0 ? this.neverDeleted(which) : undefined;
   }
 
-  private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {
+  private async loadAlong(records: readonly Model[], include: RelationsToLoad): Promise<void> {
     const scope = async () => (await this.context('select')).scope;
     await loadRelations(this.model, records, include, { source: this.access, scope });
   }
@@ -261,7 +261,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     const order = totalOrder(sort, this.model.primaryKeyAttribute);
     const inputs = { ...place, filter, sort: order, deleted, count, cap } as Inputs;
     const { page, records } = await this.executeRead('list', inputs, { where });
-    await this.loadAlong(records, include);
+    if (include) await this.loadAlong(records, include);
     guardRecords(records, this.access);
     return withOrigin({ ...page, items: records } as P, this.model, order);
   }
