@@ -248,8 +248,8 @@ export class Piece extends NumberedRow {
   declare amount: number | null;
 }
 
-/** The user's class for bodies of a resource, and of a route. */
-class Profile {
+/** Properties of both classes below. */
+class Sender {
   @IsString()
   @MaxLength(40)
   declare name: string;
@@ -266,7 +266,10 @@ class Profile {
   @IsOptional()
   @IsObject()
   declare settings?: object;
+}
 
+/** The user's class for bodies of a resource, and of a route. */
+class Profile extends Sender {
   @Expose()
   declare anything?: unknown;
 
@@ -409,24 +412,7 @@ export const RIGHT_PROFILES: fc.Arbitrary<object> = fc.record(
 );
 
 /** What a route of the user's takes; code of the user's in it would have to bear any value. */
-class Letter {
-  @IsString()
-  @MaxLength(40)
-  declare name: string;
-
-  @IsOptional()
-  @IsInt()
-  @Type(() => Number)
-  declare age?: number;
-
-  @IsOptional()
-  @IsEmail({}, { each: true })
-  declare mails?: string[];
-
-  @IsOptional()
-  @IsObject()
-  declare settings?: object;
-
+class Letter extends Sender {
   @IsOptional()
   declare anything?: unknown;
 
