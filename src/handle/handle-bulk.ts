@@ -112,7 +112,8 @@ export function compileBulkHandler(
         ? await findAround(action, { access, query: features[operation].absentFor(access.form) })
         : null;
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
-    const isTried = !isDryRun && !isShaped && around === null && isAlone(sequelize, request);
+    const isTried =
+      !isDryRun && !isShaped && !rows?.isFollowed && around === null && isAlone(sequelize, request);
     const written = isTried ? await writeMany(input, (work) => work(aloneTarget(request))) : null;
     if (written) return answer(shapeMany(action, input, written), response, metadata);
     const execute: Execute = async () => {

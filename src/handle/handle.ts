@@ -196,11 +196,15 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? NO_RELATIONS;
+    const isFollowed = ours?.isFollowed ?? false;
     // One statement has all that the features do only where the answer follows from the row alone. A write includes no relations.
     const attempt =
       response.statusCode === 200 && formatFor(response) === 'text' ? around?.attempt : undefined;
     const needsSession =
-      isShaped || (around !== null && !attempt) || (include.length > 0 && !isEmbeddedByRows(include, views));
+      isShaped ||
+      isFollowed ||
+      (around !== null && !attempt) ||
+      (include.length > 0 && !isEmbeddedByRows(include, views));
     const on = aloneTarget(request);
     const isOurs = ours !== null && !needsSession && isAlone(sequelize, request);
     const drops = isOurs && ours?.mayDrop?.(on);
@@ -215,7 +219,8 @@ export function answerWith<I extends RequestArguments>(
       }
       if (!around) ours = null;
     }
-    const isWhole = isShaped || isConditional || mayDrop || runInRace !== null || around !== null;
+    const isWhole =
+      isShaped || isFollowed || isConditional || mayDrop || runInRace !== null || around !== null;
     const draft = await runInSession(metadata, action, params, {
       input,
       ours,

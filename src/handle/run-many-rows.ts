@@ -22,6 +22,7 @@ import type { RequestArguments } from '../request/parse-request.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { ShownRecords } from './outcome.js';
 import { rowsShown } from './rendered-records.js';
+import { inTransaction, rowsWritten } from './run-rows.js';
 
 /** Rows that one statement has written. */
 export interface ManyWritten {
@@ -44,7 +45,7 @@ export type ManyRunner = (
 export function compileManyRunner(resource: Resource, single: Endpoint): ManyRunner {
   const { plan, features } = resource;
   const { info, entityTag } = plan;
-  const { operation } = features[single];
+  const { operation, afterWrite } = features[single];
   const many = new ManyRows(info);
   const matching = new MatchingRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
@@ -59,10 +60,17 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       ).length;
     return sets(ownReferences, false) > 0 || (single === 'update' && sets(unique, true) > 1);
   };
-  const show = (written: FoundRows | null, columns: readonly string[], count: number): ManyWritten | null => {
+  const show = async (
+    written: FoundRows | null,
+    columns: readonly string[],
+    count: number,
+    on?: StatementTarget,
+  ): Promise<ManyWritten | null> => {
     if (!written) return null;
     const { rows, parsers } = written;
     if (rows.length !== count) throw new TypeError(`A statement has given ${rows.length} rows of ${count}.`);
+    if (afterWrite)
+      await afterWrite({ endpoint: single, records: rowsWritten(info, columns, rows) }, inTransaction(on));
     return {
       shown: rowsShown(resource, info, columns, { rows: rows as readonly TextRow[], parsers }),
       count,
@@ -76,7 +84,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
     );
     const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs, access), on);
-    return show(written, returning.columns, rows.length);
+    return show(written, returning.columns, rows.length, on);
   };
   const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
     const items = inputs.map(({ id, values = {}, query }): UpdateItem => {
@@ -89,7 +97,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const where = withoutKey(one.where, info.primaryKey.name);
     const { unreadable: unseen } = access.form;
     const change = { where, items, state, ...referred(inputs), returning, unseen };
-    return show(await many.update(change, slotsOf(inputs, access), on), returning.columns, items.length);
+    const written = await many.update(change, slotsOf(inputs, access), on);
+    return show(written, returning.columns, items.length, on);
   };
   const writeMatching = async (
     each: RequestArguments,
@@ -112,6 +121,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
+    // Its statement gives no rows to follow.
+    if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
     const written = await writeMatching(each, inputs.filter, limit, on);

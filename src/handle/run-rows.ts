@@ -6,10 +6,11 @@ import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { deletedAtOf } from '../describe/attribute-notes.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
+import type { ModelInfo } from '../describe/model-info.js';
 import { hasScope } from '../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../describe/table-facts.js';
 import { columnsOf } from '../execute/executor.js';
-import { type FoundRows, SqlExecutor } from '../execute/rows/sql-executor.js';
+import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import type { AnswerKey } from '../execute/sql/key-table.js';
 import { joinSlots, type Slots } from '../execute/sql/statement.js';
@@ -18,7 +19,7 @@ import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
 import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
-import type { Inputs } from '../operation/feature.js';
+import type { Inputs, WrittenRecord } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import {
   currentSession,
@@ -26,6 +27,7 @@ import {
   type RowWrite,
   type StatementTarget,
   statementRunner,
+  type TextRow,
 } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Maybe } from '../util/maybe.js';
@@ -42,10 +44,12 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
    * caller holds no connection.
    */
   mayDrop?(on?: StatementTarget): Maybe<boolean>;
+  /** True where features have work after the write, in its transaction. */
+  readonly isFollowed?: boolean;
   /**
    * Null when only Sequelize can, and then nothing has happened yet.
    *
-   * @param on default: any connection of the pool
+   * @param on default: any connection of the pool. A write that is followed needs that of a transaction.
    */
   run(input: I, on?: StatementTarget): Promise<Outcome | null>;
   /**
@@ -77,6 +81,39 @@ export async function sessionTarget(
   const session = currentSession(sequelize);
   const transaction = await session?.transactionFor(verb === 'get' ? 'select' : 'other');
   return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
+}
+
+/** The transaction of a write that is followed. */
+export function inTransaction(on: StatementTarget | undefined): StatementTarget {
+  if (on) return on;
+  throw new TypeError('A write that features follow has no transaction.');
+}
+
+function writtenAs(endpoint: Endpoint, found: FoundRows | ReplacedRows): Endpoint {
+  if (endpoint !== 'replace') return endpoint;
+  return 'isNew' in found && found.isNew ? 'create' : 'update';
+}
+
+/**
+ * Records of rows that a statement has written.
+ *
+ * @param keys for rows that have no columns
+ */
+export function rowsWritten(
+  { primaryKey }: ModelInfo,
+  columns: readonly string[],
+  rows: readonly TextRow[],
+  keys: readonly (string | null | undefined)[] = [],
+): readonly WrittenRecord[] {
+  const valueIn = (row: TextRow | undefined, attribute: string) => {
+    const position = columns.indexOf(attribute);
+    return position < 0 ? undefined : (row?.[position] ?? null);
+  };
+  const count = Math.max(rows.length, keys.length);
+  return Array.from({ length: count }, (_, index) => ({
+    key: (valueIn(rows[index], primaryKey.name) ?? keys[index]) as string,
+    stored: (attribute) => valueIn(rows[index], attribute),
+  }));
 }
 
 /** Writes whose answer follows from their row alone. */
@@ -146,7 +183,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const shownBy = { plan, rowView: resource.rowView };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
-    const { operation } = features[endpoint];
+    const { operation, afterWrite } = features[endpoint];
     const ask = ({ query, access, id, values }: RequestArguments) => {
       // No column takes its value, and a record would hold it.
       if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
@@ -160,6 +197,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     let isOfTable = false;
     const isByKey = kind === 'write' && endpoint !== 'create';
     return {
+      isFollowed: afterWrite !== null,
       isOpen() {
         if (version !== TABLE_FACTS.version) {
           version = TABLE_FACTS.version;
@@ -177,7 +215,12 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
         const page = 'page' in found ? found.page : null;
-        const outcome = outcomeOfRows(shownBy, columnsOf(asked), found, query, page);
+        const columns = columnsOf(asked);
+        if (afterWrite) {
+          const records = rowsWritten(info, columns, found.rows, [slots['id']]);
+          await afterWrite({ endpoint: writtenAs(endpoint, found), records }, inTransaction(on));
+        }
+        const outcome = outcomeOfRows(shownBy, columns, found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
       },
       async runKept(input, key, on) {

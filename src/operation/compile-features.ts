@@ -9,6 +9,7 @@ import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import {
+  type AfterWrite,
   type Feature,
   type FeatureContext,
   type FeatureFactory,
@@ -63,6 +64,8 @@ export interface EndpointFeatures {
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
   readonly present: Presenter | null;
+  /** Work after a write, in its transaction; null where no feature has any. */
+  readonly afterWrite: AfterWrite | null;
 }
 
 /** The features of a resource, by endpoint. */
@@ -121,6 +124,9 @@ function compileEndpoint(
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
+    afterWrite: isWrite(endpoint)
+      ? oneAfterAnother(features.flatMap(({ afterWrite }) => afterWrite ?? []))
+      : null,
   });
 }
 
@@ -260,6 +266,17 @@ function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
 
 function memberOf({ member, name }: Input): string {
   return member ?? name;
+}
+
+function isWrite(endpoint: Endpoint): boolean {
+  return endpoint !== 'list' && endpoint !== 'read';
+}
+
+function oneAfterAnother(steps: readonly AfterWrite[]): AfterWrite | null {
+  if (steps.length === 0) return null;
+  return async (written, statements) => {
+    for (const step of steps) await step(written, statements);
+  };
 }
 
 function presenter(steps: readonly Presenter[]): Presenter | null {

@@ -29,7 +29,9 @@ export function compileOperation(
   const rewrites = stepsOf('rewrite');
   const give = compileGiven(context.plan.info.primaryKey.name);
   const absent = absentFor(OPEN_ACCESS.form);
-  const prepared = apply(stepsOf('prepare'), bareOperations(context)[endpoint], absent, OPEN_ACCESS);
+  const bare = bareOperations(context)[endpoint];
+  const followed = features.some(({ afterWrite }) => afterWrite) ? withKey(bare, context) : bare;
+  const prepared = apply(stepsOf('prepare'), followed, absent, OPEN_ACCESS);
   const usual = Object.freeze(apply(rewrites, prepared, absent, OPEN_ACCESS));
   const usualOf = new WeakMap<AccessForm, Operation>([[OPEN_ACCESS.form, usual]]);
   // Such a row gets values of its request.
@@ -39,12 +41,19 @@ export function compileOperation(
     const isUsual = inputs === absentFor(form) && access.where === form.where && !isOfNewRow;
     let operation = isUsual ? usualOf.get(form) : undefined;
     if (operation === undefined) {
-      const bare = isOfNewRow ? give(prepared, access, values) : prepared;
-      operation = apply(rewrites, bare, inputs, access);
+      const given = isOfNewRow ? give(prepared, access, values) : prepared;
+      operation = apply(rewrites, given, inputs, access);
       if (isUsual) usualOf.set(form, Object.freeze(operation));
     }
     return endpoint === 'update' ? give(operation, access, values) : operation;
   };
+}
+
+/** A write that gives the primary key, whether answers show it or not. */
+function withKey(operation: Operation, { plan }: FeatureContext): Operation {
+  if (!('returning' in operation)) return operation;
+  const columns = [...new Set([...operation.returning.columns, plan.info.primaryKey.name])];
+  return { ...operation, returning: Object.freeze({ columns: Object.freeze(columns) }) };
 }
 
 /** An operation with the values of a body, and what these have to refer to. */

@@ -171,6 +171,31 @@ export type OperationSteps = {
   ) => OperationByEndpoint[E];
 };
 
+/** A record that has been written. */
+export interface WrittenRecord {
+  /** The primary key, in the text form of its column. */
+  readonly key: string;
+  /** The value of an attribute after the write, in the text form of its column; undefined where the write gives none, as a delete. */
+  stored(attribute: string): string | null | undefined;
+}
+
+/** Records that one operation has written. */
+export interface Written {
+  /** A replacement is a `create` or an `update`. */
+  readonly endpoint: Endpoint;
+  /** One at least. */
+  readonly records: readonly WrittenRecord[];
+}
+
+/** Executes statements of a feature's own, in a transaction. */
+export interface TransactionStatements {
+  /** @param values in the text form of their types, for `$1` and so on */
+  write(text: string, values: readonly (string | null)[]): Promise<unknown>;
+}
+
+/** Work of features after a write, in its transaction. */
+export type AfterWrite = (written: Written, statements: TransactionStatements) => Promise<void>;
+
 /** The turn of inputs that depend on the list, such as cursors. */
 export const PLACES = 3;
 
@@ -190,6 +215,11 @@ export interface Feature {
   readonly prepare?: OperationSteps;
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
+  /**
+   * Executed after each write of routes, bulk routes and repositories, in the transaction of the write: it rolls the write back by
+   * throwing. Writes of Sequelize's own methods have none.
+   */
+  readonly afterWrite?: AfterWrite;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<Presenter>;
   /** The headers that are added, for the document. */

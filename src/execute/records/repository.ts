@@ -273,7 +273,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     values?: WriteValues,
   ): Promise<FoundRecords<M>> {
     const operation = repositoryOperation(this.model, endpoint, context.access, undefined, values);
-    const found = await writeRecords(this.model, context, operation, call);
+    const found = await writeRecords(this.model, context, endpoint, operation, call);
     guardRecords(found.records, this.access);
     return found;
   }

@@ -1,18 +1,24 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import type { Model, Sequelize, Transaction } from 'sequelize';
-import type { ModelClass } from '../../declare/crud-options.js';
+import { describeModel } from '../../compile/describe-model.js';
+import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { ownModel } from '../../describe/record.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { Access, AccessSource } from '../../operation/access.js';
+import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import {
   currentSettings,
   isOnSequelize,
   NO_TRIGGERS,
   type RowWrite,
+  type StatementTarget,
   statementRunner,
 } from '../../postgres/index.js';
 import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { DatabaseSession } from '../session/database-session.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { storedText } from './record-column.js';
 import type { FoundRecords, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
@@ -52,6 +58,9 @@ export async function inReadScope<M extends Model, T>(
   return session.run(async () => read({ transaction: await session.begin() }));
 }
 
+/** Work after a write, in its transaction. */
+type Follow<M extends Model> = (found: FoundRecords<M>, on: StatementTarget) => Promise<void>;
+
 /**
  * Runs a write, with our own statements, or else by Sequelize: in the transaction it belongs to, in one of its own where it may be more
  * than one statement, or else alone.
@@ -59,19 +68,41 @@ export async function inReadScope<M extends Model, T>(
 export async function writeRecords<M extends Model>(
   model: ModelClass<M>,
   context: QueryContext,
+  endpoint: Endpoint,
+  operation: Operation,
+  call: RecordCall<M>,
+): Promise<FoundRecords<M>> {
+  const follow = followWrite(model, endpoint, call);
+  if (!follow) return runWrite(model, context, operation, call);
+  const sequelize = model.sequelize as Sequelize;
+  const { transaction } = context.scope;
+  if (!transaction)
+    return inSession(sequelize, context, (own) => writeRecords(model, own, endpoint, operation, call));
+  const found = await runWrite(model, context, operation, call);
+  await follow(found, statementRunner(sequelize).within(transaction));
+  return found;
+}
+
+async function inSession<T>(
+  sequelize: Sequelize,
+  { access, source }: QueryContext,
+  work: (context: QueryContext) => Promise<T>,
+): Promise<T> {
+  const session = new DatabaseSession(sequelize, 'write');
+  return session.run(async () => work({ access, source, scope: { transaction: await session.begin() } }));
+}
+
+async function runWrite<M extends Model>(
+  model: ModelClass<M>,
+  context: QueryContext,
   operation: Operation,
   call: RecordCall<M>,
 ): Promise<FoundRecords<M>> {
   const { access, source, scope } = context;
-  const inSession = async (): Promise<FoundRecords<M>> => {
-    const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
-    return session.run(async () => {
-      const own = { access, source, scope: { transaction: await session.begin() } };
-      return writeRecords(model, own, operation, call);
-    });
-  };
+  const runInSession = () =>
+    inSession(model.sequelize as Sequelize, context, (own) => runWrite(model, own, operation, call));
   const { dropped } = scope.transaction ? NO_TRIGGERS : await modelTriggers(model);
-  if (dropped.has(rowWriteOf(operation))) return inSession();
+  if (dropped.has(rowWriteOf(operation))) return runInSession();
   const written = await runOnRows(model, context, operation, call);
   if (written) return written;
   const executor = new SequelizeExecutor(model, access, source);
@@ -84,7 +115,40 @@ export async function writeRecords<M extends Model>(
     isKeyTrusted(model as unknown as ModelClass) ||
     (await readsWithWrite(model, operation));
   // A write reads from the primary: a replica may be behind.
-  return needsSession ? inSession() : executor.run(operation, access.slots, { ...options, useMaster: true });
+  return needsSession
+    ? runInSession()
+    : executor.run(operation, access.slots, { ...options, useMaster: true });
+}
+
+/** Work of features after writes, by model. */
+const afterWrites = new WeakMap<ModelClass, (endpoint: Endpoint) => AfterWrite | null>();
+
+/** Sets the work of features after writes of a model. That of the last application counts. */
+export function setAfterWrites(model: ModelClass, of: (endpoint: Endpoint) => AfterWrite | null): void {
+  afterWrites.set(model, of);
+}
+
+/** The work after a write of a repository; null where features have none. */
+function followWrite<M extends Model>(
+  model: ModelClass<M>,
+  endpoint: Endpoint,
+  { id }: RecordCall<M>,
+): Follow<M> | null {
+  const own = ownModel(model as unknown as ModelClass);
+  const afterWrite = afterWrites.get(own)?.(endpoint) ?? null;
+  if (!afterWrite) return null;
+  const info = describeModel(own);
+  const { name, type } = info.primaryKey;
+  return async ({ records, count }, on) => {
+    const rows: readonly WrittenRecord[] = records.map((record) => ({
+      key: storedText(info, record, name) as string,
+      stored: (attribute) => storedText(info, record, attribute),
+    }));
+    const gone = { key: encodeParameter(type, id) as string, stored: () => undefined };
+    const isDelete = records.length === 0 && count > 0 && id !== undefined;
+    const all = isDelete ? [gone] : rows;
+    if (all.length > 0) await afterWrite({ endpoint, records: all }, on);
+  };
 }
 
 function rowWriteOf(operation: Operation): RowWrite {

@@ -1,6 +1,7 @@
 /** Three capabilities, each in one file: a search, an export and a history. Nothing else knows of them. */
 import { expect } from 'chai';
 import express from 'express';
+import { QueryTypes } from 'sequelize';
 import { Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
@@ -12,15 +13,23 @@ import {
   crudController,
   type ListQuery,
   Repository,
+  unitOfWork,
 } from '../../../src/index.js';
 import { sqlCondition } from '../../../src/operation/predicates.js';
 import { NamedRow } from '../../models/rows.js';
+import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { HISTORY_SQL, history } from './features/history.js';
 import { search } from './features/search.js';
 
-@Crud({ pagination: 'cursor', filterAllow: ['name'], sortAllow: ['id', 'name'] })
+const ENDPOINTS = [
+  ...(['list', 'read', 'create', 'update', 'delete'] as const),
+  ...(['createMany', 'updateMany', 'deleteMany'] as const),
+];
+
+@Crud({ pagination: 'cursor', filterAllow: ['name'], sortAllow: ['id', 'name'], endpoints: ENDPOINTS })
 @Table({ tableName: 'moons', timestamps: false })
 class Moon extends NamedRow {}
 
@@ -29,12 +38,17 @@ class Moon extends NamedRow {}
 class Sun extends NamedRow {}
 
 class MoonController extends crudController(Moon) {
+  override create(values: object, context: CrudContext<Moon>) {
+    return super.create(values, context);
+  }
+
   override list(query: ListQuery, context: CrudContext<Moon>) {
     return super.list(query, context);
   }
 }
 
 const MODELS = [Moon, Sun];
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
 describe('three features of one file each', () => {
@@ -42,10 +56,11 @@ describe('three features of one file each', () => {
 
   before(async () => {
     site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
+    await site.engine.sequelize.query(HISTORY_SQL);
   });
 
   beforeEach(async () => {
-    await emptyTables(site, 'moons', 'suns');
+    await emptyTables(site, 'moons', 'suns', 'history');
     for (const model of MODELS) await model.bulkCreate(NAMES.map((name) => ({ name })));
   });
 
@@ -62,10 +77,10 @@ describe('three features of one file each', () => {
 
       before(() => {
         const { controllers = [], fastPath } = { controllers: undefined, ...options };
-        const built = buildApplication({ models: MODELS, controllers, fastPath, indexAdvice: false }, [
-          ...FEATURES,
-          search,
-        ]);
+        const built = buildApplication(
+          { models: MODELS, controllers, fastPath, indexAdvice: false, logger: QUIET },
+          [...FEATURES, search, history],
+        );
         ({ application } = built);
         agent = supertest(express().use(built.router));
       });
@@ -141,6 +156,92 @@ describe('three features of one file each', () => {
           });
         });
       });
+
+      describe('history', () => {
+        const kept = async () =>
+          (
+            await site.engine.sequelize.query<Record<'endpoint' | 'key' | 'name', string>>(
+              'SELECT endpoint, key, name FROM history WHERE model = $1 ORDER BY at',
+              { bind: ['Moon'], type: QueryTypes.SELECT },
+            )
+          ).map(({ endpoint, key, name }) => [endpoint, Number(key), name]);
+
+        it('keeps each write of one record', async () => {
+          const { body, headers } = await agent.post('/moons').send({ name: 'Deimos' });
+          expect(headers['x-history']).to.equal('true');
+          await agent.patch(`/moons/${body.id}`).send({ name: 'Phobos' });
+          expect((await agent.delete(`/moons/${body.id}`)).status).to.equal(204);
+          expect((await agent.delete(`/moons/${body.id}`)).status).to.equal(404);
+          expect(await kept()).to.deep.equal([
+            ['create', body.id, 'Deimos'],
+            ['update', body.id, 'Phobos'],
+            ['delete', body.id, null],
+          ]);
+        });
+
+        it('keeps each record of a bulk write', async () => {
+          const { body } = await agent.post('/moons').send([{ name: 'Ariel' }, { name: 'Miranda' }]);
+          const [first, second] = body.items.map(({ id }: Moon) => id);
+          await agent.patch('/moons').send([
+            { id: second, name: 'Oberon' },
+            { id: first, name: 'Umbriel' },
+          ]);
+          expect((await agent.patch('/moons?q=name==Oberon').send({ name: 'Puck' })).body).to.deep.equal({
+            affected: 1,
+          });
+          expect((await agent.delete('/moons?q=name=in=(Puck,Umbriel)')).body).to.deep.equal({ affected: 2 });
+          expect(await kept()).to.deep.equal([
+            ['create', first, 'Ariel'],
+            ['create', second, 'Miranda'],
+            ['update', second, 'Oberon'],
+            ['update', first, 'Umbriel'],
+            ['update', second, 'Puck'],
+            ['delete', first, null],
+            ['delete', second, null],
+          ]);
+        });
+
+        it('keeps nothing of a write that is rolled back, and takes back the write that it refuses', async () => {
+          const before = await Moon.count();
+          await agent.post('/moons?dry_run=true').send([{ name: 'Ariel' }]);
+          expect(
+            (await agent.post('/moons').send([{ name: 'Ariel' }, { name: 'unwanted' }])).status,
+          ).to.equal(500);
+          expect((await agent.post('/moons').send({ name: 'unwanted' })).status).to.equal(500);
+          expect((await agent.post('/moons').send([{ name: 'Ariel' }, { name: null }])).status).to.equal(422);
+          await expectRejection(new Repository(Moon).create({ name: 'unwanted' }));
+          expect(await kept()).to.deep.equal([]);
+          expect(await Moon.count()).to.equal(before);
+        });
+
+        it('keeps each write of a repository, in its unit of work', async () => {
+          const moons = new Repository(Moon);
+          const { id } = await moons.create({ name: 'Ariel' });
+          await moons.update(id, { name: 'Umbriel' });
+          await expectRejection(
+            unitOfWork(async (uow) => {
+              await moons.with(uow).update(id, { name: 'Puck' });
+              throw new TypeError('Not today.');
+            }),
+          );
+          await moons.delete(id);
+          expect(await kept()).to.deep.equal([
+            ['create', id, 'Ariel'],
+            ['update', id, 'Umbriel'],
+            ['delete', id, null],
+          ]);
+        });
+
+        it('stands in the document', () => {
+          expect(application.openapi().paths['/moons']?.post?.responses[201]).to.have.nested.property(
+            'headers.X-History',
+          );
+        });
+      });
     });
   }
 });
+
+async function expectRejection(work: Promise<unknown>): Promise<void> {
+  expect(await caughtError(() => work)).to.be.instanceOf(TypeError);
+}
