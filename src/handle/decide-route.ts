@@ -5,6 +5,7 @@ import type { RowSecurity } from '../access/row-security.js';
 import { sequelizeProblem } from '../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../execute/records/repository.js';
+import { declaredParameters } from '../express/resources/controller-metadata.js';
 import { CrudController } from '../express/resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
@@ -12,6 +13,7 @@ import { routingStorage } from '../express/resources/routing-controllers-interna
 import type { RoutingOptions } from '../express/resources/settings.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
 import type { AroundFactory } from './around.js';
+import type { ShapedBy } from './shape-answer.js';
 
 /** Options of an application that decide the path of a route. */
 export interface PathSettings {
@@ -34,60 +36,128 @@ export interface PathSettings {
 export function sequelizeReasons(
   resource: Resource,
   method: string,
-  { fastPath }: PathSettings,
+  settings: PathSettings,
 ): readonly string[] {
   const { plan, rowView } = resource;
   const route = generatedRouteOf(method, plan);
   if (!route) return Object.freeze(['the route is hand-written']);
-  const needsRecords = rowView.isOfRecords || isMethodAsked(resource, route);
+  const needsRecords = rowView.isOfRecords || methodReasons(resource, route).length > 0;
   const problem = sequelizeProblem();
   return Object.freeze([
-    ...(fastPath ? [] : ['fastPath is false']),
+    ...fastPathReasons(settings),
     ...(problem ? [problem] : modelFastPathBlockers(plan.info, route.operation, needsRecords)),
   ]);
 }
 
+/** Decisions about a generated route at the start: one value, with its reasons. */
+export interface RouteDecisions {
+  /** `rows`: SQL of this library runs it; `records`: Sequelize; `user`: a method, or a repository, of the user's decides what runs. */
+  readonly runner: 'rows' | 'records' | 'user';
+  /** `text`: the rows are written as JSON; `values`: something else receives what they mean. */
+  readonly answer: 'text' | 'values';
+  /** Of what is not `rows` and `text`. */
+  readonly reasons: {
+    /** Why Sequelize runs the SQL, of a method of the user's that of a plain repository. */
+    readonly records: readonly string[];
+    /** Why the controller's method is called. */
+    readonly user: readonly string[];
+    /** Why the answer is made of values. */
+    readonly values: readonly string[];
+  };
+  readonly shapedBy: ShapedBy;
+  /** True where code of the user's takes part in the form of records. */
+  readonly isShapedByUser: boolean;
+  /** True where decorators of the user's read parameters of the method. */
+  readonly isDecorated: boolean;
+  readonly settings: PathSettings;
+}
+
+/** Decides them. */
+export function decideRoute(
+  resource: Resource,
+  route: GeneratedRoute,
+  lineage: readonly object[],
+  settings: PathSettings,
+): RouteDecisions {
+  const { method } = route;
+  const changes = answerChanges(method, lineage, settings);
+  const reasons = Object.freeze({
+    records: sequelizeReasons(resource, method, settings),
+    user: methodReasons(resource, route),
+    values: answerReasons(method, lineage, settings),
+  });
+  const isByUser = reasons.user.length > 0;
+  return Object.freeze({
+    runner: isByUser ? 'user' : reasons.records.length > 0 ? 'records' : 'rows',
+    answer: reasons.values.length > 0 ? 'values' : 'text',
+    reasons,
+    shapedBy: Object.freeze({
+      isMethodAsked: isByUser,
+      isChanged: changes.length > 0,
+      isRuled: settings.access !== null && !settings.access.areNone,
+    }),
+    isShapedByUser: resource.rowView.runsUserCode,
+    isDecorated: declaredParameters(lineage, method).length > 0,
+    settings,
+  });
+}
+
 /**
- * True where the controller's method has to be called: it is the user's, or its repository is, or its arguments were
- * made by code of the user's and may be of any type.
+ * Why the controller's method has to be called: it is the user's, or its repository is, or its arguments were
+ * made by code of the user's and may be of any type. None where it need not.
  */
-export function isMethodAsked(
+export function methodReasons(
   { controller, repository, plan }: Resource,
   { method, operation }: GeneratedRoute,
-): boolean {
+): readonly string[] {
   const methods = operation === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
-  const isOverridden = methods.some((each) => controller.prototype[each] !== CrudController.prototype[each]);
-  const isBodyRead = methods.some(
+  const overridden = methods.filter((each) => controller.prototype[each] !== CrudController.prototype[each]);
+  const schemas = methods.filter(
     (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],
   );
   const isIdRead = plan.idKind === 'custom' && operation !== 'list' && operation !== 'create';
-  return isOverridden || !isPlainRepository(repository) || isBodyRead || isIdRead;
+  return Object.freeze([
+    ...overridden.map((each) => `the controller has a method ${each}`),
+    ...(isPlainRepository(repository) ? [] : ['the repository has methods of its own']),
+    ...schemas.map((each) => `the model has ${each}Schema`),
+    ...(isIdRead ? ['idType is a function'] : []),
+  ]);
 }
 
-/** True where an answer is made of values: code of the user's receives it, or the route takes the general path. */
-export function isAnswerSeen(method: string, lineage: readonly object[], settings: PathSettings): boolean {
-  return !settings.fastPath || isAnswerChanged(method, lineage, settings);
+/** Why an answer is made of values: code of the user's receives it, or the route takes the general path. None where it is text. */
+export function answerReasons(
+  method: string,
+  lineage: readonly object[],
+  settings: PathSettings,
+): readonly string[] {
+  return [...fastPathReasons(settings), ...answerChanges(method, lineage, settings)];
+}
+
+/** Why the application has no fast path; none where it has. */
+export function fastPathReasons({ fastPath }: Pick<PathSettings, 'fastPath'>): readonly string[] {
+  return fastPath ? [] : ['fastPath is false'];
 }
 
 /**
- * True where code of the user's receives the answer of a route as values, or comes after it: interceptors, decorators
+ * Code of the user's that receives the answer of a route as values, or comes after it: interceptors, decorators
  * of the answer, and middlewares behind it. Decorators whose code runs before are passed.
  */
-export function isAnswerChanged(
+function answerChanges(
   method: string,
   lineage: readonly object[],
   { routing: { interceptors = [], middlewares = [] } }: PathSettings,
-): boolean {
+): readonly string[] {
   const { useInterceptors, responseHandlers, uses, middlewares: all } = routingStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>
     lineage.includes(args.target as object) && (args.method === undefined || args.method === method);
-  return (
-    interceptors.length > 0 ||
-    all.some(
-      ({ target, type }) => type === 'after' && (middlewares as readonly unknown[]).includes(target),
-    ) ||
-    useInterceptors.some(concerns) ||
-    responseHandlers.some(concerns) ||
-    uses.some((use) => use.afterAction && concerns(use))
+  const isAfter = all.some(
+    ({ target, type }) => type === 'after' && (middlewares as readonly unknown[]).includes(target),
   );
+  return [
+    ...(interceptors.length > 0 ? ['the application has interceptors'] : []),
+    ...(isAfter ? ['the application has a middleware after answers'] : []),
+    ...(useInterceptors.some(concerns) ? ['the route has interceptors'] : []),
+    ...(responseHandlers.some(concerns) ? ['the route has decorators of its answer'] : []),
+    ...(uses.some((use) => use.afterAction && concerns(use)) ? ['the route has a middleware after it'] : []),
+  ];
 }

@@ -18,11 +18,12 @@ import { shortened } from '../respond/problem.js';
 import { MAX_ISSUES } from '../schema/request-issue.js';
 import { compileAround, type Execute } from './around.js';
 import { commitRequest, operationSession } from './commit-request.js';
-import { isAlone, type RouteDecisions, send } from './handle.js';
+import type { RouteDecisions } from './decide-route.js';
+import { isAlone, send } from './handle.js';
 import type { Fields, ShownRecords } from './outcome.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
 import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
-import { compileAloneTarget, sessionTarget } from './run-rows.js';
+import { compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** Answers a request that was read. */
@@ -42,7 +43,8 @@ const STATUSES: Readonly<Record<string, number>> = { create: 201, update: 200, d
 export function compileBulkHandler(
   resource: Resource,
   single: GeneratedRoute,
-  { rows, isSeen, isShapedByUser, settings }: RouteDecisions,
+  { answer: form, isShapedByUser, settings }: RouteDecisions,
+  rows: RowRunner | null,
   shaper: ResultShaper,
 ): BulkHandler {
   const { operation } = single;
@@ -70,8 +72,7 @@ export function compileBulkHandler(
       const unit = await requestSessions(request, response).unit(sequelize);
       return unit.attempt(async () => work(await sessionTarget(sequelize, single.verb)));
     };
-  const formatFor = (response: Response): Format =>
-    isSeen || !writesPlainJson(response) ? 'values' : 'text';
+  const formatFor = (response: Response): Format => (writesPlainJson(response) ? form : 'values');
   const shapeMany = ({ request, response }: Action, input: BulkArguments, { shown, count }: ManyWritten) => {
     const format = formatFor(response);
     const { fields } = features[operation].absentFor(input.access.form);

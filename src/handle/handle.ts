@@ -21,29 +21,14 @@ import { isPromise } from '../util/maybe.js';
 import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
 import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
-import type { PathSettings } from './decide-route.js';
+import type { RouteDecisions } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
 import { type AloneTarget, compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, isUnshaped, type Shape, type ShapedBy } from './shape-answer.js';
-
-/** Decisions about a route at the start. */
-export interface RouteDecisions {
-  /** Runs our SQL; null where only Sequelize can, or a method of the user's decides what runs. */
-  readonly rows: RowRunner | null;
-  /** True where the answer is made of values. */
-  readonly isSeen: boolean;
-  /** Code that takes part in the answer. */
-  readonly shapedBy: ShapedBy;
-  /** True where code of the user's takes part in the form of records. */
-  readonly isShapedByUser: boolean;
-  /** True where decorators of the user's read parameters of the method. */
-  readonly isDecorated: boolean;
-  readonly settings: PathSettings;
-}
+import { compileShape, isUnshaped, type Shape } from './shape-answer.js';
 
 /** Work of a route, compiled at the start. */
 export interface RouteWork<I extends RequestArguments = RequestArguments> {
@@ -75,16 +60,21 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
 const RAN_ROWS = Object.freeze({ runner: 'rows' } as const);
 const RAN_METHOD = Object.freeze({ runner: 'method' } as const);
 
-/** Compiles what answers a generated route. */
+/**
+ * Compiles what answers a generated route.
+ *
+ * @param rows runs its SQL; null where only Sequelize can, or a method of the user's decides what runs
+ */
 export function compileHandler(
   resource: Resource,
   route: GeneratedRoute,
   decisions: RouteDecisions,
+  rows: RowRunner | null,
   shaper: ResultShaper,
 ): ActionRunner {
   const { operation, verb } = route;
   const { plan, views, access } = resource;
-  const { isDecorated, rows, settings, shapedBy } = decisions;
+  const { isDecorated, settings, shapedBy } = decisions;
   const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
   const shape = compileShape(resource, operation, shapedBy);
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
@@ -143,10 +133,10 @@ export function answerWith<I extends RequestArguments>(
     findAround,
     check,
   }: RouteWork<I>,
-  { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
+  { answer, isShapedByUser }: Pick<RouteDecisions, 'answer' | 'isShapedByUser'>,
   shaper: ResultShaper,
 ): ActionRunner {
-  const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
+  const formatFor = (response: Response) => (writesPlainJson(response) ? answer : 'values');
   /** All of it in one session, which is committed or rolled back. */
   const runInSession = (
     metadata: ActionMetadata,

@@ -22,12 +22,12 @@ describe('the command line', () => {
   it('prints the routes of the models that a module exports, without a database', async () => {
     expect(await command('routes', 'models.cjs')).to.deep.equal({
       code: 0,
-      everything: `METHOD  PATH                    OPERATION     PAGINATION     FILTERABLE   SORTABLE
-GET     /articles/:id/comments  Article.talk  -              -            -
-GET     /articles               list          cursor 5/100   title,views  title
-POST    /articles               create        -              -            -
-GET     /authors                list          offset 20/100  articles     id
-GET     /authors/:id            read          -              -            -
+      everything: `METHOD  PATH                    OPERATION     PAGINATION     FILTERABLE   SORTABLE  GENERAL PATH
+GET     /articles/:id/comments  Article.talk  -              -            -         the route is hand-written
+GET     /articles               list          cursor 5/100   title,views  title     -
+POST    /articles               create        -              -            -         -
+GET     /authors                list          offset 20/100  articles     id        -
+GET     /authors/:id            read          -              -            -         -
 `,
     });
   });

@@ -1,7 +1,8 @@
 /** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
 import { noteOperation } from '../../diagnostics/trace-operation.js';
-import type { RouteDecisions } from '../../handle/handle.js';
+import type { RouteDecisions } from '../../handle/decide-route.js';
 import { compileBulkHandler } from '../../handle/handle-bulk.js';
+import type { RowRunner } from '../../handle/run-rows.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type BulkParser, isForMany } from '../../request/parse-bulk.js';
 import { parseOnce, type RequestArguments } from '../../request/parse-request.js';
@@ -69,10 +70,11 @@ export function bulkHandler(
   resource: Resource,
   { endpoint, single }: BulkRoute,
   decisions: RouteDecisions,
+  rows: RowRunner | null,
   shaper: ResultShaper,
 ): ActionRunner {
   const parse = resource.compileBulk(endpoint, false);
-  const handle = compileBulkHandler(resource, single, decisions, shaper);
+  const handle = compileBulkHandler(resource, single, decisions, rows, shaper);
   const isListGuarded = isGuarded(lineageOf(resource.controller, CrudController), 'list');
   return async (metadata, action) => {
     const input = await parse(action.request);
@@ -97,6 +99,7 @@ export function sharedHandler(
   resource: Resource,
   { endpoint, single }: BulkRoute,
   decisions: RouteDecisions,
+  rows: RowRunner | null,
   shaper: ResultShaper,
   compileSingle: (resource: Resource) => ActionRunner,
 ): ActionRunner {
@@ -105,7 +108,7 @@ export function sharedHandler(
   const parseSingle = async (request: Parameters<BulkParser>[0]) =>
     (await parse(request)) as RequestArguments;
   const parsers = { ...resource.parsers, [single.operation]: parseSingle };
-  const handle = compileBulkHandler(resource, single, decisions, shaper);
+  const handle = compileBulkHandler(resource, single, decisions, rows, shaper);
   const handleSingle = compileSingle({ ...resource, parsers });
   return async (metadata, action, params) => {
     const input = await parse(action.request);

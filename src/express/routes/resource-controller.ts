@@ -7,13 +7,14 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { operationChannel } from '../../diagnostics/channels.js';
 import {
-  isAnswerChanged,
-  isAnswerSeen,
-  isMethodAsked,
+  answerReasons,
+  decideRoute,
+  methodReasons,
   type PathSettings,
+  type RouteDecisions,
   sequelizeReasons,
 } from '../../handle/decide-route.js';
-import { compileHandler, type RouteDecisions } from '../../handle/handle.js';
+import { compileHandler } from '../../handle/handle.js';
 import { addedRouteHandler } from '../../handle/handle-added-route.js';
 import { compileArguments, type ResourceArguments } from '../../handle/resource-arguments.js';
 import { type Controller, controllerFor } from '../../handle/run-method.js';
@@ -233,39 +234,32 @@ function compileHandlers(
   takes: ReadonlyMap<string, ResourceArguments>,
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
-  const isOurs = (route: GeneratedRoute): boolean =>
-    sequelizeReasons(resource, route.method, settings).length === 0 && !isMethodAsked(resource, route);
-  const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
-  const decide = (route: GeneratedRoute): RouteDecisions => ({
-    rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
-    isSeen: isAnswerSeen(route.method, lineage, settings),
-    shapedBy: {
-      isMethodAsked: isMethodAsked(resource, route),
-      isChanged: isAnswerChanged(route.method, lineage, settings),
-      isRuled: settings.access !== null && !settings.access.areNone,
-    },
-    isShapedByUser: resource.rowView.runsUserCode,
-    isDecorated: declaredParameters(lineage, route.method).length > 0,
-    settings,
-  });
+  const decide = (route: GeneratedRoute) => decideRoute(resource, route, lineage, settings);
+  const rowRunner = lazy(() => compileRowRunners(resource));
+  const rowsOf = ({ runner }: RouteDecisions, { operation }: GeneratedRoute) =>
+    runner === 'rows' ? rowRunner()(operation) : null;
   return ({ method }) => {
     const bulk = bulkRouteOf(method);
-    if (bulk) return bulkHandler(resource, bulk, decide(bulk.single), shaper);
+    if (bulk) {
+      const decisions = decide(bulk.single);
+      return bulkHandler(resource, bulk, decisions, rowsOf(decisions, bulk.single), shaper);
+    }
     const route = generatedRouteOf(method, resource.plan);
     if (!route) {
       const given = takes.get(method);
-      const isSeen = isAnswerSeen(method, lineage, settings);
+      const isText = answerReasons(method, lineage, settings).length === 0;
       const shapePage = given?.parameters.has('listQuery')
         ? listShaper(resource, method, given, ({ response }) =>
-            isSeen || !writesPlainJson(response) ? 'values' : 'text',
+            isText && writesPlainJson(response) ? 'text' : 'values',
           )
         : pageShaper(resource, method);
       return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
     }
     const decisions = decide(route);
-    const compile = (each: Resource) => compileHandler(each, route, decisions, shaper);
+    const rows = rowsOf(decisions, route);
+    const compile = (each: Resource) => compileHandler(each, route, decisions, rows, shaper);
     const shared = sharedRoute(resource, method, many);
-    return shared ? sharedHandler(resource, shared, decisions, shaper, compile) : compile(resource);
+    return shared ? sharedHandler(resource, shared, decisions, rows, shaper, compile) : compile(resource);
   };
 }
 
@@ -312,10 +306,10 @@ function isUserCodeRun(
   const route = generatedRouteOf(method, resource.plan);
   return (
     !route ||
-    isMethodAsked(resource, route) ||
+    methodReasons(resource, route).length > 0 ||
     resource.plan.access !== null ||
     resource.rowView.runsUserCode ||
-    isAnswerSeen(method, lineage, settings) ||
+    answerReasons(method, lineage, settings).length > 0 ||
     declaredParameters(lineage, method).length > 0
   );
 }

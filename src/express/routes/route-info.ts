@@ -74,10 +74,10 @@ function presentReasons(
   ];
 }
 
-const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE'];
+const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE', 'GENERAL PATH'];
 const NOTHING = '-';
 
-/** One line a route: what it is, and of a list how it is paged, filtered and sorted. */
+/** One line a route: what it is, and of a list how it is paged, filtered and sorted, and why Sequelize runs its SQL. */
 export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly ResourcePlan[]): string {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
   const rows = routes.map((route) => [
@@ -86,6 +86,7 @@ export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly
     // A route that a subclass added is known by its method.
     route.operation ?? `${route.resource}.${route.handler}`,
     ...listCells(route.operation === 'list' ? byName.get(route.resource) : undefined),
+    route.generalPathReasons.join('; ') || NOTHING,
   ]);
   return formatTable([HEADINGS, ...rows]);
 }

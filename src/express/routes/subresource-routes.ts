@@ -6,7 +6,7 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { readSession } from '../../handle/commit-request.js';
-import { isAnswerSeen, type PathSettings } from '../../handle/decide-route.js';
+import { answerReasons, fastPathReasons, type PathSettings } from '../../handle/decide-route.js';
 import { answerWith } from '../../handle/handle.js';
 import { compileAloneTarget } from '../../handle/run-rows.js';
 import {
@@ -48,13 +48,13 @@ export function subresourceActions(
 /** Why Sequelize runs the SQL of a sub-resource; none when we do. */
 export function subresourceReasons(
   { parent, target }: Subresource,
-  { fastPath }: PathSettings,
+  settings: PathSettings,
 ): readonly string[] {
   const problem = sequelizeProblem();
   const reasonsOf = ({ plan: { name, info } }: Resource, endpoint: 'list' | 'read', isOfRecords: boolean) =>
     modelFastPathBlockers(info, endpoint, isOfRecords).map((reason) => `${name}: ${reason}`);
   return Object.freeze([
-    ...(fastPath ? [] : ['fastPath is false']),
+    ...fastPathReasons(settings),
     ...(problem
       ? [problem]
       : [
@@ -101,7 +101,10 @@ export function subresourceHandler(
       findAround: null,
       check: null,
     },
-    { isSeen: isAnswerSeen(plan.method, lineage, settings), isShapedByUser: target.rowView.runsUserCode },
+    {
+      answer: answerReasons(plan.method, lineage, settings).length > 0 ? 'values' : 'text',
+      isShapedByUser: target.rowView.runsUserCode,
+    },
     shaper,
   );
 }
