@@ -9,6 +9,7 @@ import { hasQueryHooks } from '../describe/model-hooks.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { hasScope } from '../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../describe/table-facts.js';
+import { checkOnlyRow } from '../errors/errors.js';
 import { columnsOf } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
@@ -214,6 +215,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (found === null) return null;
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
+        if (endpoint === 'read') checkOnlyRow(info, found.count);
         const page = 'page' in found ? found.page : null;
         const columns = columnsOf(asked);
         if (afterWrite) {

@@ -3,7 +3,7 @@
 import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
 import { hasScope } from '../describe/sequelize-internals.js';
-import { noSuchRecord } from '../errors/errors.js';
+import { checkOnlyRow, noSuchRecord } from '../errors/errors.js';
 import type { Page } from '../execute/paging/page.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import { Repository } from '../execute/records/repository.js';
@@ -64,6 +64,7 @@ export function compileSubresourceRows({
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
       if (!row) throw noSuchRecord({ name, key: primaryKey.name });
+      checkOnlyRow(info, found.value.count);
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);

@@ -4,6 +4,7 @@ import { describeModel, perModel } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
+import { checkOnlyRow } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Operation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser } from '../../postgres/index.js';
@@ -66,6 +67,7 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
       : this.#write(operation, filled, call.on));
     if (found === null) return null;
     const { count, rows, parsers } = found;
+    if (operation.kind === 'read') checkOnlyRow(this.#info, count);
     // Where there are no rows, no statement has said how to read one.
     const records = rows.length === 0 ? [] : rows.map(this.#hydrator(attributes, parsers));
     return { records: records as M[], count, page: 'page' in found ? found.page : null };

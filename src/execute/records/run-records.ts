@@ -172,12 +172,12 @@ function readsWithWrite<M extends Model>(
 }
 
 /** Null where there are none of ours, and for what only Sequelize can do. */
-async function runOnRows<M extends Model>(
+function runOnRows<M extends Model>(
   model: ModelClass<M>,
   { access: { slots }, scope: { transaction } }: QueryContext,
   operation: Operation,
   call: RecordCall<M>,
-): Promise<FoundRecords<M> | null> {
+): Promise<FoundRecords<M> | null> | null {
   const rows = isOnSequelize() ? null : rowRecords(model);
   if (!rows) return null;
   // There may be no runner where there are no rows: not with a version of Sequelize that is not known.

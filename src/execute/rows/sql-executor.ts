@@ -3,7 +3,7 @@
 import { XMIN } from '../../describe/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
-import { notStored, severalRecords } from '../../errors/errors.js';
+import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/missing-reference.js';
 import type {
   DeleteOperation,
@@ -91,8 +91,11 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<AnyRows | null> {
     switch (operation.kind) {
-      case 'read':
-        return this.#read(operation, slots, on);
+      case 'read': {
+        const statement = this.#compiler.read(operation);
+        if (operation.isLocked || operation.isFresh) return write(on, statement, slots);
+        return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
+      }
       case 'list':
         return this.#list(operation, slots, on);
       case 'insert':
@@ -159,18 +162,6 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
         if (operation.mark !== null) filled[NOW.slot] = now();
         return this.#compiler.delete(operation);
     }
-  }
-
-  /** @throws MultipleResultsFound where the key of a view is that of several rows */
-  async #read(operation: ReadOperation, slots: Slots, on: StatementTarget): Promise<FoundRows> {
-    const statement = this.#compiler.read(operation);
-    const { isLocked, isFresh } = operation;
-    const found = await (isLocked || isFresh
-      ? write(on, statement, slots)
-      : on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name));
-    const { name, primaryKey } = this.#info;
-    if (found.count > 1) throw severalRecords({ name, key: primaryKey.name });
-    return found;
   }
 
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
