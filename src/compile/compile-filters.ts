@@ -4,6 +4,7 @@ import type { ColumnType } from '../describe/column-type.js';
 import { isJsonb } from '../describe/introspect-column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
+import { TABLE_FACTS } from '../describe/table-facts.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
@@ -49,12 +50,18 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
   const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
   if (problem === undefined) {
     const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
+    let version = -1;
+    let ofColumn = operators;
     return Object.freeze({
       attribute: name,
       type,
       // The catalogue is read when plans are there already.
       get operators() {
-        return operatorsOfColumn(operators, type, attribute.found?.baseType);
+        if (version !== TABLE_FACTS.version) {
+          version = TABLE_FACTS.version;
+          ofColumn = operatorsOfColumn(operators, type, attribute.found?.baseType);
+        }
+        return ofColumn;
       },
     });
   }

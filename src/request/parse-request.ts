@@ -81,9 +81,12 @@ export function compileParser(
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
     const relations = compileWantedRelations(plan, operation === 'list');
     const askAllowed = compileAskAllowed(inputs, askAccess);
-    if (plan.access === null && !relations && !askAllowed) return (request) => readHead(request, OPEN_ACCESS);
-    return (request) =>
-      then(accessOf(request, operation), (access) =>
+    const isOpen = plan.access === null;
+    if (isOpen && !relations && !askAllowed) return (request) => readHead(request, OPEN_ACCESS);
+    return (request) => {
+      // Rules of inputs and of relations are those of a query string.
+      if (isOpen && !request.url.includes('?')) return readHead(request, OPEN_ACCESS);
+      return then(accessOf(request, operation), (access) =>
         then(askAllowed?.(request) ?? NONE_ALLOWED, (allowed) => {
           const wanted = relations?.(request.url, access.form) ?? NO_RELATIONS;
           if (wanted.length === 0 && allowed.size === 0) return readHead(request, access);
@@ -92,6 +95,7 @@ export function compileParser(
           );
         }),
       );
+    };
   }
   if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, accessOf, readHead);
   const limits = bodyLimits(plan, operation, bodyLimit);

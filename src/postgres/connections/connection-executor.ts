@@ -65,7 +65,7 @@ export class ConnectionExecutor {
         else resolve(result as TextResult);
       };
       const end: Batch['end'] = (error) => {
-        markBroken(client, error);
+        if (error) markBroken(client, error);
         if (error) begin?.fail(error);
       };
       const cache = begin?.keepsBefore ? this.#kept : this.#unkept;

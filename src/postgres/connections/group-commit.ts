@@ -112,7 +112,7 @@ export class GroupCommit {
       if (error === null) statement.measure(duration / writes.length);
       if (error || duration > MAX_TIME) this.#window.shrink();
       else this.#window.grow();
-      markBroken(client, error);
+      if (error) markBroken(client, error);
       failure = error;
       isUndone = error !== null && isRolledBack(error);
       if (!isUndone) this.#queue.leave(client);

@@ -12,8 +12,8 @@ export type PooledClient = DriverClient & MarkedClient;
  * Marks a connection whose query was given up, because it is still under way there; Sequelize does the same. And one that
  * the server ends.
  */
-export function markBroken(client: PooledClient, error: Error | null): void {
-  const { severity } = (error ?? {}) as { readonly severity?: string };
+export function markBroken(client: PooledClient, error: Error): void {
+  const { severity } = error as { readonly severity?: string };
   if (isQueryTimeout(error) || severity === 'FATAL') client._invalid = true;
 }
 

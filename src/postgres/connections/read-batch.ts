@@ -194,7 +194,7 @@ class ReadBatch implements Waiter {
       // A busy process reads answers late, so it counts only what it has waited for.
       const rest = statement.isSlow ? duration : restTime() - restedBefore;
       if (error === null) statement.measure(rest / this.#reads.length);
-      markBroken(client, error);
+      if (error) markBroken(client, error);
       const isPutBack = longReads.end(begun, table, error) && this.#mayWait(client);
       isDropped = isPutBack || (!isAgain && error !== null && isStale(error));
       if (isPutBack) queue.requeue(client, this.#entry as QueueEntry);

@@ -225,7 +225,7 @@ export class SessionTransaction extends Transaction {
         trace?.end(error);
         if (!error) return resolve(String(result?.command));
         fail?.(error);
-        markBroken(client, error);
+        if (error) markBroken(client, error);
         reject(toSequelizeError(this.#sequelize, Object.assign(error, { sql: text })));
       });
     });

@@ -1,6 +1,7 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../describe/sequelize-internals.js';
+import { statementChannel } from '../../diagnostics/channels.js';
 import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
@@ -198,7 +199,7 @@ export class StatementRunner implements StatementTarget {
     start: (pending: PendingStatement) => void,
   ): Promise<TextResult> {
     return new Promise((resolve, reject) => {
-      const trace = traceStatement(statement.text);
+      const trace = statementChannel.hasSubscribers ? traceStatement(statement.text) : undefined;
       const fail = (error: unknown): void => {
         trace?.end(error);
         reject(error);
@@ -230,7 +231,7 @@ export class StatementRunner implements StatementTarget {
     let isStaleNow = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
-      markBroken(client, error);
+      if (error) markBroken(client, error);
       isStaleNow = !isAgain && error !== null && isStale(error);
       if (!isStaleNow) queue.leave(client);
     };

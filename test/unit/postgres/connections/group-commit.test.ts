@@ -92,7 +92,7 @@ class Simulation {
       const started = clock.now;
       const end: Batch['end'] = (error) => {
         if (!error) statement.measure(clock.now - started);
-        markBroken(client, error);
+        if (error) markBroken(client, error);
         queue.leave(client);
       };
       execute(client, { before: [], statement, executions: [{ values, settle: answer }], end });
