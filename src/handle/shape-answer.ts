@@ -1,13 +1,14 @@
 /** Shapes the outcome of an operation into the answer, with its envelope and its features. Nothing is sent yet. */
+import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../declare/crud-options.js';
 import { answering } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
-import type { AnswerDraft, ByEndpoint } from '../operation/feature.js';
+import type { AnswerDraft, ByEndpoint, MediaType } from '../operation/feature.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { type Envelope, envelopeOf } from '../respond/envelope.js';
-import { writesPlainJson } from '../respond/json-answer.js';
+import { jsonReplacer, writesPlainJson } from '../respond/json-answer.js';
 import type { Outcome } from './outcome.js';
 
 /** Format of records: JSON text, or plain values for code that reads them. */
@@ -49,16 +50,20 @@ export function compileShape(
   operation: Endpoint,
   { isMethodAsked, isChanged, isRuled }: ShapedBy = BY_ANYONE,
 ): Shape {
-  const { present } = resource.features[operation];
+  const { present, media } = resource.features[operation];
   const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
   const ownStatus = OWN_STATUSES[operation] ?? null;
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
+    const form = media.length > 0 && !isChanged ? chooseMedia(media, request, response) : null;
     const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
-    const make = () => bodyOf(outcome, input, format);
+    const make = () =>
+      form
+        ? pageText(resource, outcome, input, format, form, jsonReplacer(response))
+        : bodyOf(outcome, input, format);
     const body = isRuled ? answering(request, make) : make();
-    const draft = { status, headers: NO_HEADERS, body };
+    const draft = { status, headers: form ? { 'Content-Type': form.type } : NO_HEADERS, body };
     if (!present) return draft;
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
     const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
@@ -96,18 +101,57 @@ function compileBody(
   }
 }
 
+/** The form of a list that the client accepts most; null is JSON. */
+function chooseMedia(media: readonly MediaType[], request: Request, response: Response): MediaType | null {
+  response.vary('Accept');
+  const type = request.accepts(['application/json', ...media.map((each) => each.type)]);
+  return media.find((each) => each.type === type) ?? null;
+}
+
+function pageText(
+  resource: Resource,
+  outcome: Outcome,
+  input: RequestArguments,
+  format: Format,
+  form: MediaType,
+  replacer: ReturnType<typeof jsonReplacer>,
+): string {
+  const { size, writer, values } = outcome;
+  const { fields } = input.query;
+  function* records(): Iterable<string> {
+    if (format === 'values') for (const each of values(fields)) yield JSON.stringify(each, replacer);
+    const write = format === 'text' ? writer(fields) : null;
+    for (let index = 0; write && index < size; index += 1) yield write(index);
+  }
+  const { items: _, ...envelope } = bareEnvelope(resource, outcome, input);
+  let text = '';
+  for (const piece of form.write(records(), envelope)) text += piece;
+  return text;
+}
+
 const NO_ITEMS = '{"items":[]';
 
-function pageBody(
+/** The envelope of a page without its items. */
+function bareEnvelope(
   { plan, cursors, features }: Resource,
-  { page, isOfMethod, size, writer, values }: Outcome,
+  { page }: Outcome,
   { query: inputs, access }: RequestArguments,
-  format: Format,
-): string | Envelope {
+): Envelope {
   const query = inputs as ListQuery;
-  const bare = envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
+  return envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
     cursors.encode(place, { plan, sort: query.sort, digest: features.list.digest(inputs, access) }),
   );
+}
+
+function pageBody(
+  resource: Resource,
+  outcome: Outcome,
+  input: RequestArguments,
+  format: Format,
+): string | Envelope {
+  const { isOfMethod, size, writer, values } = outcome;
+  const { query } = input;
+  const bare = bareEnvelope(resource, outcome, input);
   const filled = (): Envelope => ({ ...bare, items: values(query.fields) });
   if (isOfMethod && holdsObjects(bare)) return noteUnshaped(filled());
   if (format === 'values') return filled();

@@ -160,13 +160,14 @@ function successStatus(operation: Endpoint, { successStatus: given }: ActionDesc
 
 /** Response of an operation that succeeds. */
 export function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
-  const { headers } = resource.features[operation];
+  const { headers, media } = resource.features[operation];
+  const forms = media.map(({ type, schema }) => [type, { schema }]);
   return {
     description: WORDS[operation].success,
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(operation === 'delete' || operation === 'purge'
       ? {}
-      : { content: successContent(resource, operation) }),
+      : { content: { ...successContent(resource, operation), ...Object.fromEntries(forms) } }),
   };
 }
 

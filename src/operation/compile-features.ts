@@ -16,6 +16,7 @@ import {
   type HeaderDescription,
   type Input,
   type Inputs,
+  type MediaType,
   PLACES,
   type Presenter,
   type Reading,
@@ -64,6 +65,8 @@ export interface EndpointFeatures {
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
   readonly present: Presenter | null;
+  /** Other forms of the answer than JSON. */
+  readonly media: readonly MediaType[];
   /** Work after a write, in its transaction; null where no feature has any. */
   readonly afterWrite: AfterWrite | null;
 }
@@ -124,6 +127,7 @@ function compileEndpoint(
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
+    media: endpoint === 'list' ? features.flatMap(({ media }) => media ?? []) : [],
     afterWrite: isWrite(endpoint)
       ? oneAfterAnother(features.flatMap(({ afterWrite }) => afterWrite ?? []))
       : null,

@@ -147,6 +147,21 @@ export interface OperationResult {
   readonly isFinal: boolean;
 }
 
+/** Another form of a list, for clients that accept its type. */
+export interface MediaType {
+  /** Without parameters: `application/x-ndjson`. */
+  readonly type: string;
+  /** Schema of the whole, for the document. */
+  readonly schema: JsonSchema;
+  /**
+   * The text, in pieces.
+   *
+   * @param records each as JSON
+   * @param envelope the other members of the list, such as `next_cursor`
+   */
+  write(records: Iterable<string>, envelope: Readonly<Record<string, unknown>>): Iterable<string>;
+}
+
 /** Members of a feature by endpoint. */
 export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;
 
@@ -220,6 +235,8 @@ export interface Feature {
    * throwing. Writes of Sequelize's own methods have none.
    */
   readonly afterWrite?: AfterWrite;
+  /** Other forms of lists. Where code of the user's receives the answer, it is JSON. */
+  readonly media?: readonly MediaType[];
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<Presenter>;
   /** The headers that are added, for the document. */

@@ -81,10 +81,11 @@ export class JsonAnswer {
 
   #write(response: Response): void {
     if (this.status !== null) response.statusCode = this.status;
-    const isOrdinary = this.text !== '' && isUsual(response);
+    const { 'Content-Type': type } = this.headers;
+    const isOrdinary = this.text !== '' && type === undefined && isUsual(response);
     for (const name in this.headers) response.setHeader(name, this.headers[name] as string);
     if (this.text === '') {
-      for (const name of BODY_HEADERS) response.removeHeader(name);
+      for (const name of BODY_HEADERS) if (type === undefined) response.removeHeader(name);
       response.end();
       return;
     }

@@ -6,7 +6,12 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { readSession } from '../../handle/commit-request.js';
-import { answerReasons, fastPathReasons, type PathSettings } from '../../handle/decide-route.js';
+import {
+  answerChanges,
+  answerReasons,
+  fastPathReasons,
+  type PathSettings,
+} from '../../handle/decide-route.js';
 import { answerWith } from '../../handle/handle.js';
 import { compileAloneTarget } from '../../handle/run-rows.js';
 import {
@@ -94,7 +99,11 @@ export function subresourceHandler(
       parseOnce: parse,
       rows: isOurs ? compileSubresourceRows(subresource) : null,
       runMethod: compileSubresourceMethod(subresource, parse, shaper),
-      shape: compileShape(target, 'list'),
+      shape: compileShape(target, 'list', {
+        isMethodAsked: true,
+        isChanged: answerChanges(plan.method, lineage, settings).length > 0,
+        isRuled: true,
+      }),
       sessionFor: readSession([parent, target], settings),
       checkCondition: null,
       runInRace: null,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { QueryTypes } from 'sequelize';
-import { Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { FEATURES } from '../../../src/features/features.js';
@@ -21,6 +21,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { exportLines } from './features/export-lines.js';
 import { HISTORY_SQL, history } from './features/history.js';
 import { search } from './features/search.js';
 
@@ -31,11 +32,18 @@ const ENDPOINTS = [
 
 @Crud({ pagination: 'cursor', filterAllow: ['name'], sortAllow: ['id', 'name'], endpoints: ENDPOINTS })
 @Table({ tableName: 'moons', timestamps: false })
-class Moon extends NamedRow {}
+class Moon extends NamedRow {
+  @ForeignKey(() => Sun)
+  @Column(DataType.INTEGER)
+  declare sunId: number | null;
+}
 
-@Crud({ sortAllow: ['name'] })
+@Crud({ sortAllow: ['name'], subresources: { moons: { where: 'all' } } })
 @Table({ tableName: 'suns', timestamps: false })
-class Sun extends NamedRow {}
+class Sun extends NamedRow {
+  @HasMany(() => Moon)
+  declare moons: Moon[];
+}
 
 class MoonController extends crudController(Moon) {
   override create(values: object, context: CrudContext<Moon>) {
@@ -61,7 +69,9 @@ describe('three features of one file each', () => {
 
   beforeEach(async () => {
     await emptyTables(site, 'moons', 'suns', 'history');
-    for (const model of MODELS) await model.bulkCreate(NAMES.map((name) => ({ name })));
+    const rows = NAMES.map((name) => ({ name }));
+    await Sun.bulkCreate(rows);
+    await Moon.bulkCreate(rows);
   });
 
   after(() => site[Symbol.asyncDispose]());
@@ -79,7 +89,7 @@ describe('three features of one file each', () => {
         const { controllers = [], fastPath } = { controllers: undefined, ...options };
         const built = buildApplication(
           { models: MODELS, controllers, fastPath, indexAdvice: false, logger: QUIET },
-          [...FEATURES, search, history],
+          [...FEATURES, search, exportLines, history],
         );
         ({ application } = built);
         agent = supertest(express().use(built.router));
@@ -154,6 +164,88 @@ describe('three features of one file each', () => {
             description: 'A text that the name has.',
             schema: { type: 'string', minLength: 2 },
           });
+        });
+      });
+
+      describe('export', () => {
+        const linesOf = async (target: string) => {
+          const answer = await agent.get(target).set('Accept', 'application/x-ndjson').buffer().parse(asText);
+          expect(answer.headers).to.include({
+            'content-type': 'application/x-ndjson; charset=utf-8',
+            vary: 'Accept',
+          });
+          expect(answer.status).to.equal(200);
+          return String(answer.body)
+            .split('\n')
+            .slice(0, -1)
+            .map((line) => JSON.parse(line));
+        };
+
+        it('writes a record on each line', async () => {
+          const rows = await Sun.findAll({ order: ['id'] });
+          expect(await linesOf('/suns')).to.deep.equal(rows.map((row) => row.toJSON()));
+          expect(await linesOf('/suns?fields=name&sort=-name&size=2&q=')).to.deep.equal([
+            { name: 'Triton' },
+            { name: 'Titania' },
+          ]);
+        });
+
+        it('gives the same pages, with conditions and cursors of other features', async () => {
+          const [first, last] = await linesOf('/moons?search=tit&size=1&fields=name');
+          expect(first).to.deep.equal({ name: 'Titan' });
+          const after = encodeURIComponent(last.next_cursor);
+          expect(await linesOf(`/moons?search=tit&size=1&fields=name&after=${after}`)).to.deep.equal([
+            { name: 'Titania' },
+          ]);
+          expect(names(await agent.get(`/moons?search=tit&size=1&after=${after}`))).to.deep.equal([
+            'Titania',
+          ]);
+        });
+
+        it('has no line where there is no record', async () => {
+          const answer = await agent.get('/moons?search=nothing').set('Accept', 'application/x-ndjson');
+          expect(answer.status).to.equal(200);
+          expect(answer.headers['content-type']).to.match(/^application\/x-ndjson/);
+          expect(answer.text ?? '').to.equal('');
+        });
+
+        it('is there for the lists of sub-resources', async () => {
+          const [sun] = await Sun.findAll({ limit: 1 });
+          await Moon.update({ sunId: sun?.id ?? null }, { where: { name: ['Titan', 'Io'] } });
+          expect(await linesOf(`/suns/${sun?.id}/moons?fields=name`)).to.deep.equal([
+            { name: 'Io' },
+            { name: 'Titan' },
+          ]);
+          expect(await linesOf(`/suns/${sun?.id}/moons?fields=name&search=tit`)).to.deep.equal([
+            { name: 'Titan' },
+          ]);
+        });
+
+        it('is JSON for whoever takes that as well, and a problem for what goes wrong', async () => {
+          for (const accept of ['*/*', 'application/json', 'text/html', 'application/x-ndjson;q=0.5,*/*']) {
+            const answer = await agent.get('/suns').set('Accept', accept);
+            expect(names(answer)).to.deep.equal(NAMES);
+            expect(answer.headers).to.include({
+              'content-type': 'application/json; charset=utf-8',
+              vary: 'Accept',
+            });
+          }
+          const refused = await agent.get('/suns?size=0').set('Accept', 'application/x-ndjson');
+          expect(refused.status).to.equal(400);
+          expect(refused.headers['content-type']).to.equal('application/problem+json');
+        });
+
+        it('stands in the document', () => {
+          const { paths } = application.openapi();
+          expect(paths['/moons']?.get?.responses[200])
+            .to.have.property('content')
+            .that.has.all.keys('application/json', 'application/x-ndjson');
+          expect(paths['/suns/{id}/moons']?.get?.responses[200]).to.have.nested.property(
+            'content.application/x-ndjson',
+          );
+          expect(paths['/moons/{id}']?.get?.responses[200])
+            .to.have.property('content')
+            .that.has.all.keys('application/json');
         });
       });
 
@@ -241,6 +333,14 @@ describe('three features of one file each', () => {
     });
   }
 });
+
+/** supertest reads texts of types that it knows. */
+function asText(answer: supertest.Response, done: (error: Error | null, text: string) => void): void {
+  const stream = answer as unknown as NodeJS.ReadableStream;
+  let text = '';
+  stream.on('data', (chunk) => (text += String(chunk)));
+  stream.on('end', () => done(null, text));
+}
 
 async function expectRejection(work: Promise<unknown>): Promise<void> {
   expect(await caughtError(() => work)).to.be.instanceOf(TypeError);
