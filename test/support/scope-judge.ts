@@ -72,9 +72,9 @@ function isOfFound(
   const judged = tables.get('".judged"') ?? '';
   return (
     isKeyOf('".judged"') &&
-    judged.includes("CASE WHEN found IS NULL THEN 'missing'") &&
+    judged.includes('found IS NULL OR row_number') &&
     judged.endsWith('LEFT JOIN ".found" ON found = ".given" . k)') &&
-    texts.includes('NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any" . refused IS NOT NULL)')
+    texts.includes('NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any" . refused)')
   );
 }
 
