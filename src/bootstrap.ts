@@ -21,7 +21,7 @@ import { dispatchBySegment } from './express/routes/segment-dispatch.js';
 import { listenWithClasses } from './express/server/request-classes.js';
 import { sealedTagWarnings } from './features/entity-tag.js';
 import { FEATURES } from './features/features.js';
-import { idempotentWrites } from './features/idempotency/idempotent-write.js';
+import { idempotency } from './features/idempotency/idempotent-write.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouterFor } from './health/health-router.js';
 import { CatalogueGate } from './inspect/catalogue-gate.js';
@@ -234,14 +234,17 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     ...writtenFilterProblems(plans),
   ]);
   noteServed(plans);
-  const resources = createResources(plans, declarations, { ...settings, features, application: settings });
+  const resources = createResources(plans, declarations, {
+    ...settings,
+    features: [...features, idempotency],
+    application: settings,
+  });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice, strictTypes });
   const { router, ...mounted } = mountResources({
     ...settings,
     rls,
-    around: settings.idempotency ? [idempotentWrites(settings.idempotency)] : [],
     catalogue,
     resources,
     controllers: handWritten,

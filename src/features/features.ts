@@ -5,7 +5,6 @@ import { count } from './count.js';
 import { entityTag } from './entity-tag.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
-import { idempotencyKey } from './idempotency-key.js';
 import { include } from './include.js';
 import { location } from './location.js';
 import { onlyNew } from './only-new.js';
@@ -14,7 +13,7 @@ import { scope } from './scope.js';
 import { softDelete } from './soft-delete.js';
 import { sort } from './sort.js';
 
-/** The list. A new feature is a file beside these, and a line here. */
+/** The pure ones. A new feature is a file beside these, and a line here. */
 export const FEATURES: readonly FeatureFactory[] = [
   paging,
   count,
@@ -28,5 +27,4 @@ export const FEATURES: readonly FeatureFactory[] = [
   condition,
   onlyNew,
   location,
-  idempotencyKey,
 ];

@@ -2,7 +2,7 @@
 import type { Action } from 'routing-controllers';
 import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
-import type { AnswerDraft } from '../operation/feature.js';
+import type { AnswerDraft, Feature } from '../operation/feature.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Outcome } from './outcome.js';
@@ -34,14 +34,15 @@ export type AroundFinder = (action: Action, input: RequestArguments | null) => P
 /** Compiles the work of a feature around the operations of a route; null where it has none. */
 export type AroundFactory = (resource: Resource, route: GeneratedRoute, shape: Shape) => AroundFinder | null;
 
+/** A feature with work around operations. */
+export interface ActingFeature extends Feature {
+  readonly around?: AroundFactory;
+}
+
 /** Compiles the work of all features around the operations of a route. The first one is the outermost. */
-export function compileAround(
-  factories: readonly AroundFactory[],
-  resource: Resource,
-  route: GeneratedRoute,
-  shape: Shape,
-): AroundFinder | null {
-  const finders = factories.flatMap((compile) => compile(resource, route, shape) ?? []);
+export function compileAround(resource: Resource, route: GeneratedRoute, shape: Shape): AroundFinder | null {
+  const features: readonly ActingFeature[] = resource.features.all;
+  const finders = features.flatMap(({ around }) => around?.(resource, route, shape) ?? []);
   const [only] = finders;
   if (finders.length <= 1) return only ?? null;
   return async (action, input) => {

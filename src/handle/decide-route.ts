@@ -12,7 +12,6 @@ import type { Resource } from '../express/resources/resource.js';
 import { routingStorage } from '../express/resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../express/resources/settings.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
-import type { AroundFactory } from './around.js';
 import type { ShapedBy } from './shape-answer.js';
 
 /** Options of an application that decide the path of a route. */
@@ -25,8 +24,6 @@ export interface PathSettings {
   readonly rls: RowSecurity | null;
   /** Rules of access; null where the application has none. */
   readonly access: AccessRules | null;
-  /** Work of features around the operations. */
-  readonly around: readonly AroundFactory[];
 }
 
 /**

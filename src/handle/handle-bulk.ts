@@ -52,7 +52,7 @@ export function compileBulkHandler(
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
   const inSession = operationSession(resource, single, settings)(true);
-  const findAround = compileAround(settings.around, resource, single, compileShape(resource, operation));
+  const findAround = compileAround(resource, single, compileShape(resource, operation));
   const aloneTarget = compileAloneTarget(sequelize, settings);
   const status = STATUSES[operation] ?? 200;
   const write = rows && compileManyRunner(resource, operation);

@@ -93,7 +93,7 @@ export function compileHandler(
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
     runInRace: compileRaceRunner(resource, operation),
-    findAround: compileAround(settings.around, resource, route, shape),
+    findAround: compileAround(resource, route, shape),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,

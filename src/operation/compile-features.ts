@@ -72,7 +72,10 @@ export interface EndpointFeatures {
 }
 
 /** The features of a resource, by endpoint. */
-export type ResourceFeatures = Readonly<Record<Endpoint, EndpointFeatures>>;
+export interface ResourceFeatures extends Readonly<Record<Endpoint, EndpointFeatures>> {
+  /** In the order of the document. */
+  readonly all: readonly Feature[];
+}
 
 /** Makes the features of a resource. */
 export function compileFeatures(
@@ -81,7 +84,7 @@ export function compileFeatures(
 ): ResourceFeatures {
   const features = factories.flatMap((make) => make(context) ?? []);
   const entries = ENDPOINTS.map((endpoint) => [endpoint, compileEndpoint(context, features, endpoint)]);
-  return Object.freeze(Object.fromEntries(entries)) as ResourceFeatures;
+  return Object.freeze({ ...Object.fromEntries(entries), all: features }) as ResourceFeatures;
 }
 
 /** Compiles the operations alone, for code that has no request: inputs that are not given change nothing. */

@@ -7,7 +7,6 @@ import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '..
 import { noteUnseen } from '../../describe/unseen-values.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { setAfterWrites } from '../../execute/records/run-records.js';
-import { FEATURES } from '../../features/features.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import { type BulkParser, compileBulkParser } from '../../request/parse-bulk.js';
@@ -65,8 +64,7 @@ export interface ResourceSettings {
   /** Bytes. */
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
-  /** Default: all there are. */
-  readonly features?: readonly FeatureFactory[];
+  readonly features: readonly FeatureFactory[];
   /** Settings of the application by the names of its options, for features. Default: none. */
   readonly application?: object;
 }
@@ -133,7 +131,7 @@ function createResource(
   view: ShownModel,
   { repository, controller }: Declaration,
   views: (model: ModelClass) => ShownModel,
-  { bodyLimit, cursors, features: factories = FEATURES, application = {} }: ResourceSettings,
+  { bodyLimit, cursors, features: factories, application = {} }: ResourceSettings,
 ): Resource {
   const { plan } = view;
   const access = compileRequestAccess(plan);

@@ -8,6 +8,8 @@ import { declaredOptions } from '../../describe/declared-options.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { resolveSource, type Source } from '../../execute/records/resolve-source.js';
+import { FEATURES } from '../../features/features.js';
+import { idempotency } from '../../features/idempotency/idempotent-write.js';
 import { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { takeoverProblems } from '../../postgres/index.js';
 import { setLogger } from '../../request/application-logger.js';
@@ -65,10 +67,13 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   );
   throwProblems(writtenFilterProblems(plans));
   noteServed(plans);
-  const resources = createResources(plans, [declaration], settings);
+  const resources = createResources(plans, [declaration], {
+    ...settings,
+    features: [...FEATURES, idempotency],
+  });
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
-  const none = { controllers: [], access: {}, rls: null, around: [], matching: null };
+  const none = { controllers: [], access: {}, rls: null, matching: null };
   const { router } = mountResources({ ...settings, ...none, catalogue, resources });
   router.use(admitThenGoOn);
   router.stack.unshift(...router.stack.splice(-1));

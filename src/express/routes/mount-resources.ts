@@ -7,7 +7,6 @@ import type { SharedAccess } from '../../compile/compile-access.js';
 import { subresourceOf } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
-import type { AroundFactory } from '../../handle/around.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { giveLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
@@ -40,8 +39,6 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
   readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
-  /** Work of features around the operations. */
-  readonly around: readonly AroundFactory[];
   /** Null where the application is known with each request only. */
   readonly matching: PathMatching | null;
 }
@@ -63,7 +60,7 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls, around } = plan;
+  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls } = plan;
   const matching = plan.matching ?? LOOSE;
   const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
   const router = express.Router(matching);
@@ -73,7 +70,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
     (routing.interceptors ?? []).length > 0,
   );
   const rules = accessOfApplication(resources, access);
-  const settings = { fastPath, routing, catalogue, rls, around, access: rules };
+  const settings = { fastPath, routing, catalogue, rls, access: rules };
   // The plan has looked for it.
   const resourceOf = (model: ModelClass) => served.get(model) as Resource;
   const routes = resources.map((resource) => ({

@@ -17,12 +17,12 @@ import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
 import { type GeneratedRoute, routePath } from '../../express/resources/generated-routes.js';
 import type { KeySettings } from '../../express/resources/key-settings.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { Around, AroundFactory, AroundFinder } from '../../handle/around.js';
+import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
 import { isRow, keptRow } from '../../handle/kept-row.js';
 import { outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import { type Format, type Shape, statusOf } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
-import type { AnswerDraft } from '../../operation/feature.js';
+import type { AnswerDraft, FeatureContext } from '../../operation/feature.js';
 import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { StatementTarget } from '../../postgres/index.js';
@@ -30,13 +30,23 @@ import { requestLogger } from '../../request/application-logger.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import { valueText } from '../../request/query/type-template.js';
 import { sentBody } from '../../request/read-body.js';
-import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../idempotency-key.js';
+import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
 
-/** Compiles the work around writes with a key, whose settings are those of the option. */
-export function idempotentWrites(settings: KeySettings): AroundFactory {
-  return (resource, route, shape) =>
-    route.verb === 'get' ? null : keyFinder(resource, route, settings, shape);
+/** Settings of an application, as far as they are of keys. */
+interface OwnSettings {
+  readonly idempotency?: KeySettings | null;
 }
+
+/** Keys of writes. Without the option they are refused. */
+export const idempotency = ({ application }: FeatureContext): ActingFeature => {
+  const { idempotency: settings }: OwnSettings = application ?? {};
+  if (!settings) return refuseKeys();
+  return {
+    ...takeKeys(settings.isRequired),
+    around: (resource, route, shape) =>
+      route.verb === 'get' ? null : keyFinder(resource, route, settings, shape),
+  };
+};
 
 /** Finds the key of a request; null where it has none. */
 function keyFinder(

@@ -4,7 +4,12 @@ import { type AroundFactory, compileAround } from '../../../src/handle/around.js
 
 type Compiled = Parameters<AroundFactory>;
 
-const NOTHING = [{}, {}, {}] as unknown as [Resource, Compiled[1], Compiled[2]];
+const NOTHING = [{}, {}] as unknown as [Compiled[1], Compiled[2]];
+
+/** A resource with features of this work. */
+function resourceOf(factories: readonly AroundFactory[]): Resource {
+  return { features: { all: [{}, ...factories.map((around) => ({ around }))] } } as unknown as Resource;
+}
 const REQUEST = {} as Parameters<NonNullable<ReturnType<AroundFactory>>>[0];
 const DONE = { status: 201, headers: {}, body: 'done' };
 
@@ -29,13 +34,13 @@ describe('the work around an operation', () => {
   };
   const run = async (...factories: readonly AroundFactory[]) => {
     order.length = 0;
-    const around = await compileAround(factories, ...NOTHING)?.(REQUEST, null);
+    const around = await compileAround(resourceOf(factories), ...NOTHING)?.(REQUEST, null);
     return around && (await around.run(execute, 'text'));
   };
 
   it('is none where no feature has any', async () => {
-    expect(compileAround([], ...NOTHING)).to.equal(null);
-    expect(compileAround([() => null], ...NOTHING)).to.equal(null);
+    expect(compileAround(resourceOf([]), ...NOTHING)).to.equal(null);
+    expect(compileAround(resourceOf([() => null]), ...NOTHING)).to.equal(null);
     expect(await run(finding, finding)).to.equal(null);
   });
 

@@ -1,7 +1,7 @@
-/** `Idempotency-Key`: a write that is sent again is done once. Keys are kept by the code that runs operations. */
-import { ENDPOINTS } from '../declare/crud-options.js';
-import type { Feature, FeatureFactory, HeaderDescription, Input } from '../operation/feature.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
+/** `Idempotency-Key`: a write that is sent again is done once. */
+import { ENDPOINTS } from '../../declare/crud-options.js';
+import type { Feature, HeaderDescription, Input } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 
 /** The name of the header. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
@@ -27,18 +27,13 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
-/** Settings of an application, as far as they are of keys. */
-interface OwnSettings {
-  readonly idempotency?: { readonly isRequired: boolean } | null;
+/** Refuses keys: a client that sends one relies on it. */
+export function refuseKeys(): Feature {
+  return { inputs: [input({ read: refuse })] };
 }
 
-/** Without the option a key is refused: a client that sends one relies on it. */
-export const idempotencyKey: FeatureFactory = ({ application }) => {
-  const { idempotency }: OwnSettings = application ?? {};
-  return idempotency ? takeKeys(idempotency.isRequired) : { inputs: [input({ read: refuse })] };
-};
-
-function takeKeys(isRequired: boolean): Feature {
+/** Takes keys. */
+export function takeKeys(isRequired: boolean): Feature {
   const description =
     'Names the request, so that it can be sent again: it is done once, and answered with the same. ' +
     `Another request has another key. ${isRequired ? 'Required.' : 'Default: none.'}`;
