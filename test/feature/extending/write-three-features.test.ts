@@ -5,6 +5,7 @@ import { QueryTypes } from 'sequelize';
 import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
+import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import { FEATURES } from '../../../src/features/features.js';
 import {
   Crud,
@@ -64,7 +65,8 @@ describe('three features of one file each', () => {
 
   before(async () => {
     site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
-    await site.engine.sequelize.query(HISTORY_SQL);
+    const tables = keyTablesOf(MODELS).flatMap(({ definition }) => definition);
+    for (const statement of [HISTORY_SQL, ...tables]) await site.engine.sequelize.query(statement);
   });
 
   beforeEach(async () => {
@@ -88,7 +90,14 @@ describe('three features of one file each', () => {
       before(() => {
         const { controllers = [], fastPath } = { controllers: undefined, ...options };
         const built = buildApplication(
-          { models: MODELS, controllers, fastPath, indexAdvice: false, logger: QUIET },
+          {
+            models: MODELS,
+            controllers,
+            fastPath,
+            indexAdvice: false,
+            logger: QUIET,
+            idempotency: { principal: () => 'one' },
+          },
           [...FEATURES, search, exportLines, history],
         );
         ({ application } = built);
@@ -304,6 +313,22 @@ describe('three features of one file each', () => {
           await expectRejection(new Repository(Moon).create({ name: 'unwanted' }));
           expect(await kept()).to.deep.equal([]);
           expect(await Moon.count()).to.equal(before);
+        });
+
+        it('keeps a write once that is sent again under its key', async () => {
+          for (const body of [{ name: 'Ariel' }, [{ name: 'Umbriel' }, { name: 'Oberon' }]]) {
+            const send = () =>
+              agent
+                .post('/moons')
+                .set('Idempotency-Key', `"${path} ${JSON.stringify(body).length}"`)
+                .send(body);
+            const first = await send();
+            const again = await send();
+            expect(first.status).to.equal(201);
+            expect(again.headers['idempotent-replayed']).to.equal('true');
+            expect(again.text).to.equal(first.text);
+          }
+          expect((await kept()).map(([, , name]) => name)).to.deep.equal(['Ariel', 'Umbriel', 'Oberon']);
         });
 
         it('keeps each write of a repository, in its unit of work', async () => {
