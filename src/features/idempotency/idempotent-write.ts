@@ -6,12 +6,6 @@ import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { columnsOf } from '../../execute/executor.js';
-import {
-  type AttemptFailure,
-  attemptFailure,
-  type KeptAnswer,
-  KeptAnswers,
-} from '../../execute/rows/kept-answers.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
 import { type GeneratedRoute, routePath } from '../../express/resources/generated-routes.js';
@@ -31,6 +25,7 @@ import type { RequestArguments } from '../../request/parse-request.js';
 import { valueText } from '../../request/query/type-template.js';
 import { sentBody } from '../../request/read-body.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
+import { type AttemptFailure, attemptFailure, type KeptAnswer, KeptAnswers } from './kept-answers.js';
 
 /** Settings of an application, as far as they are of keys. */
 interface OwnSettings {

@@ -4,6 +4,13 @@ import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeFault } from '../../errors/database-fault.js';
 import {
+  type KeyStatements,
+  type KeyTable,
+  keyStatements,
+  keyTableOf,
+  type RequestKey,
+} from '../../execute/sql/key-table.js';
+import {
   runCallbacks,
   type StatementTarget,
   statementRunner,
@@ -11,13 +18,6 @@ import {
 } from '../../postgres/index.js';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
-import {
-  type KeyStatements,
-  type KeyTable,
-  keyStatements,
-  keyTableOf,
-  type RequestKey,
-} from '../sql/key-table.js';
 
 /** An answer that was given. */
 export interface KeptAnswer {
