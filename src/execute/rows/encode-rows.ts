@@ -94,7 +94,7 @@ export class RowEncoder {
     for (const column of this.#columns) {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
-      const value = own === undefined && !isGenerated(attribute) ? make?.(column) : own;
+      const value = own === undefined && make && !isGenerated(attribute) ? make(column) : own;
       if (value === undefined) {
         // Sequelize refuses the row.
         if (make && !attribute.nullable && !isFilled(attribute) && !isGenerated(attribute)) return null;
