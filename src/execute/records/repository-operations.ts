@@ -43,6 +43,8 @@ export interface FoundRecords<M extends Model> {
   readonly records: M[];
   /** Number of the rows, of a delete too. */
   readonly count: number;
+  /** Keys of rows that are gone, where the call has none. */
+  readonly keys?: readonly unknown[];
   /** Null for what is no list. Its items are not the records. */
   readonly page: Page<unknown> | null;
 }

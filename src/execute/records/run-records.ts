@@ -139,14 +139,13 @@ function followWrite<M extends Model>(
   if (!afterWrite) return null;
   const info = describeModel(own);
   const { name, type } = info.primaryKey;
-  return async ({ records, count }, on) => {
+  return async ({ records, count, keys = id === undefined ? [] : [id] }, on) => {
     const rows: readonly WrittenRecord[] = records.map((record) => ({
       key: storedText(info, record, name) as string,
       stored: (attribute) => storedText(info, record, attribute),
     }));
-    const gone = { key: encodeParameter(type, id) as string, stored: () => undefined };
-    const isDelete = records.length === 0 && count > 0 && id !== undefined;
-    const all = isDelete ? [gone] : rows;
+    const gone = keys.map((key) => ({ key: encodeParameter(type, key) as string, stored: () => undefined }));
+    const all = rows.length === 0 && count > 0 ? gone : rows;
     if (all.length > 0) await afterWrite({ endpoint, records: all }, on);
   };
 }

@@ -114,7 +114,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
         return foundOne(await (differs ? this.#restore(rows, options) : this.#update(rows, set, options)));
       }
       case 'delete':
-        return foundAll([], await (purge ? this.#purge(rows, purge, options) : this.#delete(rows, options)));
+        return purge ? this.#purge(rows, purge, options) : foundAll([], await this.#delete(rows, options));
     }
   }
 
@@ -137,21 +137,22 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }
 
-  /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
+  /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing. */
   async #purge(
     all: SequelizeRows<M>,
     { before, limit }: Required<PurgeOptions>,
     options: WriteOptions,
-  ): Promise<number> {
+  ): Promise<FoundRecords<M>> {
     const { primaryKeyAttribute: key } = this.#model;
     const old = { [markOf(this.#info)]: { [Op.lt]: before } };
     const rows = { ...all, where: old as Rows<M> };
     const finder = this.#finder(rows, [], options);
     const locked = { attributes: [key], limit, ...this.#lock, skipLocked: true };
     const found = await finder.find(finder.terms(), null, locked);
-    if (found.length === 0) return 0;
+    if (found.length === 0) return foundAll([], 0);
     const keys = found.map(({ dataValues }) => dataValues[key]);
-    return this.#destroy({ ...rows, where: { ...old, [key]: keys } as Rows<M> }, options);
+    const gone = { ...rows, where: { ...old, [key]: keys } as Rows<M> };
+    return { ...foundAll([], await this.#destroy(gone, options)), keys };
   }
 
   /** The record with a key, or null. */

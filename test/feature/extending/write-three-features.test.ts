@@ -46,6 +46,10 @@ class Sun extends NamedRow {
   declare moons: Moon[];
 }
 
+@Crud()
+@Table({ tableName: 'comets', paranoid: true })
+class Comet extends NamedRow {}
+
 class MoonController extends crudController(Moon) {
   override create(values: object, context: CrudContext<Moon>) {
     return super.create(values, context);
@@ -56,7 +60,7 @@ class MoonController extends crudController(Moon) {
   }
 }
 
-const MODELS = [Moon, Sun];
+const MODELS = [Moon, Sun, Comet];
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
@@ -70,7 +74,7 @@ describe('three features of one file each', () => {
   });
 
   beforeEach(async () => {
-    await emptyTables(site, 'moons', 'suns', 'history');
+    await emptyTables(site, 'moons', 'suns', 'comets', 'history');
     const rows = NAMES.map((name) => ({ name }));
     await Sun.bulkCreate(rows);
     await Moon.bulkCreate(rows);
@@ -259,11 +263,11 @@ describe('three features of one file each', () => {
       });
 
       describe('history', () => {
-        const kept = async () =>
+        const kept = async (model = 'Moon') =>
           (
             await site.engine.sequelize.query<Record<'endpoint' | 'key' | 'name', string>>(
               'SELECT endpoint, key, name FROM history WHERE model = $1 ORDER BY at',
-              { bind: ['Moon'], type: QueryTypes.SELECT },
+              { bind: [model], type: QueryTypes.SELECT },
             )
           ).map(({ endpoint, key, name }) => [endpoint, Number(key), name]);
 
@@ -346,6 +350,17 @@ describe('three features of one file each', () => {
             ['create', id, 'Ariel'],
             ['update', id, 'Umbriel'],
             ['delete', id, null],
+          ]);
+        });
+
+        it('keeps what is purged by its age', async () => {
+          const [first, second] = await Comet.bulkCreate([{ name: 'Halley' }, { name: 'Encke' }]);
+          await Comet.destroy({ where: {} });
+          const before = new Date(Date.now() + 60_000);
+          expect(await new Repository(Comet).purge({ before, limit: 9 })).to.equal(2);
+          expect(await kept('Comet')).to.deep.equal([
+            ['purge', first?.id, null],
+            ['purge', second?.id, null],
           ]);
         });
 
