@@ -53,8 +53,6 @@ export function writeReport(run: Run): string {
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'rate')),
     '## Latency: median, in milliseconds',
     figureTable(run, 'p50', 1),
-    '## Latency: 90th percentile, in milliseconds',
-    figureTable(run, 'p90', 1),
     '## Latency: 99th percentile, in milliseconds',
     spreadTable(run, 1, (summary, ...row) => summary.spread(...row, 'p99')),
     `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,

@@ -21,6 +21,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
     /MAX_STATEMENTS = ([\d_]+)/,
     1,
   ],
+  'connections that cheap reads share': ['postgres/connections/lanes.ts', /LANES = ([\d_]+)/, 1],
   'records of a page': ['compile/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
   'records of one request that writes many': ['compile/compile-bulk.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
   'a body': ['express/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],

@@ -158,9 +158,9 @@ export class QueueSimulation {
   requeue(choice: number): void {
     const guest = this.#served(choice);
     if (!guest || guest.follows || guest.isGrouped || guest.companions.length > 0) return;
-    const isAlone = this.#queue.bypassesQueue;
-    Object.assign(guest, { state: 'waiting', isAlone, deadline: this.#clock.now + ACQUIRE_TIMEOUT });
-    if (!isAlone) this.#line.push(guest);
+    Object.assign(guest, { state: 'waiting', isAlone: false });
+    const behind = this.#line.findIndex(({ deadline }) => deadline > guest.deadline);
+    this.#line.splice(behind === -1 ? this.#line.length : behind, 0, guest);
     this.#queue.requeue(this.#free(guest), entryOf(guest));
   }
 

@@ -51,7 +51,7 @@ export interface Waiter {
 /** A waiter in the queue. What is logged and traced of it belongs to its own request, not to the one that passes the connection. */
 export class QueueEntry extends AsyncResource {
   readonly waiter: Waiter;
-  deadline: number;
+  readonly deadline: number;
 
   constructor(waiter: Waiter, deadline: number) {
     super('ConnectionQueue');
@@ -95,20 +95,14 @@ export class ConnectionQueue {
 
   /** Serves a waiter when it is its turn, later than now. */
   join(waiter: Waiter): QueueEntry {
-    const last = this.#entryOf(waiter);
+    const last = new QueueEntry(waiter, performance.now() + this.#pool.acquireTimeout);
     if (this.#pool.bypassesQueue) {
       void this.#acquire(last);
       return last;
     }
-    this.#push(last);
+    this.#waiting.push(last);
+    if (this.#clock === null) this.#watchFirst();
     this.#ask();
-    return last;
-  }
-
-  /** Takes a connection back, and serves a waiter when it is its turn: at once, where nobody else waits. */
-  leaveAndJoin(client: PooledClient, waiter: Waiter): QueueEntry {
-    const last = this.#entryOf(waiter);
-    this.requeue(client, last);
     return last;
   }
 
@@ -119,13 +113,14 @@ export class ConnectionQueue {
     this.#ask();
   }
 
-  /** Takes a connection back whose waiter waits once more, behind all others. */
+  /** Takes a connection back whose waiter waits once more, where it was in the queue, and no longer than it would have. */
   requeue(client: PooledClient, entry: QueueEntry): void {
-    entry.deadline = this.#deadline;
-    if (this.#pool.bypassesQueue) void this.#acquire(entry);
-    else this.#push(entry);
+    const behind = this.#waiting.findIndex(({ deadline }) => deadline > entry.deadline);
+    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, entry);
+    // It may be set for one who came later.
+    if (this.#clock) clearTimeout(this.#clock);
+    this.#watchFirst();
     this.leave(client);
-    this.#ask();
   }
 
   /** Has those served who were held back. */
@@ -219,20 +214,6 @@ export class ConnectionQueue {
       else return this.#waiting.splice(index, 1)[0];
     }
     return undefined;
-  }
-
-  #entryOf(waiter: Waiter): QueueEntry {
-    return new QueueEntry(waiter, this.#deadline);
-  }
-
-  /** When one who joins now has waited too long. */
-  get #deadline(): number {
-    return performance.now() + this.#pool.acquireTimeout;
-  }
-
-  #push(entry: QueueEntry): void {
-    this.#waiting.push(entry);
-    if (this.#clock === null) this.#watchFirst();
   }
 
   #serve(next: QueueEntry | undefined, client: PooledClient): void {

@@ -55,6 +55,11 @@ export class ConnectionSource {
     return this.#reads.maxSize;
   }
 
+  /** True where a caller waits for a connection for reads. */
+  get isReadWaiting(): boolean {
+    return this.#reads.waiting > 0;
+  }
+
   /** Present use of the connections of each pool. */
   get usage(): readonly PoolUsage[] {
     const { read, write } = poolsOf(this.#manager);

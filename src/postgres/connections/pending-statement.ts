@@ -2,11 +2,14 @@
 import type { Execution, TextValues } from '../protocol/batch.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { SettingsStatement } from './statement-target.js';
+import type { TableShare } from './table-share.js';
 
 /** A statement with its values and settings. */
 export interface Asked {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
+  /** For a read, that of its table; null where there is none. */
+  readonly share: TableShare | null;
   /** Statement that sets the settings before it; null where there are none. */
   readonly settings: SettingsStatement | null;
 }
@@ -19,9 +22,4 @@ export interface PendingStatement extends Asked {
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
-}
-
-/** A read of a table. */
-export interface PendingRead extends PendingStatement {
-  readonly table: string;
 }

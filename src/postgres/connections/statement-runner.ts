@@ -10,20 +10,24 @@ import { createExecutor, type StatementExecutor } from '../protocol/pg-text-quer
 import { PoolerSigns } from '../protocol/pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
 import { named, StatementCache, unnamed } from '../protocol/statement-cache.js';
-import { tracedContext } from '../protocol/traced-batch.js';
+import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
 import { currentSettings, type RequestSettings } from '../session/session-variables.js';
 import { forgetTriggers } from '../session/table-triggers.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { ConnectionSource, type PoolUsage } from './connection-source.js';
+import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
+import { Lanes } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
+import { PipelinedRead, type PipelinedReader, type Queued, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
-import { Reads } from './read-batch.js';
+import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
+import { SlowReads } from './slow-reads.js';
 import type { SettingsStatement, StatementTarget } from './statement-target.js';
+import { isLockTimeout, LIMIT_LOCKS, TableShares } from './table-share.js';
 
 const runners = new WeakMap<Sequelize, StatementRunner>();
 
@@ -78,15 +82,17 @@ export class StatementRunner implements StatementTarget {
   readonly #executor: StatementExecutor;
   /** For connections that are held. */
   readonly #connections: ConnectionExecutor;
-  readonly #reads: Reads;
+  readonly #lanes: Lanes;
+  readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
+  readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
   readonly #filters: StatementCache<FilterStatement>;
   readonly #groups = new WeakMap<PreparedStatement, GroupCommit>();
-  /** True where connections keep statements. A pooler may not stand several executions under way. */
-  readonly #isNaming: boolean;
+  readonly #shares: TableShares;
+  readonly #slowReads: SlowReads;
   readonly #isGrouping: boolean;
-  /** True where a write may be sent behind another one. */
-  readonly #canFollow: boolean;
+  /** True where a connection may have several statements under way. */
+  readonly #canShare: boolean;
   readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
@@ -100,15 +106,15 @@ export class StatementRunner implements StatementTarget {
     this.#named = new StatementCache(isNaming ? named : unnamed);
     this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
-    this.#reads = new Reads(
-      this.#source.queues.read,
-      this.#executor,
-      { connections: this.#source.maxReads, servers: this.#source.readServers },
-      isNaming ? named : unnamed,
-    );
-    this.#isNaming = isNaming;
-    this.#canFollow = this.#executor.canPipeline && isNaming;
+    // A pooler may not stand several executions under way.
+    this.#canShare = this.#executor.canPipeline && isNaming;
+    this.#shares = new TableShares(this.#source.maxReads, {
+      lanesInUse: () => this.#lanes.inUse,
+      wake: () => this.#source.queues.read.wake(),
+    });
+    this.#slowReads = new SlowReads(this.#source.maxReads);
     this.#isGrouping = isNaming && isGrouping;
+    this.#lanes = new Lanes(this.#source, this.#executor, this.#canShare);
   }
 
   read(
@@ -118,14 +124,14 @@ export class StatementRunner implements StatementTarget {
     isPlanned = false,
     settings: SettingsStatement | null = null,
   ): Promise<TextResult> {
+    const share = this.#shares.of(table);
     const statement = (isPlanned ? this.#filters : this.#named).get(text).current;
+    const asked = { statement, values, share, settings };
+    const isCheap = statement.isCheap && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
-    const isShared = this.#isNaming && statement.isCheap && !this.#source.queues.read.bypassesQueue;
-    const given = this.#ask({ statement, values, settings }, (pending) => {
-      const read = { ...pending, table };
-      if (isShared) this.#reads.share(read);
-      else this.#reads.add(read);
-    });
+    const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
+    const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
+    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
     // Failed reads may be executed again on the primary.
     const again = (transaction: Transaction) => this.within(transaction).write(text, values);
     return given.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
@@ -139,8 +145,8 @@ export class StatementRunner implements StatementTarget {
     settings: SettingsStatement | null = null,
   ): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const asked = { statement, values, settings };
-    if (key === undefined) return this.#ask(asked, (pending) => this.#join(pending));
+    const asked = { statement, values, share: null, settings };
+    if (key === undefined) return this.#run('write', asked);
     return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
@@ -185,20 +191,49 @@ export class StatementRunner implements StatementTarget {
     return group;
   }
 
-  #join(pending: PendingStatement): void {
-    const queue = this.#source.queues.write;
-    queue.join({
-      use: (client, behind) => this.#execute(queue, client, pending, behind),
+  #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
+    const start = (pending: PendingStatement): void =>
+      lane.add(new PipelinedRead(pending, this.#retryElsewhere, this.#repeats));
+    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    return this.#ask(asked, start, () => this.#run('read', asked));
+  }
+
+  /** Planned for its values, as that may be why it takes long. */
+  #askAlone(read: PipelinedRead): void {
+    const pending = { ...read.pending, statement: read.pending.statement.planned };
+    this.#join('read', pending, read);
+  }
+
+  #run(destination: Destination, asked: Asked): Promise<TextResult> {
+    return this.#ask(asked, (pending) => this.#join(destination, pending));
+  }
+
+  /** Slow reads of the pool, where the statement is one; null for others. */
+  #slowReadsOf(queue: ConnectionQueue, { statement }: PendingStatement): SlowReads | null {
+    return queue === this.#source.queues.read && statement.isSlow ? this.#slowReads : null;
+  }
+
+  /** In queue, where a read of a table that is locked may be put back. */
+  #join(destination: Destination, pending: PendingStatement, read?: PipelinedRead): void {
+    const queue = this.#source.queues[destination];
+    const again = (client: PooledClient): void => queue.requeue(client, entry);
+    const entry = queue.join({
+      use: (client, behind) => this.#execute(queue, client, pending, { requeue: again, read, behind }),
       fail: pending.fail,
-      mayFollow: () => this.#canFollow && pending.statement.isCheap,
+      isGone: () => read?.isAnswered === true,
+      isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(queue, pending)?.areTooMany || false,
+      mayFollow: () => this.#canShare && destination === 'write' && pending.statement.isCheap,
     });
   }
 
+  /** @param again asks once more where the statement was stale */
   #ask(
-    { statement, values, settings }: Asked,
+    { statement, values, share, settings }: Asked,
     start: (pending: PendingStatement) => void,
+    again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, reject) => {
+      const context = tracedContext();
       const trace = statementChannel.hasSubscribers ? traceStatement(statement.text) : undefined;
       const fail = (error: unknown): void => {
         trace?.end(error);
@@ -207,40 +242,59 @@ export class StatementRunner implements StatementTarget {
       const answer: Execution['settle'] = (error, result) => {
         trace?.end(error, result?.count);
         if (!error) resolve(result as TextResult);
+        else if (again && isStale(error)) resolve(runIn(context, again));
         else reject(asDatabaseError(error, statement, values));
       };
       logStatement(this.#sequelize, statement.text);
-      start({ statement, values, settings, context: tracedContext(), trace, answer, fail });
+      start({ statement, values, share, settings, context, trace, answer, fail });
     });
   }
 
   /**
    * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
    *
-   * @param behind how many statements are before it on the connection
+   * @param queued what one from the queue has before it, and what a read may do instead of being answered
    */
   #execute(
     queue: ConnectionQueue,
     client: PooledClient,
     pending: PendingStatement,
-    behind = 0,
+    { requeue, read, behind = 0 }: Queued = {},
     isAgain = false,
   ): void {
     const { statement, values, context, trace, answer, settings } = pending;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
+    const share = queue.bypassesQueue || !requeue ? null : pending.share;
+    const isLimited = share?.begin() ?? false;
+    const slowReads = this.#slowReadsOf(queue, pending);
+    slowReads?.begin();
     const started = performance.now();
     let isStaleNow = false;
+    let isPutBack = false;
+    let isWithdrawn = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
+      slowReads?.end();
       if (error) markBroken(client, error);
+      // It may be the one that is slow, and says nothing of the table.
+      isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
+      isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);
       isStaleNow = !isAgain && error !== null && isStale(error);
-      if (!isStaleNow) queue.leave(client);
+      if (isPutBack) requeue?.(client);
+      else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(queue, client, pending, behind, true);
-      else answer(error, result);
+      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read, behind }, true);
+      else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
-    const before = settings ? [settings] : [];
+    const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
+    const before = settings ? [...limits, settings] : limits;
     const executions = [{ values, context, trace, settle }];
-    this.#executor.execute(client, { before, statement, executions, behind, end });
+    try {
+      this.#executor.execute(client, { before, statement, executions, behind, end });
+    } catch (error) {
+      slowReads?.end();
+      throw error;
+    }
   }
 }

@@ -45,11 +45,7 @@ export interface DriverClient {
   getTypeParser(oid: number, format: 'text'): TextParser;
   query(query: object, callback?: (error: Error | null, result?: ArrayResult) => void): unknown;
   readonly connection?: DriverConnection;
-  readonly connectionParameters: {
-    query_timeout?: number | false | undefined;
-    readonly lock_timeout?: number | false | undefined;
-    readonly statement_timeout?: number | false | undefined;
-  };
+  readonly connectionParameters: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
   readonly queryTimeout?: number;
   /** Queue of the queries, where pg receives them one after the other. */

@@ -17,8 +17,6 @@ export class PreparedStatement {
   readonly name: string;
   /** Number of the last use of it in its cache; a statement of no cache is always in use. */
   lastUse = Number.POSITIVE_INFINITY;
-  /** Number of rows of the last read. */
-  lastCount = 1;
   #oids: string | null = null;
   #parsers: readonly TextParser[] = [];
   /** Milliseconds of the fastest execution of this window, and of the one before it. */

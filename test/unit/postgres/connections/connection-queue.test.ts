@@ -1,4 +1,4 @@
-/** Whose turn it is in the queue, and how long a waiter waits who had a connection, gave it back, and waits once more. */
+/** How long a waiter of the queue waits who had a connection, gave it back, and waits once more. */
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
@@ -40,34 +40,22 @@ function join(queue: ConnectionQueue, isHeldBack = () => false) {
 }
 
 describe('a queue for connections', () => {
-  it('serves one who came back after all who came before that', async () => {
+  it('keeps one who came back no longer than he would have waited', async () => {
     const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const first = join(queue);
-    const client = await first.served;
-    const order: string[] = [];
-    const use = (name: string) => (given: PooledClient) => {
-      order.push(name);
-      if (name !== 'first') queue.leave(given);
-    };
-    Object.assign(first.entry.waiter, { use: use('first') });
-    for (const name of ['second', 'third']) queue.join({ use: use(name), fail: () => {} });
-    queue.requeue(client, first.entry);
-    queue.join({ use: use('last'), fail: () => {} });
-    queue.leave(client);
-    expect(order).to.deep.equal(['second', 'third', 'first', 'last']);
-  });
-
-  it('refuses one who came back when that was too long ago', async () => {
-    const { queue } = lineOfOne();
     let isLocked = false;
     const first = join(queue, () => isLocked);
     const client = await first.served;
+    const second = join(queue);
+    pool.acquireTimeout = LONG;
+    const later = join(queue, () => isLocked);
+    // From now on the queue looks at the time of the one who came last.
+    expect(await second.refused).to.be.an.instanceOf(ConnectionAcquireTimeoutError);
     isLocked = true;
     queue.requeue(client, first.entry);
     expect(await first.refused).to.be.an.instanceOf(ConnectionAcquireTimeoutError);
     isLocked = false;
-    expect(await join(queue).served).to.be.an('object');
+    queue.wake();
+    expect(await later.served).to.be.an('object');
   });
 
   it('serves those who came back in the order in which they came', async () => {

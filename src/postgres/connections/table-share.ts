@@ -1,0 +1,109 @@
+/**
+ * Share of the read connections for the reads of one table while that table is locked, by a migration say. As long as
+ * nothing waits, a table may use all of them. Reads beyond its share wait for a lock only shortly, so that they release
+ * their connections.
+ */
+
+/** Milliseconds that a read beyond the share waits for a lock. */
+const LOCK_TIMEOUT = 50;
+/** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
+export const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
+
+/** Callbacks from the shares to the readers. */
+export interface Readers {
+  /** Number of connections that reads of any table share. */
+  lanesInUse(): number;
+  /** Has reads go on that were held back. */
+  wake(): void;
+}
+
+/** The share of one table. */
+export class TableShare {
+  readonly #size: number;
+  readonly #readers: Readers;
+  /** Reads under way that wait for locks as long as their connection lets them. */
+  #patient = 0;
+  #isLocked = false;
+  /** When one of them has begun alone, or any has ended. */
+  #progressAt = 0;
+
+  /** @param connections for reads that there may be */
+  constructor(connections: number, readers: Readers) {
+    this.#readers = readers;
+    this.#size = Math.max(1, Math.floor(connections / 2));
+  }
+
+  /**
+   * True where a read may share a connection, on which others would come to wait. False where its table has its share
+   * and none of its reads has ended for a while.
+   */
+  get mayShare(): boolean {
+    if (this.#patient === 0 || this.#patient + this.#readers.lanesInUse() < this.#size)
+      return !this.#isLocked;
+    return !this.#isLocked && performance.now() - this.#progressAt < LOCK_TIMEOUT;
+  }
+
+  /** True where no other read of the table may begin. */
+  get isHeldBack(): boolean {
+    return this.#isLocked && this.#patient >= this.#size;
+  }
+
+  /** Begins a read; whether it has to be limited. */
+  begin(): boolean {
+    // Lanes in use count as waiting until the table is found locked: then `hold` counts those that wait.
+    const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
+    const isLimited = this.#patient + others >= this.#size;
+    if (this.#patient === 0) this.#progressAt = performance.now();
+    if (!isLimited) this.#patient += 1;
+    return isLimited;
+  }
+
+  /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
+  end(isLimited: boolean, error: Error | null): boolean {
+    this.#progressAt = performance.now();
+    if (!isLimited) this.#patient -= 1;
+    const hasWaited = isLockTimeout(error);
+    const isFree = this.#isLocked && !hasWaited;
+    this.#isLocked = hasWaited && (isLimited || this.#isLocked);
+    if (isFree) this.#readers.wake();
+    return hasWaited && isLimited;
+  }
+
+  /** Counts a connection that many reads share and that waits; until `free`. */
+  hold(): void {
+    this.#patient += 1;
+  }
+
+  /** Ends `hold`, when its reads are answered. */
+  free(): void {
+    this.end(false, null);
+  }
+}
+
+/** True where a read has waited for a lock in vain. */
+export function isLockTimeout(error: Error | null): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === '55P03';
+}
+
+/** Shares of all tables. */
+export class TableShares {
+  readonly #connections: number;
+  readonly #readers: Readers;
+  readonly #shares = new Map<string, TableShare>();
+
+  /** @param connections for reads that there may be; one alone cannot be shared out */
+  constructor(connections: number, readers: Readers) {
+    this.#connections = connections;
+    this.#readers = readers;
+  }
+
+  /** The share of a table; null where it may have all there is. */
+  of(table: string): TableShare | null {
+    if (this.#connections === 1) return null;
+    const known = this.#shares.get(table);
+    if (known !== undefined) return known;
+    const share = new TableShare(this.#connections, this.#readers);
+    this.#shares.set(table, share);
+    return share;
+  }
+}

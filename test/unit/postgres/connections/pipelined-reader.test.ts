@@ -1,0 +1,380 @@
+/** What reads are told that share a connection, in whatever order executions end, fail and stall. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
+import { PipelinedRead, PipelinedReader } from '../../../../src/postgres/connections/pipelined-reader.js';
+import { markBroken, type PooledClient } from '../../../../src/postgres/connections/pooled-client.js';
+import { RepeatBudget } from '../../../../src/postgres/connections/repeat-budget.js';
+import {
+  type Batch,
+  BatchAbortedError,
+  type Execution,
+  type TextResult,
+} from '../../../../src/postgres/protocol/batch.js';
+import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-statement.js';
+import { FakeClock } from '../../../support/fake-clock.js';
+import { MemoryPool } from '../../../support/memory-pool.js';
+
+/** Reads that may be executed twice, without those that are earned. */
+const BURST = 100;
+/** Milliseconds after which none but the slow read is on a shared connection, with room for a turn of the clock. */
+const PATIENCE = 41;
+
+/** Milliseconds that reads of a batch may take together. */
+const BATCH_TIME = 0.25;
+
+type Step =
+  | { readonly kind: 'add'; readonly statement: number }
+  | { readonly kind: 'answer' | 'refuse' | 'lose' | 'end' | 'timeOut'; readonly choice: number }
+  | { readonly kind: 'refuseConnections' };
+
+interface Read {
+  readonly id: string;
+  /** Whether it shares a connection at first. */
+  readonly isShared: boolean;
+  /** What was said of its executions. */
+  readonly said: unknown[];
+  /** And of those that share no connection. */
+  readonly saidAlone: unknown[];
+  executions: number;
+  isRepeated: boolean;
+  /** Whether it was not executed, because another of its batch failed. */
+  isLeftOut: boolean;
+  /** What it was told; the first counts. */
+  told: unknown;
+}
+
+class Simulation {
+  readonly #clock: FakeClock;
+  readonly #pool: MemoryPool;
+  readonly #queue: ConnectionQueue;
+  readonly #reader: PipelinedReader;
+  readonly #budget = new RepeatBudget();
+  readonly #tokens: number;
+  readonly #reads: Read[] = [];
+  /** What is under way on each connection, in the order of its answers. */
+  readonly #underway = new Map<PooledClient, Batch[]>();
+  readonly #statements: readonly PreparedStatement[];
+  #isRefusing = false;
+  /** What was found to be wrong. */
+  readonly #problems: unknown[] = [];
+
+  /** @param tokens how many reads may be executed twice at first */
+  constructor(clock: FakeClock, size: number, tokens: number, readServers: number) {
+    this.#clock = clock;
+    this.#tokens = tokens;
+    for (let spent = tokens; spent < BURST; spent += 1) this.#budget.spend();
+    // Of one it is not known what it costs, of the others it is.
+    this.#statements = [null, 0.01, 0.1].map((cost, index) => {
+      const statement = new PreparedStatement(`SELECT ${index}`, `s${index}`);
+      if (cost !== null) statement.measure(cost);
+      return statement;
+    });
+    const pool = new MemoryPool(size, 1_000, async () => {
+      if (this.#isRefusing) throw new Error('too many connections');
+      // Nothing else of it is used.
+      return { pipeline: false } as PooledClient;
+    });
+    this.#pool = pool;
+    this.#queue = new ConnectionQueue(pool);
+    const source = {
+      readServers,
+      get isReadWaiting() {
+        return pool.waiting > 0;
+      },
+      acquire: () => pool.acquire(),
+      release: (client: PooledClient) => pool.release(client),
+    };
+    const execute = (client: PooledClient, batch: Batch) => this.#note(() => this.#send(client, batch));
+    this.#reader = new PipelinedReader(source, { canPipeline: true, execute });
+  }
+
+  /** Takes steps in one turn of the event loop, and lets time pass. */
+  async run(steps: readonly Step[], pause: number): Promise<void> {
+    for (const step of steps) this.#do(step);
+    await nextTurn();
+    // Reads are sent at the end of a turn.
+    await nextTurn();
+    if (pause > 0) await this.#wait(pause);
+    for (const problem of this.#problems) throw problem;
+  }
+
+  async finish(): Promise<void> {
+    while (this.#underway.size > 0) await this.run([{ kind: 'answer', choice: 0 }], 0);
+    await this.run([], 10_000);
+    expect(this.#underway.size, 'under way').to.equal(0);
+    for (const read of this.#reads) this.#expectOutcome(read);
+    const repeats = this.#reads.filter(({ executions, isLeftOut }) => executions > 1 && !isLeftOut).length;
+    expect(repeats).to.be.at.most(this.#tokens + Math.ceil(this.#reads.length / 10));
+    const { load, isInUse, isOpen } = this.#reader;
+    expect([load, isInUse, isOpen, this.#pool.pool.using]).to.deep.equal([0, false, true, 0]);
+  }
+
+  /** What is thrown in a timer is not thrown to the test. */
+  #note(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#problems.push(error);
+    }
+  }
+
+  #do(step: Step): void {
+    if (step.kind === 'add') this.#add(step.statement);
+    else if (step.kind === 'refuseConnections') this.#isRefusing = !this.#isRefusing;
+    else {
+      const clients = [...this.#underway.keys()];
+      const client = clients[step.choice % clients.length];
+      if (client) this.#end(client, step.kind, step.choice);
+    }
+  }
+
+  #add(choice: number): void {
+    const read: Read = {
+      id: `${this.#reads.length}`,
+      isShared: this.#reader.isOpen,
+      said: [],
+      saidAlone: [],
+      executions: 0,
+      isRepeated: false,
+      isLeftOut: false,
+      told: undefined,
+    };
+    this.#reads.push(read);
+    const tell = (outcome: unknown) => {
+      read.told ??= outcome;
+    };
+    const asked = {
+      statement: this.#statements[choice % this.#statements.length] as PreparedStatement,
+      values: [read.id],
+      share: null,
+      settings: null,
+    };
+    const answer: Execution['settle'] = (error, result) => tell(error ?? result);
+    const repeat = (pending: PipelinedRead) => {
+      this.#note(() => expect(read.isRepeated, 'repeated before').to.equal(false));
+      this.#note(() => expect(this.#isKnownAsSlow(pending), 'waits for itself').to.equal(false));
+      read.isRepeated = true;
+      this.#askAlone(pending);
+    };
+    const pending = new PipelinedRead({ ...asked, answer, fail: tell }, repeat, this.#budget);
+    // As a runner does it.
+    if (read.isShared) this.#reader.add(pending);
+    else this.#askAlone(pending);
+  }
+
+  /** Whether it is what all others of its connection wait for. */
+  #isKnownAsSlow(read: PipelinedRead): boolean {
+    return [...this.#underway.values()].some(
+      ([first]) => first?.executions.length === 1 && first.executions.includes(read),
+    );
+  }
+
+  /** As a runner does it. */
+  #askAlone(read: PipelinedRead): void {
+    const { statement, values, answer, fail } = read.pending;
+    this.#queue.join({
+      use: (client) => {
+        this.#note(() => expect(client.pipeline, 'shared').to.equal(false));
+        const end: Batch['end'] = (error) => {
+          if (error) markBroken(client, error);
+          this.#queue.leave(client);
+        };
+        const executions = [{ values, settle: answer }];
+        this.#note(() => this.#send(client, { before: [], statement, executions, end }));
+      },
+      fail,
+      isGone: () => read.isAnswered,
+    });
+  }
+
+  #send(client: PooledClient, batch: Batch): void {
+    const { executions, statement } = batch;
+    expect(executions.length).to.be.within(1, 16);
+    // The last one begins before that time is over.
+    if (executions.length > 1) expect((executions.length - 1) * statement.cost).to.be.below(BATCH_TIME);
+    for (const { values } of executions) {
+      const read = this.#readOf(values);
+      expect(read.told, 'answered before').to.equal(undefined);
+      read.executions += 1;
+    }
+    const alike = executions.filter((each) => !('statement' in each) || each.statement === statement);
+    expect(alike, 'of one statement').to.have.lengthOf(executions.length);
+    if (this.#pool.broken.has(client)) {
+      process.nextTick(() => this.#failWhole(batch, new Error('Client has encountered a connection error')));
+      return;
+    }
+    const underway = this.#underway.get(client) ?? [];
+    if (underway.length > 0) expect(client.pipeline, 'sent behind others').to.equal(true);
+    underway.push(batch);
+    this.#underway.set(client, underway);
+  }
+
+  async #wait(milliseconds: number): Promise<void> {
+    await this.#clock.advance(milliseconds);
+    if (milliseconds < PATIENCE || this.#tokens < BURST) return;
+    // All but the slow one, if it is known, are answered or asked again.
+    const stuck = this.#reads.filter(({ told, isRepeated }) => told === undefined && !isRepeated);
+    const shared = [...this.#underway].filter(([client]) => client.pipeline).map(([, batches]) => batches);
+    for (const batches of shared) {
+      const slow = batches[0]?.executions.length === 1 ? batches[0].executions : [];
+      const behind = batches.flatMap(({ executions }) => executions).filter((each) => !slow.includes(each));
+      const ids = behind.map(({ values }) => values[0]);
+      expect(stuck.filter(({ id }) => ids.includes(id))).to.deep.equal([]);
+    }
+  }
+
+  #end(client: PooledClient, kind: Exclude<Step['kind'], 'add' | 'refuseConnections'>, choice: number): void {
+    const batches = this.#underway.get(client) ?? [];
+    const [first, ...behind] = batches as [Batch, ...Batch[]];
+    batches.shift();
+    const isOver = kind !== 'answer' && kind !== 'refuse';
+    if (isOver) this.#pool.broken.add(client);
+    if (isOver || batches.length === 0) this.#underway.delete(client);
+    if (kind === 'answer') this.#answer(first);
+    else if (kind === 'refuse') this.#failOne(first, choice, { code: '22012', severity: 'ERROR' });
+    else if (kind === 'end') this.#failOne(first, choice, { code: '57P01', severity: 'FATAL' });
+    else if (kind === 'timeOut') this.#failWhole(first, new Error('Query read timeout'));
+    else this.#failWhole(first, new Error('Connection terminated unexpectedly'));
+    if (isOver) for (const batch of behind) this.#failWhole(batch, new Error('Connection terminated'));
+  }
+
+  #answer({ executions, end }: Batch): void {
+    end(null);
+    for (const execution of executions) {
+      const result: TextResult = { rows: [[...execution.values]], count: 1, parsers: [] };
+      this.#say(execution, result);
+      execution.settle(null, result);
+    }
+  }
+
+  /** As the executor tells it: an error of PostgreSQL's is that of one execution. */
+  #failOne({ executions, end }: Batch, choice: number, fields: object): void {
+    const error = Object.assign(new Error('refused'), fields);
+    const failed = choice % executions.length;
+    end(error);
+    executions.forEach((execution, index) => {
+      if (index === failed) this.#say(execution, error);
+      else this.#readOf(execution.values).isLeftOut = true;
+      execution.settle(index === failed ? error : new BatchAbortedError());
+    });
+  }
+
+  #failWhole({ executions, end }: Batch, error: Error): void {
+    end(error);
+    for (const execution of executions) {
+      this.#say(execution, error);
+      execution.settle(error);
+    }
+  }
+
+  #say(execution: Execution, outcome: unknown): void {
+    const { said, saidAlone } = this.#readOf(execution.values);
+    said.push(outcome);
+    if (!(execution instanceof PipelinedRead)) saidAlone.push(outcome);
+  }
+
+  #expectOutcome({ id, told, said, saidAlone, executions, isShared, isRepeated }: Read): void {
+    expect(told, `what ${id} is told`).not.to.equal(undefined);
+    expect(executions).to.be.at.most(2);
+    if (executions > 1) expect(isRepeated).to.equal(true);
+    const isRefused = told instanceof Error && told.message === 'too many connections';
+    if (isRefused || isAcquireTimeout(told)) return;
+    expect(said, 'what another one is told').to.include(told);
+    if (isRepeated && told instanceof Error) expect(saidAlone, 'what goes wrong elsewhere').to.include(told);
+    const isLost = told instanceof Error && told.message.startsWith('Connection terminated');
+    if (isLost && isShared && this.#tokens === BURST) expect(isRepeated, 'lost').to.equal(true);
+  }
+
+  #readOf([id]: Execution['values']): Read {
+    return this.#reads[Number(id)] as Read;
+  }
+}
+
+function isAcquireTimeout(told: unknown): boolean {
+  return told instanceof Error && told.name === 'SequelizeConnectionAcquireTimeoutError';
+}
+
+const choice = fc.nat(1_000);
+const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('add'), statement: fc.nat(2) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('answer'), choice }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('refuse', 'lose', 'end', 'timeOut'), choice }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuseConnections') }) },
+);
+const journeyArbitrary = fc.record({
+  size: fc.integer({ min: 1, max: 4 }),
+  tokens: fc.constantFrom(0, 2, BURST),
+  readServers: fc.integer({ min: 1, max: 2 }),
+  // Those of one turn of the event loop may go together.
+  turns: fc.array(
+    fc.record({
+      steps: fc.array(stepArbitrary, { minLength: 1, maxLength: 6 }),
+      pause: fc.oneof(fc.constant(0), fc.nat(60)),
+    }),
+    { maxLength: 30, size: 'max' },
+  ),
+});
+
+describe('reads that share a connection', () => {
+  it('are each told once what one of their own executions gave', async () => {
+    const property = fc.asyncProperty(journeyArbitrary, async ({ size, tokens, readServers, turns }) => {
+      using clock = new FakeClock();
+      const simulation = new Simulation(clock, size, tokens, readServers);
+      for (const { steps, pause } of turns) await simulation.run(steps, pause);
+      await simulation.finish();
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+
+  it('leave their connection to others who wait for one, and go with the next one meanwhile', async () => {
+    const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false }) as PooledClient);
+    const sent: Batch[] = [];
+    const source = {
+      readServers: 1,
+      get isReadWaiting() {
+        return pool.waiting > 0;
+      },
+      acquire: () => pool.acquire(),
+      release: (client: PooledClient) => pool.release(client),
+    };
+    const reader = new PipelinedReader(source, {
+      canPipeline: true,
+      execute: (_, batch) => sent.push(batch),
+    });
+    const add = async (id: string): Promise<void> => {
+      const asked = {
+        statement: new PreparedStatement('SELECT 1', 's'),
+        values: [id],
+        share: null,
+        settings: null,
+      };
+      const pending = { ...asked, answer: () => {}, fail: () => {} };
+      reader.add(new PipelinedRead(pending, () => {}, new RepeatBudget()));
+      await nextTurn();
+      await nextTurn();
+    };
+    await add('first');
+    const other = pool.acquire();
+    await add('second');
+    await add('third');
+    expect([reader.isOpen, sent.length]).to.deep.equal([true, 1]);
+    sent[0]?.end(null);
+    const client = await other;
+    await nextTurn();
+    expect([client.pipeline, sent.length]).to.deep.equal([false, 1]);
+    pool.release(client);
+    await nextTurn();
+    await nextTurn();
+    expect(sent.map(({ executions }) => executions.map(({ values: [id] }) => id))).to.deep.equal([
+      ['first'],
+      ['second'],
+      ['third'],
+    ]);
+    for (const { end } of sent.slice(1)) end(null);
+    expect([reader.load, reader.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
+    // An idle connection has a timer.
+    await pool.pool.destroyAllNow();
+  });
+});
