@@ -10,7 +10,7 @@ import { isNumberOnly, relatedLimit } from '../operation/count.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { whileKept } from '../util/memory-budget.js';
+import { bytesOf, whileKept } from '../util/memory-budget.js';
 import type { Outcome, ShownRecords, WholeRecords } from './outcome.js';
 import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
 import { joinShown, recordsShown, rowsShown } from './rendered-records.js';
@@ -55,7 +55,7 @@ async function embed(
   for (let from = 0; from < include.length; from += embedding.atOnce) {
     const some = include.slice(from, from + embedding.atOnce);
     const read = () => Promise.all(some.map((each) => readMember(records, each, embedding)));
-    members.push(...(await whileKept(records.rows, read)));
+    members.push(...(await whileKept(bytesOf(records.rows), read)));
   }
   return {
     size: records.size,

@@ -36,10 +36,8 @@ export function hasRoom(bytes: number, share?: number): boolean {
   return taken === 0 || isWithin(bytes, share);
 }
 
-/** Counts rows while work is under way beside which they are kept. */
-export async function whileKept<T>(rows: readonly Texts[], work: () => Promise<T>): Promise<T> {
-  let bytes = 0;
-  for (const row of rows) for (const text of row) bytes += text?.length ?? 0;
+/** Counts bytes of rows while work is under way beside which they are kept. */
+export async function whileKept<T>(bytes: number, work: () => Promise<T>): Promise<T> {
   takeBytes(TEXT_WEIGHT * bytes);
   try {
     return await work();
@@ -48,4 +46,9 @@ export async function whileKept<T>(rows: readonly Texts[], work: () => Promise<T
   }
 }
 
-type Texts = readonly (string | null)[];
+/** Bytes of the texts of rows. */
+export function bytesOf(rows: readonly (readonly (string | null)[])[]): number {
+  let bytes = 0;
+  for (const row of rows) for (const text of row) bytes += text?.length ?? 0;
+  return bytes;
+}

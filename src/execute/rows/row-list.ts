@@ -35,7 +35,8 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
   readonly #slots: Slots;
   readonly #on: StatementTarget;
   readonly #isPlanned: boolean;
-  #found: readonly TextRow[] = [];
+  /** Bytes of the rows that were found. */
+  #found = 0;
 
   constructor(compiler: OperationCompiler, operation: ListOperation, slots: Slots, on: StatementTarget) {
     this.#compiler = compiler;
@@ -116,9 +117,9 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
   }
 
   async #rows(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextRow[]> {
-    const { rows, parsers } = await this.#run(shape, slots, isPlanned, rowsOf);
+    const { rows, parsers, bytes = 0 } = await this.#run(shape, slots, isPlanned, rowsOf);
     this.parsers = parsers;
-    this.#found = rows;
+    this.#found = bytes;
     return rows as TextRow[];
   }
 
@@ -132,7 +133,7 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
     const statement = this.#compiler.listStatement(this.#list, shape, this.#where, rowsOf);
     const values = fillSlots(statement, slots);
     const read = () => this.#on.read(statement.text, values, name, isPlanned);
-    return this.#found.length === 0 ? read() : whileKept(this.#found, read);
+    return this.#found === 0 ? read() : whileKept(this.#found, read);
   }
 
   #slotsOf(keyset: Keyset | null): Slots {

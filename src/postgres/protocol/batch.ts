@@ -16,6 +16,8 @@ export interface TextResult {
   readonly count: number;
   /** The driver's parsers of the columns. */
   readonly parsers: readonly TextParser[];
+  /** Bytes of the rows of a SELECT as they arrived. */
+  readonly bytes?: number;
 }
 
 /** One execution. */

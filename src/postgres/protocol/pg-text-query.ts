@@ -105,7 +105,8 @@ function textQueryClass(
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
-    readonly #given: { readonly rows: TextRow[] | Error; readonly count: number }[] = [];
+    readonly #given: { readonly rows: TextRow[] | Error; readonly count: number; readonly bytes: number }[] =
+      [];
     /** Rows of the execution whose result arrives, or why they are refused. */
     #rows: TextRow[] | Error = [];
     /** Null for a write, which has happened: its rows are returned, however many bytes they have. */
@@ -197,6 +198,7 @@ function textQueryClass(
     handleCommandComplete({ text }: { text: string }): void {
       const rows = this.#rows;
       this.#rows = [];
+      const bytes = this.#bytes?.size ?? 0;
       this.#bytes?.next(true);
       if (this.#beforeLeft > 0) {
         this.#beforeLeft -= 1;
@@ -204,7 +206,7 @@ function textQueryClass(
       }
       // The tag ends with the number of rows: "UPDATE 1".
       const count = Number(text.slice(text.lastIndexOf(' ') + 1));
-      this.#given.push({ rows, count });
+      this.#given.push({ rows, count, bytes });
     }
 
     handleEmptyQuery(): void {}
@@ -228,8 +230,8 @@ function textQueryClass(
       // Statements that return no rows have no description.
       this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
-      this.#given.forEach(({ rows, count }, index) => {
-        if (Array.isArray(rows)) executions[index]?.settle(null, { rows, count, parsers });
+      this.#given.forEach(({ rows, count, bytes }, index) => {
+        if (Array.isArray(rows)) executions[index]?.settle(null, { rows, count, parsers, bytes });
         else executions[index]?.settle(rows);
       });
     }

@@ -60,6 +60,11 @@ export class ResultBytes {
     return null;
   }
 
+  /** Bytes of the result that arrives. */
+  get size(): number {
+    return this.#bytes;
+  }
+
   /** Begins the next result. @param isKept whether those before are kept beside it */
   next(isKept: boolean): void {
     this.#kept = isKept ? this.#taken : 0;
