@@ -44,6 +44,7 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { everyRoute } from './operation/route-spec.js';
 import { pinSettings } from './postgres/index.js';
 import { setLogger } from './request/application-logger.js';
 import { rememberRoutes } from './request/describe-path.js';
@@ -219,7 +220,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
       ...flagProblems('strictTypes', strictTypes),
     ],
   );
-  const { declarations, handWritten, problems, warnings } = declareResources(settings);
+  const { declarations, handWritten, problems, warnings } = declareResources(settings, everyRoute(features));
   const plans = compilePlan(
     declarations,
     { describeExposure, classProperties, nestedProblems, decoratorProblems },

@@ -1,7 +1,8 @@
 /** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import type { FeatureFactory, Input } from '../operation/feature.js';
+import type { Feature, FeatureContext, FeatureFactory, Input } from '../operation/feature.js';
 import { allOf, rowsAsked } from '../operation/predicates.js';
+import type { RoutePlan, RouteSpec } from '../operation/route-spec.js';
 import { DELETED, type Deleted } from '../request/query/list-query.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { quote } from '../request/query/query-string.js';
@@ -9,7 +10,11 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { perPair } from '../util/memoize-by-identity.js';
 
 /** For models that are `paranoid`. */
-export const softDelete: FeatureFactory = ({ plan }) => {
+export const softDelete: FeatureFactory = Object.assign(keepDeleted, {
+  routes: ({ endpoints }: RoutePlan) => [RESTORE, PURGE].filter(({ operation }) => endpoints.has(operation)),
+});
+
+function keepDeleted({ plan }: FeatureContext): Feature | null {
   const alive = rowsAsked(plan.info);
   if (alive === null) return null;
   const gone = rowsAsked(plan.info, 'only');
@@ -42,6 +47,36 @@ export const softDelete: FeatureFactory = ({ plan }) => {
       }),
     },
   };
+}
+
+const RESTORE: RouteSpec = {
+  endpoint: 'restore',
+  operation: 'restore',
+  method: 'restore',
+  verb: 'post',
+  path: '/:id/restore',
+  parameters: ['id', 'context'],
+  words: {
+    verb: 'Restore',
+    success: 'The record, which is no longer deleted.',
+    description: () =>
+      'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.',
+  },
+};
+
+const PURGE: RouteSpec = {
+  endpoint: 'purge',
+  operation: 'purge',
+  method: 'purge',
+  verb: 'delete',
+  path: '/:id/purge',
+  parameters: ['id', 'context'],
+  status: 204,
+  words: {
+    verb: 'Purge',
+    success: 'The record is removed for good.',
+    description: () => 'Removes a deleted record for good. A record that is not deleted is a 409.',
+  },
 };
 
 function mayBeSeen({ access }: ResourcePlan): boolean {

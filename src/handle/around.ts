@@ -1,8 +1,8 @@
 /** Work around operations, in the transaction that they write in: a feature's own statements, or an answer in the place of the operation. */
 import type { Action } from 'routing-controllers';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { AnswerDraft, Feature } from '../operation/feature.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Outcome } from './outcome.js';
@@ -32,7 +32,7 @@ export interface Around {
 export type AroundFinder = (action: Action, input: RequestArguments | null) => Promise<Around | null>;
 
 /** Compiles the work of a feature around the operations of a route; null where it has none. */
-export type AroundFactory = (resource: Resource, route: GeneratedRoute, shape: Shape) => AroundFinder | null;
+export type AroundFactory = (resource: Resource, route: RouteSpec, shape: Shape) => AroundFinder | null;
 
 /** A feature with work around operations. */
 export interface ActingFeature extends Feature {
@@ -40,7 +40,7 @@ export interface ActingFeature extends Feature {
 }
 
 /** Compiles the work of all features around the operations of a route. The first one is the outermost. */
-export function compileAround(resource: Resource, route: GeneratedRoute, shape: Shape): AroundFinder | null {
+export function compileAround(resource: Resource, route: RouteSpec, shape: Shape): AroundFinder | null {
   const features: readonly ActingFeature[] = resource.features.all;
   const finders = features.flatMap(({ around }) => around?.(resource, route, shape) ?? []);
   const [only] = finders;

@@ -6,9 +6,9 @@ import { requestSettings } from '../access/row-security.js';
 import { everyInclude } from '../compile/resource-plan.js';
 import { hasPlainQueries, runsCodeInWrites } from '../execute/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../execute/records/repository.js';
-import { CrudController } from '../express/resources/crud-controller.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
+import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import { runOnSequelize, runWithSettings } from '../postgres/index.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { thrownValue } from '../util/describe-error.js';
@@ -56,7 +56,7 @@ export async function commitRequest<T>(
  */
 export function operationSession(
   resource: Resource,
-  route: GeneratedRoute,
+  route: RouteSpec,
   settings: PathSettings,
 ): (isWhole: boolean) => RunInSession {
   if (route.verb === 'get') return readSession([resource], settings);
@@ -97,9 +97,10 @@ function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boole
 }
 
 /** True where a write may do more than write its one row, so that all of it has to happen together. */
-function runsUserCode({ controller, repository, plan }: Resource, { method }: GeneratedRoute): boolean {
-  const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  return isOverridden || repository.constructor !== Repository || runsCodeInWrites(plan.model);
+function runsUserCode({ controller, repository, plan }: Resource, { method }: RouteSpec): boolean {
+  return (
+    isOverridden(controller, method) || repository.constructor !== Repository || runsCodeInWrites(plan.model)
+  );
 }
 
 /** Express takes null, 'route' and 'router' for "no error, go on". */

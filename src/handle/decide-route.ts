@@ -6,12 +6,12 @@ import { sequelizeProblem } from '../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../execute/records/repository.js';
 import { declaredParameters } from '../express/resources/controller-metadata.js';
-import { CrudController } from '../express/resources/crud-controller.js';
-import { type GeneratedRoute, generatedRouteOf } from '../express/resources/generated-routes.js';
+import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import { routingStorage } from '../express/resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../express/resources/settings.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
+import { type RouteSpec, routeNamed } from '../operation/route-spec.js';
 import type { ShapedBy } from './shape-answer.js';
 
 /** Options of an application that decide the path of a route. */
@@ -36,7 +36,7 @@ export function sequelizeReasons(
   settings: PathSettings,
 ): readonly string[] {
   const { plan, rowView } = resource;
-  const route = generatedRouteOf(method, plan);
+  const route = routeNamed(resource.routes, method);
   if (!route) return Object.freeze(['the route is hand-written']);
   const needsRecords = rowView.isOfRecords || methodReasons(resource, route).length > 0;
   const problem = sequelizeProblem();
@@ -72,7 +72,7 @@ export interface RouteDecisions {
 /** Decides them. */
 export function decideRoute(
   resource: Resource,
-  route: GeneratedRoute,
+  route: RouteSpec,
   lineage: readonly object[],
   settings: PathSettings,
 ): RouteDecisions {
@@ -105,10 +105,10 @@ export function decideRoute(
  */
 export function methodReasons(
   { controller, repository, plan }: Resource,
-  { method, operation }: GeneratedRoute,
+  { method, operation }: RouteSpec,
 ): readonly string[] {
   const methods = operation === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
-  const overridden = methods.filter((each) => controller.prototype[each] !== CrudController.prototype[each]);
+  const overridden = methods.filter((each) => isOverridden(controller, each));
   const schemas = methods.filter(
     (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],
   );

@@ -5,10 +5,10 @@ import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { isRefusal } from '../errors/database-fault.js';
 import { answering } from '../express/resources/application-access.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { requestSessions } from '../request/request-sessions.js';
@@ -33,8 +33,6 @@ export type BulkHandler = (
   input: BulkArguments,
 ) => Promise<unknown>;
 
-const STATUSES: Readonly<Record<string, number>> = { create: 201, update: 200, delete: 204 };
-
 /**
  * Compiles what answers.
  *
@@ -42,7 +40,7 @@ const STATUSES: Readonly<Record<string, number>> = { create: 201, update: 200, d
  */
 export function compileBulkHandler(
   resource: Resource,
-  single: GeneratedRoute,
+  single: RouteSpec,
   { answer: form, isShapedByUser, settings }: RouteDecisions,
   rows: RowRunner | null,
   shaper: ResultShaper,
@@ -52,9 +50,9 @@ export function compileBulkHandler(
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
   const inSession = operationSession(resource, single, settings)(true);
-  const findAround = compileAround(resource, single, compileShape(resource, operation));
+  const findAround = compileAround(resource, single, compileShape(resource, single));
   const aloneTarget = compileAloneTarget(sequelize, settings);
-  const status = STATUSES[operation] ?? 200;
+  const { status = 200 } = single;
   const write = rows && compileManyRunner(resource, operation);
   /** With one statement; null where nothing was written that way. */
   const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {

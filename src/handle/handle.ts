@@ -8,10 +8,10 @@ import type { Endpoint } from '../declare/crud-options.js';
 import { operationChannel } from '../diagnostics/channels.js';
 import { noteOperation } from '../diagnostics/trace-operation.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import { currentSession } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
@@ -35,7 +35,7 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   /** The instance that its records are of. */
   readonly sequelize: Sequelize | undefined;
   readonly aloneTarget: AloneTarget;
-  readonly verb: GeneratedRoute['verb'];
+  readonly verb: RouteSpec['verb'];
   readonly views: Resource['views'];
   /** Null where decorators of the user's read the parameters. */
   readonly parse: ((request: Request) => I | Promise<I>) | null;
@@ -67,7 +67,7 @@ const RAN_METHOD = Object.freeze({ runner: 'method' } as const);
  */
 export function compileHandler(
   resource: Resource,
-  route: GeneratedRoute,
+  route: RouteSpec,
   decisions: RouteDecisions,
   rows: RowRunner | null,
   shaper: ResultShaper,
@@ -76,7 +76,7 @@ export function compileHandler(
   const { plan, views, access } = resource;
   const { isDecorated, settings, shapedBy } = decisions;
   const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
-  const shape = compileShape(resource, operation, shapedBy);
+  const shape = compileShape(resource, route, shapedBy);
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
   const work: RouteWork = {
     sequelize: plan.model.sequelize,

@@ -2,10 +2,10 @@
 import type { Sequelize } from 'sequelize';
 import { SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ReadOperation } from '../operation/operation.js';
 import { equalTo } from '../operation/predicates.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import type { MethodRunner } from './run-method.js';
@@ -35,7 +35,7 @@ export function compileStateReader({ plan: { info, entityTag } }: Resource): Sta
 /** Adds the state of its record to what a method gives. */
 export function withState(
   resource: Resource,
-  { operation, verb }: GeneratedRoute,
+  { operation, verb }: RouteSpec,
   runMethod: MethodRunner,
 ): MethodRunner {
   const read = compileStateReader(resource);

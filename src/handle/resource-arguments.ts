@@ -3,13 +3,13 @@ import type { Action } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
 import type { Id } from '../execute/records/repository-operations.js';
-import { type GeneratedRoute, generatedRouteOf, routeNamed } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import {
   ownQueryParameters,
   type ResourceParameter,
   resourceParameters,
 } from '../express/resources/resource-parameters.js';
+import { routeNamed, USUAL } from '../operation/route-spec.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { operationSession } from './commit-request.js';
@@ -25,8 +25,6 @@ export interface ResourceArguments {
   read(parameter: ResourceParameter, action: Action): Promise<unknown>;
 }
 
-const [READ, UPDATE] = (['read', 'update'] as const).map(routeNamed) as [GeneratedRoute, GeneratedRoute];
-
 /** Compiles what a method takes of its resource; undefined where that is nothing. */
 export function compileArguments(
   resource: Resource,
@@ -38,7 +36,7 @@ export function compileArguments(
   if (parameters.size === 0) return undefined;
   const parse = parseOnce(
     compileWantedParser(resource, {
-      operation: generatedRouteOf(method, resource.plan)?.operation,
+      operation: routeNamed(resource.routes, method)?.operation,
       hasId: parameters.has('id') || parameters.has('record'),
       hasList: parameters.has('listQuery'),
       others: ownQueryParameters(lineage, method),
@@ -61,8 +59,8 @@ export function compileArguments(
  * writes are part of. A session that another parameter asks for has begun by then.
  */
 function recordFinder(resource: Resource, settings: PathSettings) {
-  const reading = operationSession(resource, READ, settings)(false);
-  const writing = operationSession(resource, UPDATE, settings)(true);
+  const reading = operationSession(resource, USUAL.read, settings)(false);
+  const writing = operationSession(resource, USUAL.update, settings)(true);
   const { plan, access } = resource;
   return async (id: Id, action: Action): Promise<object> => {
     const { request, response } = action;

@@ -9,11 +9,11 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import { NotFoundError } from '../errors/errors.js';
 import type { RequestUnit } from '../execute/records/unit-of-work.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../features/bulk-inputs.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import { setCurrentItem } from '../request/item-index.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { type BulkItem, repeatedKey } from '../request/parse-item.js';
@@ -51,7 +51,7 @@ type SingleRunner = (action: Action, input: RequestArguments) => Promise<Outcome
 /** Compiles the runner of an endpoint. */
 export function compileBulkRunner(
   resource: Resource,
-  single: GeneratedRoute,
+  single: RouteSpec,
   rows: RowRunner | null,
   shaper: ResultShaper,
 ): BulkRunner {
@@ -110,7 +110,7 @@ async function settle<T>(
 
 function compileSingle(
   resource: Resource,
-  single: GeneratedRoute,
+  single: RouteSpec,
   rows: RowRunner | null,
   shaper: ResultShaper,
 ): SingleRunner {

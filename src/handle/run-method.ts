@@ -7,9 +7,9 @@ import type { Page } from '../execute/paging/page.js';
 import { storedText } from '../execute/records/record-column.js';
 import { hasAccessRules } from '../express/resources/application-access.js';
 import type { CrudContext } from '../express/resources/crud-controller.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import { type ResultShaper, releaseJson } from '../express/resources/result-shaper.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import { requestLogger } from '../request/application-logger.js';
 import { describePath } from '../request/describe-path.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -51,7 +51,7 @@ export type MethodRunner = (
 /** Compiles the runner of a generated method. */
 export function compileMethod(
   resource: Resource,
-  { operation, method, parameters }: GeneratedRoute,
+  { operation, method, parameters }: RouteSpec,
   shaper: ResultShaper,
 ): MethodRunner {
   const instanceFor = controllerFor(resource);

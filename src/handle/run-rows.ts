@@ -16,12 +16,12 @@ import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import type { AnswerKey } from '../execute/sql/key-table.js';
 import { joinSlots, type Slots } from '../execute/sql/statement.js';
 import { whyUnwritten } from '../execute/unwritten-row.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
 import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
 import type { Inputs, WrittenRecord } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import {
   currentSession,
   currentTarget,
@@ -77,7 +77,7 @@ export function compileAloneTarget(sequelize: Sequelize, { rls }: RowSecured): A
 /** Where statements run that join the session of the running code; undefined is any connection of the pool. */
 export async function sessionTarget(
   sequelize: Sequelize | undefined,
-  verb: GeneratedRoute['verb'],
+  verb: RouteSpec['verb'],
 ): Promise<StatementTarget | undefined> {
   const session = currentSession(sequelize);
   const transaction = await session?.transactionFor(verb === 'get' ? 'select' : 'other');

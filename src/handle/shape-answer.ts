@@ -4,7 +4,8 @@ import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../declare/crud-options.js';
 import { answering } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
-import type { AnswerDraft, ByEndpoint, MediaType } from '../operation/feature.js';
+import type { AnswerDraft, MediaType } from '../operation/feature.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { type Envelope, envelopeOf } from '../respond/envelope.js';
@@ -34,25 +35,16 @@ export interface ShapedBy {
   readonly isRuled: boolean;
 }
 
-/** Statuses of generated operations; all others answer with the status of the response. */
-const OWN_STATUSES: ByEndpoint<number> = { create: 201, delete: 204, purge: 204 };
-
-/** The status of an answer that succeeds, unless the user's decorators say another. */
-export function statusOf(operation: Endpoint): number {
-  return OWN_STATUSES[operation] ?? 200;
-}
-
 const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true, isRuled: true });
 
-/** The shape of an operation's answers. */
+/** The shape of a route's answers. */
 export function compileShape(
   resource: Resource,
-  operation: Endpoint,
+  { operation, status: ownStatus }: RouteSpec,
   { isMethodAsked, isChanged, isRuled }: ShapedBy = BY_ANYONE,
 ): Shape {
   const { present, media } = resource.features[operation];
   const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
-  const ownStatus = OWN_STATUSES[operation] ?? null;
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
     const { query } = input;

@@ -7,6 +7,7 @@ import { originOf } from '../execute/paging/page-origin.js';
 import type { Resource } from '../express/resources/resource.js';
 import { releaseJson } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
+import { USUAL } from '../operation/route-spec.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
 import type { WireRecord } from '../respond/record-serializer.js';
@@ -30,7 +31,7 @@ export function listShaper(
   formatFor: (action: Action) => Format,
 ): PageShaper {
   const { plan } = resource;
-  const shape = compileShape(resource, 'list');
+  const shape = compileShape(resource, USUAL.list);
   return async (result, action) => {
     const { request, response } = action;
     if (result === undefined || result === null || result === response || response.headersSent)

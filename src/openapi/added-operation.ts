@@ -5,6 +5,7 @@ import type { AnswerType } from '../express/routes/answers.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
+import { USUAL } from '../operation/route-spec.js';
 import { objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
@@ -104,7 +105,7 @@ function successes(
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success =
     resource && takes.has('listQuery') && !isEmpty
-      ? generatedSuccess(resource, 'list')
+      ? generatedSuccess(resource, USUAL.list)
       : {
           description: 'The answer of the method.',
           ...(isEmpty ? {} : { content: jsonContent(answered(answer, schemaOf)) }),

@@ -1,7 +1,7 @@
 /** The operations on many records, described. */
 
 import { type BulkEndpoint, SINGLE_OF } from '../declare/endpoint.js';
-import type { BulkRoute } from '../express/resources/generated-routes.js';
+import type { BulkRoute } from '../express/resources/bulk-route.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { bulkInputs } from '../features/bulk-inputs.js';
 import type { ProblemStatus } from '../operation/problem-status.js';

@@ -2,13 +2,13 @@
 
 import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import type { GeneratedRoute } from '../express/resources/generated-routes.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import { isRuled } from '../features/scope.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
+import { type RouteSpec, USUAL } from '../operation/route-spec.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
@@ -30,18 +30,19 @@ import { chosenRecord, pageExample, recordExample } from './resource-schemas.js'
 export interface DescribedResource {
   readonly plan: ResourcePlan;
   readonly names: ResourceNames;
+  readonly routes: readonly RouteSpec[];
   readonly features: ResourceFeatures;
 }
 
 /** The statuses of the problems of an operation: by its route, its features and its guard. */
 function problemsOf(
   { features }: DescribedResource,
-  { operation, verb, isItem, parameters }: GeneratedRoute,
+  { operation, verb, path, parameters }: RouteSpec,
   { refusedStatus }: ActionDescription,
 ): ProblemStatus[] {
   const statuses = new Set<ProblemStatus>([
     ...([400, 405, 500, 503, 504] as const),
-    ...(isItem ? ([404] as const) : []),
+    ...(path === '' ? [] : ([404] as const)),
     ...(verb === 'get' ? [] : ([403, 409, 422] as const)),
     ...(parameters.includes('values') ? ([413, 415] as const) : []),
     ...features[operation].problems,
@@ -53,12 +54,12 @@ function problemsOf(
 /** Describes an operation. */
 export function generatedOperation(
   resource: DescribedResource,
-  route: GeneratedRoute,
+  route: RouteSpec,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
   const { plan, names, features } = resource;
-  const { operation } = route;
+  const { operation, words } = route;
   const usual = [
     ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
     ...features[operation].inputs.flatMap(inputParameter),
@@ -68,14 +69,14 @@ export function generatedOperation(
   return {
     operationId: operation === 'list' ? `list${names.many}` : `${operation}${names.one}`,
     tags: plan.tags,
-    summary: `${WORDS[operation].verb} ${operation === 'list' ? names.phrases : names.phrase}`,
-    description: descriptionOf(plan, operation),
+    summary: `${words.verb} ${operation === 'list' ? names.phrases : names.phrase}`,
+    description: words.description(plan),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
-      [successStatus(operation, action)]: success(resource, operation),
+      [successStatus(route, action)]: success(resource, route),
       ...(operation === 'replace'
-        ? { 201: { ...success(resource, operation), description: WORDS.create.success } }
+        ? { 201: { ...success(resource, route), description: USUAL.create.words.success } }
         : {}),
       ...problemReferences(problemsOf(resource, route, action)),
     },
@@ -104,68 +105,33 @@ export function subresourceOperation(
     operationId: `list${names.one}${pascalCase(name)}`,
     tags: plan.tags,
     summary: `List ${toWords(name)} of ${names.phrase}`,
-    description: descriptionOf(target.plan, 'list'),
+    description: USUAL.list.words.description(target.plan),
     parameters: [
       ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
       ...listParameters(target),
     ],
     responses: {
-      200: success(target, 'list'),
+      200: success(target, USUAL.list),
       ...problemReferences([...problems].sort((first, second) => first - second)),
     },
   };
 }
 
-const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success: string }>> = {
-  list: { verb: 'List', success: 'A page.' },
-  read: { verb: 'Read', success: 'The record.' },
-  create: { verb: 'Create', success: 'The new record.' },
-  update: { verb: 'Change', success: 'The record after the change.' },
-  delete: { verb: 'Delete', success: 'The record is deleted.' },
-  restore: { verb: 'Restore', success: 'The record, which is no longer deleted.' },
-  purge: { verb: 'Purge', success: 'The record is removed for good.' },
-  replace: { verb: 'Replace', success: 'The record after the change.' },
-};
-
-function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
-  const { description, pagination, info, relations } = plan;
-  switch (operation) {
-    case 'list': {
-      const paging = pagination === 'offset' ? 'Pages have numbers.' : 'Pages are followed by their cursors.';
-      return description === null ? paging : `${description}\n\n${paging}`;
-    }
-    case 'read':
-      return relations.include.size === 0
-        ? 'The whole record, or the properties that `fields` names.'
-        : 'The whole record, or the properties that `fields` names, and the relations that `include` names.';
-    case 'create':
-      return 'What may be null is null where it is absent; a property that is not described is an error.';
-    case 'update':
-      return 'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.';
-    case 'delete':
-      return info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.';
-    case 'restore':
-      return 'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.';
-    case 'purge':
-      return 'Removes a deleted record for good. A record that is not deleted is a 409.';
-    case 'replace':
-      return 'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.';
-  }
-}
-
-function successStatus(operation: Endpoint, { successStatus: given }: ActionDescription): number {
-  if (operation === 'delete' || operation === 'purge') return 204;
-  return given ?? (operation === 'create' ? 201 : 200);
+function successStatus({ status }: RouteSpec, { successStatus: given }: ActionDescription): number {
+  return status === 204 ? status : (given ?? status ?? 200);
 }
 
 /** Response of an operation that succeeds. */
-export function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
+export function success(
+  resource: DescribedResource,
+  { operation, status, words }: RouteSpec,
+): ResponseObject {
   const { headers, media } = resource.features[operation];
   const forms = media.map(({ type, schema }) => [type, { schema }]);
   return {
-    description: WORDS[operation].success,
+    description: words.success,
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    ...(operation === 'delete' || operation === 'purge'
+    ...(status === 204
       ? {}
       : { content: { ...successContent(resource, operation), ...Object.fromEntries(forms) } }),
   };

@@ -3,16 +3,17 @@
 import { type SubresourcePlan, subresourceOf } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { isModel } from '../describe/record.js';
+import { bulkRouteOf } from '../express/resources/bulk-route.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
   lineageOf,
 } from '../express/resources/controller-metadata.js';
 import { CrudController } from '../express/resources/crud-controller.js';
-import { bulkRouteOf, generatedRouteOf } from '../express/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../express/routes/describe-action.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
+import { routeNamed } from '../operation/route-spec.js';
 import { recordJsonSchema } from '../respond/record-json-schema.js';
 import { answerJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
@@ -56,8 +57,9 @@ export function* writeDocument({
   health,
 }: DocumentSource): Generator<void, OpenAPIObject> {
   const names = resourceNames(routes.map(({ resource }) => resource.plan));
-  const described = routes.map(({ resource: { plan, features } }, index) => ({
+  const described = routes.map(({ resource: { plan, routes, features } }, index) => ({
     plan,
+    routes,
     names: names[index] as DescribedResource['names'],
     features,
   }));
@@ -128,7 +130,7 @@ class DocumentDraft {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
     const isAdded = ({ method }: ControllerRoute): number =>
-      generatedRouteOf(method, resource.plan) || bulkRouteOf(method) || subresourceOf(resource.plan, method)
+      routeNamed(resource.routes, method) || bulkRouteOf(method) || subresourceOf(resource.plan, method)
         ? 0
         : 1;
     const isShared = !routes.some((route) => bulkRouteOf(route.method)?.endpoint === 'createMany');
@@ -191,7 +193,7 @@ class DocumentDraft {
     isShared: boolean,
   ): Endpoint | undefined {
     const { method } = route;
-    const generated = generatedRouteOf(method, resource.plan);
+    const generated = routeNamed(resource.routes, method);
     const subresource = subresourceOf(resource.plan, method);
     const bulk = bulkRouteOf(method);
     const takesMany =

@@ -20,6 +20,7 @@ import type {
 } from './operation.js';
 import type { ProblemStatus } from './problem-status.js';
 import type { RelatedAccess } from './related-rows.js';
+import type { RouteSource } from './route-spec.js';
 
 /** Context that features are compiled for: the resource, and settings of the application. */
 export interface FeatureContext {
@@ -246,4 +247,6 @@ export interface Feature {
 }
 
 /** Makes a feature of a resource's options; null where it is off, and then it costs nothing. */
-export type FeatureFactory = (context: FeatureContext) => Feature | null;
+export interface FeatureFactory extends RouteSource {
+  (context: FeatureContext): Feature | null;
+}

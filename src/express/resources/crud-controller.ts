@@ -196,6 +196,12 @@ export function crudController<M extends Model, R extends object = M>(
   return controller;
 }
 
+/** True where a method of a controller is the user's. */
+export function isOverridden(controller: CrudControllerClass, method: string): boolean {
+  const name = method as keyof CrudController;
+  return controller.prototype[name] !== CrudController.prototype[name];
+}
+
 /** The classes that `crudController` made for a model. */
 export function requestedControllers(model: ModelClass): CrudControllerClass[] {
   return (REQUESTED.get(model) ?? []).flatMap((each) => each.deref() ?? []);

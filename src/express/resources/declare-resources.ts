@@ -5,6 +5,7 @@ import { declaredOptions } from '../../describe/declared-options.js';
 import { isAttached } from '../../describe/introspect-model.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
 import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
 import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
@@ -45,14 +46,19 @@ export interface Declarations {
 /**
  * Puts records and controllers together. A controller that extends a generated one replaces it, and brings its model
  * along when that has no `@Crud`. Two `@Crud` on one model are a problem, and so are two controllers for one.
+ *
+ * @param routes all that methods of controllers can serve
  */
-export function declareResources({
-  records,
-  isScan,
-  controllers,
-  routing,
-  problems: earlier,
-}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'routing' | 'problems'>): Declarations {
+export function declareResources(
+  {
+    records,
+    isScan,
+    controllers,
+    routing,
+    problems: earlier,
+  }: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'routing' | 'problems'>,
+  routes: readonly RouteSpec[],
+): Declarations {
   const declarations = new Map<ModelClass, Declaration>();
   const problems = [...earlier];
   for (const { model, options } of records) {
@@ -95,9 +101,9 @@ export function declareResources({
   }
   const own = [...extended, ...handWritten];
   problems.push(
-    ...untypedParameterProblems(own),
-    ...undecoratedParameterProblems(own, routing),
-    ...resourceParameterProblems(own),
+    ...untypedParameterProblems(own, routes),
+    ...undecoratedParameterProblems(own, routes, routing),
+    ...resourceParameterProblems(own, routes),
   );
   problems.push(...takeoverProblems([...declarations.keys()]));
   problems.push(...refusedModelOptions([...declarations.keys()]));
@@ -109,7 +115,7 @@ export function declareResources({
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
   const warnings = [
     ...(isScan ? [] : forgotten),
-    ...untypedListWarnings(own, routing),
+    ...untypedListWarnings(own, routes, routing),
     ...closedWarnings([...declarations.keys()]),
   ];
   const unconnected = noEngineProblem([...declarations.keys()]);

@@ -1,8 +1,8 @@
 /** Parameters of the user's methods that come from the resource of their controller: what they are, and where they may stand. */
 import type { Class } from '../../declare/crud-options.js';
+import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { CrudController, controllerSource } from './crud-controller.js';
-import { GENERATED_ROUTES, isUsual, routeNamed, routePath } from './generated-routes.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
 /** Kinds of parameters that a resource provides. */
@@ -53,7 +53,10 @@ export function ownQueryParameters(lineage: readonly object[], method: string): 
 }
 
 /** One line for each parameter that could not be read where it stands. */
-export function resourceParameterProblems(controllers: readonly Class[]): string[] {
+export function resourceParameterProblems(
+  controllers: readonly Class[],
+  routes: readonly RouteSpec[],
+): string[] {
   return controllers.flatMap((controller) => {
     const isExtended = controllerSource(controller) !== undefined;
     const lineage = lineageOf(controller, isExtended ? CrudController : undefined);
@@ -65,7 +68,7 @@ export function resourceParameterProblems(controllers: readonly Class[]): string
     );
     return [...methods].flatMap((method) =>
       [...resourceParameters(lineage, method)].flatMap((parameter) => {
-        const problem = isExtended ? placeProblem(lineage, method, parameter) : NO_RESOURCE;
+        const problem = isExtended ? placeProblem(lineage, method, parameter, routes) : NO_RESOURCE;
         return problem === undefined
           ? []
           : `${controller.name}.${method} has ${DECORATORS[parameter]}, ${problem}`;
@@ -81,9 +84,10 @@ function placeProblem(
   lineage: readonly object[],
   method: string,
   parameter: ResourceParameter,
+  routes: readonly RouteSpec[],
 ): string | undefined {
   if (parameter === 'listQuery') {
-    const generated = routeNamed(method);
+    const generated = routeNamed(routes, method);
     const isOwn = declaredActions(lineage).some((action) => action.method === method);
     if (generated && (isUsual(generated) || !isOwn))
       return 'but a generated method reads its query string itself; move it to a route of your own.';
@@ -92,7 +96,9 @@ function placeProblem(
       ? 'and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().'
       : undefined;
   }
-  const path = pathsOf(lineage, method).find((each) => typeof each !== 'string' || !HAS_ID.test(each));
+  const path = pathsOf(lineage, method, routes).find(
+    (each) => typeof each !== 'string' || !HAS_ID.test(each),
+  );
   return path === undefined
     ? undefined
     : `but its path '${path}' has no ':id'; name the parameter of the path so, or take @Param().`;
@@ -100,8 +106,12 @@ function placeProblem(
 
 const HAS_ID = /:id(?!\w)/;
 
-function pathsOf(lineage: readonly object[], method: string): readonly (string | RegExp)[] {
+function pathsOf(
+  lineage: readonly object[],
+  method: string,
+  routes: readonly RouteSpec[],
+): readonly (string | RegExp)[] {
   const declared = declaredActions(lineage).filter((action) => action.method === method);
   if (declared.length > 0) return declared.map(({ route }) => route);
-  return GENERATED_ROUTES.filter((route) => route.method === method).map((route) => routePath('', route));
+  return routes.filter((route) => route.method === method).map((route) => routePath('', route));
 }

@@ -9,6 +9,7 @@ import type { Repository } from '../../execute/records/repository.js';
 import { setAfterWrites } from '../../execute/records/run-records.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
+import { type RouteSpec, routesOf } from '../../operation/route-spec.js';
 import { type BulkParser, compileBulkParser } from '../../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../../request/parse-request.js';
 import type { CursorCodec } from '../../request/query/cursor-codec.js';
@@ -27,7 +28,6 @@ import { lazy } from '../../util/lazy.js';
 import { lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
-import { GENERATED_ROUTES } from './generated-routes.js';
 import { ownQueryParameters } from './resource-parameters.js';
 
 /** Model whose records are shown, served or not. */
@@ -49,6 +49,8 @@ export interface Resource extends ShownModel {
   readonly cursors: CursorCodec;
   /** The views of all models that are served, or included. */
   views(model: ModelClass): ShownModel;
+  /** The routes that its methods can serve. */
+  readonly routes: readonly RouteSpec[];
   readonly features: ResourceFeatures;
   /** Rules of the resource, evaluated for a request. */
   readonly access: RequestAccess;
@@ -140,6 +142,9 @@ function createResource(
   setAfterWrites(plan.model, (endpoint) => features()[endpoint].afterWrite);
   const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
   const lineage = controller ? lineageOf(controller, CrudController) : [];
+  const routes = routesOf(plan, factories);
+  const methodOf = (endpoint: Endpoint) =>
+    routes.find(({ operation }) => operation === endpoint)?.method ?? endpoint;
   const parsers = forEachOperation((operation) =>
     compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
   );
@@ -149,6 +154,7 @@ function createResource(
     isGenerated: controller === undefined,
     cursors,
     views,
+    routes,
     get features() {
       return features();
     },
@@ -164,10 +170,6 @@ function createResource(
   };
   // Defined and not spread, which would look at each member; the compiler cannot follow that.
   return Object.freeze(Object.defineProperties({}, described) as Resource);
-}
-
-function methodOf(endpoint: Endpoint): string {
-  return GENERATED_ROUTES.find(({ operation }) => operation === endpoint)?.method ?? endpoint;
 }
 
 /** Each is made when it is first looked at. */

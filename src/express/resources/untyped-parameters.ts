@@ -4,10 +4,10 @@
  * an array the type of its items is never emitted.
  */
 import type { Class } from '../../declare/crud-options.js';
+import { type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { undecoratedProblems } from '../../schema/attribute-decorators.js';
 import { askedType } from './asked-type.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
-import { routeNamed, routePath } from './generated-routes.js';
 import { refusesUndecorated } from './route-validation.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { RoutingOptions } from './settings.js';
@@ -39,9 +39,12 @@ const ADVICE =
   "type @Reflect.metadata('design:paramtypes', [Number, ArticleForm]) on the method.";
 
 /** One line for each route with such parameters, and one that says what to do. */
-export function untypedParameterProblems(controllers: readonly Class[]): string[] {
+export function untypedParameterProblems(
+  controllers: readonly Class[],
+  routes: readonly RouteSpec[],
+): string[] {
   const problems = controllers.flatMap((controller) =>
-    methodsOf(controller).flatMap(({ route, parameters }) => {
+    methodsOf(controller, routes).flatMap(({ route, parameters }) => {
       const names = parameters.filter(isUntyped).map(decoratorOf);
       if (names.length === 0) return [];
       const effect = 'it would be neither converted nor validated';
@@ -54,10 +57,11 @@ export function untypedParameterProblems(controllers: readonly Class[]): string[
 /** One line for each parameter that is asked as a class whose every object would be refused. */
 export function undecoratedParameterProblems(
   controllers: readonly Class[],
+  routes: readonly RouteSpec[],
   routing: RoutingOptions,
 ): string[] {
   return controllers.flatMap((controller) =>
-    methodsOf(controller).flatMap(({ route, parameters }) =>
+    methodsOf(controller, routes).flatMap(({ route, parameters }) =>
       parameters.flatMap((parameter) => {
         const target = askedType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
         if (!target || !OBJECTS.has(parameter.type) || !refusesUndecorated(parameter.validate, routing))
@@ -73,9 +77,13 @@ export function undecoratedParameterProblems(
 }
 
 /** One line for each body that is an array of nobody knows what. */
-export function untypedListWarnings(controllers: readonly Class[], routing: RoutingOptions): string[] {
+export function untypedListWarnings(
+  controllers: readonly Class[],
+  routes: readonly RouteSpec[],
+  routing: RoutingOptions,
+): string[] {
   return controllers.flatMap((controller) =>
-    methodsOf(controller).flatMap(({ route, parameters }) =>
+    methodsOf(controller, routes).flatMap(({ route, parameters }) =>
       parameters
         .filter(({ type }) => type === 'body' || type === 'body-param')
         .filter(({ explicitType, declared }) => (explicitType ?? declared) === Array)
@@ -99,7 +107,7 @@ interface DescribedMethod {
   readonly parameters: readonly TypedParameter[];
 }
 
-function methodsOf(controller: Class): DescribedMethod[] {
+function methodsOf(controller: Class, routes: readonly RouteSpec[]): DescribedMethod[] {
   const lineage = lineageOf(controller);
   const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
   const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
@@ -110,7 +118,7 @@ function methodsOf(controller: Class): DescribedMethod[] {
   );
   return [...methods].flatMap((method) => {
     const action = actions.get(method);
-    const generated = routeNamed(method);
+    const generated = routeNamed(routes, method);
     const route = action
       ? `${action.type} ${prefixOf(controller)}${action.route ?? ''}`
       : generated && `${generated.verb} ${routePath('', generated)}`;

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { ResourceArguments } from '../../handle/resource-arguments.js';
-import { generatedRouteOf } from '../resources/generated-routes.js';
+import { routeNamed } from '../../operation/route-spec.js';
 import type { Resource } from '../resources/resource.js';
 import { resourceParameter } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
@@ -12,7 +12,7 @@ import { routingStorage } from '../resources/routing-controllers-internals.js';
  * `@Authorized()` has its say, which comes after the body.
  */
 export function bindArguments(
-  { plan }: Resource,
+  { routes }: Resource,
   method: string,
   { parse, read }: ResourceArguments,
   controller: new () => object,
@@ -28,7 +28,7 @@ export function bindArguments(
     ({ type, target, method: guarded }) =>
       type === 'authorized' && lineage.includes(target) && (guarded === undefined || guarded === method),
   );
-  if (generatedRouteOf(method, plan) || isAuthorized) return;
+  if (routeNamed(routes, method) || isAuthorized) return;
   const middleware = (request: Request, _response: unknown, next: (error?: unknown) => void) =>
     Promise.resolve(parse(request)).then(() => next(), next);
   storage.uses.push({ target: controller, method, middleware, afterAction: false });

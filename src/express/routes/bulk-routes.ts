@@ -6,6 +6,7 @@ import type { RowRunner } from '../../handle/run-rows.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type BulkParser, isForMany } from '../../request/parse-bulk.js';
 import { parseOnce, type RequestArguments } from '../../request/parse-request.js';
+import { BULK_ROUTES, type BulkRoute, bulkRouteOf } from '../resources/bulk-route.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -15,7 +16,6 @@ import {
   lineageOf,
 } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
-import { BULK_ROUTES, type BulkRoute, bulkRouteOf, routePath } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { withoutSlash } from './path-matching.js';
@@ -33,7 +33,7 @@ export function bulkActions({ plan, controller }: Resource, others: readonly Act
       target: controller,
       type: single.verb,
       method,
-      route: routePath(plan.prefix, { ...single, isItem: false }).slice(plan.prefix.length),
+      route: plan.prefix === '' ? '/' : '',
       options: { transformResponse: false },
     }),
   );

@@ -3,8 +3,8 @@ import type { Action } from 'routing-controllers';
 import { setToldNames } from '../../access/error-visibility.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { contextOf } from '../../handle/run-method.js';
+import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
-import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
@@ -16,7 +16,7 @@ export function addGeneratedMetadata(
   lineage: readonly object[],
 ): void {
   const storage = routingStorage();
-  const route = generatedRouteOf(method, resource.plan);
+  const route = routeNamed(resource.routes, method);
   if (!route) return;
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
@@ -42,8 +42,8 @@ export function addGeneratedMetadata(
 /** For a method of which the user has decorated some parameters: routing-controllers reads those, and asks for the others. */
 function parameterReader(
   resource: Resource,
-  { operation }: GeneratedRoute,
-  parameter: GeneratedRoute['parameters'][number],
+  { operation }: RouteSpec,
+  parameter: RouteSpec['parameters'][number],
 ): (action: Action) => unknown {
   if (parameter === 'context') return (action) => contextOf(resource, action);
   return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];

@@ -8,6 +8,7 @@ import { subresourceOf } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
+import { routeNamed } from '../../operation/route-spec.js';
 import { giveLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
@@ -17,7 +18,6 @@ import {
   type HandWrittenRoute,
   type RegisteredController,
 } from '../resources/controller-metadata.js';
-import { generatedRouteOf } from '../resources/generated-routes.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
@@ -130,9 +130,9 @@ function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
 
 /** The routes of resources, as hand-written ones may be in their way. */
 function resourceRoutes(routes: MountedRouter['routes']): ResourceRoute[] {
-  return routes.flatMap(({ resource: { plan }, registered }) =>
+  return routes.flatMap(({ resource: { plan, routes: specs }, registered }) =>
     registered.routes.map(({ verb, path, method }): ResourceRoute => {
-      const generated = generatedRouteOf(method, plan);
+      const generated = routeNamed(specs, method);
       const owner = `${plan.name}.${method}`;
       const subresource = subresourceOf(plan, method);
       if (subresource) return { verb, path, owner, mend: `leave it out of the subresources of ${plan.name}` };

@@ -1,6 +1,6 @@
 /** Collects parts of a controller that prevent `PUT /{id}`. */
 import { isGuarded, lineageOf } from '../resources/controller-metadata.js';
-import { CrudController } from '../resources/crud-controller.js';
+import { CrudController, isOverridden } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 
 /**
@@ -9,8 +9,8 @@ import type { Resource } from '../resources/resource.js';
  */
 export function replaceProblems({ plan, controller }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);
-  const isOwn = controller.prototype.replace !== CrudController.prototype.replace;
-  if (!plan.endpoints.has('replace') || isOwn || isGuarded(lineage, 'replace')) return [];
+  if (!plan.endpoints.has('replace') || isOverridden(controller, 'replace') || isGuarded(lineage, 'replace'))
+    return [];
   return ['create', 'update']
     .filter((method) => isGuarded(lineage, method))
     .map(

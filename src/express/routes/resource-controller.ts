@@ -3,7 +3,6 @@
 import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { operationChannel } from '../../diagnostics/channels.js';
 import {
@@ -20,10 +19,12 @@ import { compileArguments, type ResourceArguments } from '../../handle/resource-
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
+import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { checkOwner } from '../../postgres/index.js';
 import { setRequestResource } from '../../request/request-resource.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/lazy.js';
+import { bulkRouteOf } from '../resources/bulk-route.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -36,13 +37,6 @@ import {
   registerActions,
 } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
-import {
-  bulkRouteOf,
-  GENERATED_ROUTES,
-  type GeneratedRoute,
-  generatedRouteOf,
-  routePath,
-} from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
@@ -110,7 +104,7 @@ export function registerResourceController(
         subresource
           ? subresourceHandler(subresource, shaper, settings, lineage, reasonsOf(action.method))
           : handlerFor()(action);
-      return compiledAtFirst(compile, plan, action.method);
+      return compiledAtFirst(compile, plan.name, nameOf(resource, action.method));
     },
   );
   guardBulkActions(many, lineage, controller);
@@ -159,11 +153,11 @@ function isNarrower({ type, route }: ActionArgs, other: ActionArgs): boolean {
 
 /** Answers of lists and of generated routes are in wire form already; class-transformer would walk them again. */
 function inWireForm(
-  { plan }: Resource,
+  { routes }: Resource,
   action: ActionArgs,
   given: ResourceArguments | undefined,
 ): ActionArgs {
-  if (!generatedRouteOf(action.method, plan) && !given?.parameters.has('listQuery')) return action;
+  if (!routeNamed(routes, action.method) && !given?.parameters.has('listQuery')) return action;
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
@@ -198,31 +192,39 @@ function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
  * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
  * his own keeps that one.
  */
-function generatedActions({ plan, controller }: Resource, declared: readonly ActionArgs[]): ActionArgs[] {
+function generatedActions(
+  { plan, routes, controller }: Resource,
+  declared: readonly ActionArgs[],
+): ActionArgs[] {
   const taken = new Set(declared.map(({ method }) => method));
-  return GENERATED_ROUTES.filter(
-    ({ operation, method }) => plan.endpoints.has(operation) && !taken.has(method),
-  ).map((route) => ({
-    target: controller,
-    type: route.verb,
-    method: route.method,
-    route: routePath(plan.prefix, route).slice(plan.prefix.length),
-    options: {},
-  }));
+  return routes
+    .filter((route) => !taken.has(route.method) && (!isUsual(route) || plan.endpoints.has(route.operation)))
+    .map((route) => ({
+      target: controller,
+      type: route.verb,
+      method: route.method,
+      route: routePath(plan.prefix, route).slice(plan.prefix.length),
+      options: {},
+    }));
 }
 
 /**
  * A handler that is compiled at its first request: most applications have routes that are hardly ever asked. Subscribers of operations may
  * come and go while it works.
  */
-function compiledAtFirst(compile: () => ActionRunner, plan: ResourcePlan, method: string): ActionRunner {
+function compiledAtFirst(compile: () => ActionRunner, resource: string, operation: string): ActionRunner {
   let handler: ActionRunner | null = null;
   return (metadata, action, params) => {
     handler ??= compile();
     return operationChannel.hasSubscribers
-      ? runTraced(plan, method, handler, metadata, action, params)
+      ? runTraced(resource, operation, handler, metadata, action, params)
       : handler(metadata, action, params);
   };
+}
+
+/** The name of a route in traces. */
+function nameOf({ routes }: Resource, method: string): string {
+  return bulkRouteOf(method)?.endpoint ?? routeNamed(routes, method)?.endpoint ?? method;
 }
 
 /** Compiles what answers each of the routes. */
@@ -234,9 +236,9 @@ function compileHandlers(
   takes: ReadonlyMap<string, ResourceArguments>,
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
-  const decide = (route: GeneratedRoute) => decideRoute(resource, route, lineage, settings);
+  const decide = (route: RouteSpec) => decideRoute(resource, route, lineage, settings);
   const rowRunner = lazy(() => compileRowRunners(resource));
-  const rowsOf = ({ runner }: RouteDecisions, { operation }: GeneratedRoute) =>
+  const rowsOf = ({ runner }: RouteDecisions, { operation }: RouteSpec) =>
     runner === 'rows' ? rowRunner()(operation) : null;
   return ({ method }) => {
     const bulk = bulkRouteOf(method);
@@ -244,7 +246,7 @@ function compileHandlers(
       const decisions = decide(bulk.single);
       return bulkHandler(resource, bulk, decisions, rowsOf(decisions, bulk.single), shaper);
     }
-    const route = generatedRouteOf(method, resource.plan);
+    const route = routeNamed(resource.routes, method);
     if (!route) {
       const given = takes.get(method);
       const isText = answerReasons(method, lineage, settings).length === 0;
@@ -303,7 +305,7 @@ function isUserCodeRun(
   lineage: readonly object[],
   settings: PathSettings,
 ): boolean {
-  const route = generatedRouteOf(method, resource.plan);
+  const route = routeNamed(resource.routes, method);
   return (
     !route ||
     methodReasons(resource, route).length > 0 ||

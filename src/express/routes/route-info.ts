@@ -4,7 +4,8 @@ import { type ResourcePlan, type SubresourcePlan, subresourceOf } from '../../co
 import type { Endpoint, Operation } from '../../declare/crud-options.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { presentModelBlockers } from '../../execute/customization/model-fast-path-blockers.js';
-import { bulkRouteOf, generatedRouteOf } from '../resources/generated-routes.js';
+import { routeNamed } from '../../operation/route-spec.js';
+import { bulkRouteOf } from '../resources/bulk-route.js';
 import type { MountedRouter } from './mount-resources.js';
 
 /** One route. */
@@ -44,7 +45,7 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
         const { plan } = resource;
         const subresource = subresourceOf(plan, method);
         const bulk = bulkRouteOf(method);
-        const single = (bulk?.single ?? generatedRouteOf(method, plan))?.operation ?? null;
+        const single = (bulk?.single ?? routeNamed(resource.routes, method))?.operation ?? null;
         const operation = subresource ? 'list' : single;
         const isFixed = operation === null || sequelizeProblem() !== undefined;
         const present = isFixed ? [] : presentReasons(plan, operation, subresource);

@@ -20,6 +20,7 @@ import {
   type Subresource,
 } from '../../handle/run-subresource.js';
 import { compileShape } from '../../handle/shape-answer.js';
+import { USUAL } from '../../operation/route-spec.js';
 import { compileSubresourceParser } from '../../request/parse-subresource.js';
 import type { ActionArgs, ActionRunner } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
@@ -99,7 +100,7 @@ export function subresourceHandler(
       parseOnce: parse,
       rows: isOurs ? compileSubresourceRows(subresource) : null,
       runMethod: compileSubresourceMethod(subresource, parse, shaper),
-      shape: compileShape(target, 'list', {
+      shape: compileShape(target, USUAL.list, {
         isMethodAsked: true,
         isChanged: answerChanges(plan.method, lineage, settings).length > 0,
         isRuled: true,

@@ -8,17 +8,17 @@ import type { Endpoint } from '../../declare/crud-options.js';
 import { columnsOf } from '../../execute/executor.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
-import { type GeneratedRoute, routePath } from '../../express/resources/generated-routes.js';
 import type { KeySettings } from '../../express/resources/key-settings.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
 import { isRow, keptRow } from '../../handle/kept-row.js';
 import { outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
-import { type Format, type Shape, statusOf } from '../../handle/shape-answer.js';
+import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
 import type { AnswerDraft, FeatureContext } from '../../operation/feature.js';
 import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { type RouteSpec, routePath } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { requestLogger } from '../../request/application-logger.js';
 import type { RequestArguments } from '../../request/parse-request.js';
@@ -44,12 +44,7 @@ export const idempotency = ({ application }: FeatureContext): ActingFeature => {
 };
 
 /** Finds the key of a request; null where it has none. */
-function keyFinder(
-  resource: Resource,
-  route: GeneratedRoute,
-  settings: KeySettings,
-  shape: Shape,
-): AroundFinder {
+function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, shape: Shape): AroundFinder {
   const { plan, access, features } = resource;
   const { operation } = route;
   const answers = new KeptAnswers(plan.model, settings.retention);
@@ -71,7 +66,7 @@ function keyFinder(
       if (!found) throw new RefusedRequestError(409, UNANSWERED);
       return shape(found, wanted, format, action);
     };
-    const answerKey = { ...requestKey, status: statusOf(operation) };
+    const answerKey = { ...requestKey, status: route.status ?? 200 };
     return idempotentWrite(answers, answerKey, plan, action.response, show);
   };
 }

@@ -11,6 +11,7 @@ import {
 } from 'routing-controllers';
 import { crudController } from '../../../../src/express/resources/crud-controller.js';
 import { untypedParameterProblems } from '../../../../src/express/resources/untyped-parameters.js';
+import { everyRoute } from '../../../../src/operation/route-spec.js';
 import { defineModel } from '../../../support/offline-models.js';
 
 const Thing = defineModel('Thing', { id: { type: 'INTEGER', primaryKey: true } });
@@ -23,7 +24,8 @@ function decorateByHand(target: { prototype: object }, method: string, options?:
   Body(options)(target.prototype, method, 0);
 }
 
-const linesOf = (controller: unknown) => untypedParameterProblems([controller as new () => object]);
+const linesOf = (controller: unknown) =>
+  untypedParameterProblems([controller as new () => object], everyRoute([]));
 
 describe('parameters without a type', () => {
   it('are those of no emitted type and no given one', () => {

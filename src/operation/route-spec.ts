@@ -1,0 +1,171 @@
+/** The generated routes of a resource, as data: those of every resource, and those that features add. */
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { ENDPOINTS, type Endpoint, type OPERATIONS, type Operation } from '../declare/crud-options.js';
+
+/** A generated route. */
+export interface RouteSpec {
+  /** Its name: in `endpoints`, in the route table and in traces. */
+  readonly endpoint: Operation;
+  /** The operation whose features, rules and arguments it has. */
+  readonly operation: Endpoint;
+  /** The method of a controller that serves it. A name with a dot is none. */
+  readonly method: string;
+  readonly verb: 'get' | 'post' | 'patch' | 'delete' | 'put';
+  /** Behind the prefix: `/:id/restore`. Empty is the prefix itself. */
+  readonly path: string;
+  /** The method's parameters, in order. */
+  readonly parameters: readonly ('id' | 'query' | 'values' | 'context')[];
+  /** Status of success, whatever the response says. Default: that of the response. */
+  readonly status?: number;
+  readonly words: RouteWords;
+}
+
+/** Texts of a route in the document. */
+export interface RouteWords {
+  /** Begins the summary: `Restore`. */
+  readonly verb: string;
+  /** Describes the answer. */
+  readonly success: string;
+  description(plan: ResourcePlan): string;
+}
+
+/** The part of a plan that decides which routes there are. */
+export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'bulk' | 'relations'>;
+
+/** A source of routes, as a feature is. */
+export interface RouteSource {
+  /** Routes that it adds to a resource. Evaluated at the start. */
+  routes?(plan: RoutePlan): readonly RouteSpec[];
+}
+
+const RECORD_AFTER = 'The record after the change.';
+
+/** The routes of all resources that name no endpoints, in the order they are mounted. */
+export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
+  list: {
+    endpoint: 'list',
+    operation: 'list',
+    method: 'list',
+    verb: 'get',
+    path: '',
+    parameters: ['query', 'context'],
+    words: {
+      verb: 'List',
+      success: 'A page.',
+      description({ description, pagination }) {
+        const paging =
+          pagination === 'offset' ? 'Pages have numbers.' : 'Pages are followed by their cursors.';
+        return description === null ? paging : `${description}\n\n${paging}`;
+      },
+    },
+  },
+  create: {
+    endpoint: 'create',
+    operation: 'create',
+    method: 'create',
+    verb: 'post',
+    path: '',
+    parameters: ['values', 'context'],
+    status: 201,
+    words: {
+      verb: 'Create',
+      success: 'The new record.',
+      description: () =>
+        'What may be null is null where it is absent; a property that is not described is an error.',
+    },
+  },
+  read: {
+    endpoint: 'read',
+    operation: 'read',
+    method: 'read',
+    verb: 'get',
+    path: '/:id',
+    parameters: ['id', 'query', 'context'],
+    words: {
+      verb: 'Read',
+      success: 'The record.',
+      description: ({ relations }) =>
+        relations.include.size === 0
+          ? 'The whole record, or the properties that `fields` names.'
+          : 'The whole record, or the properties that `fields` names, and the relations that `include` names.',
+    },
+  },
+  update: {
+    endpoint: 'update',
+    operation: 'update',
+    method: 'update',
+    verb: 'patch',
+    path: '/:id',
+    parameters: ['id', 'values', 'context'],
+    words: {
+      verb: 'Change',
+      success: RECORD_AFTER,
+      description: () =>
+        'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.',
+    },
+  },
+  delete: {
+    endpoint: 'delete',
+    operation: 'delete',
+    method: 'remove',
+    verb: 'delete',
+    path: '/:id',
+    parameters: ['id', 'context'],
+    status: 204,
+    words: {
+      verb: 'Delete',
+      success: 'The record is deleted.',
+      description: ({ info }) =>
+        info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.',
+    },
+  },
+};
+
+const REPLACE: RouteSpec = {
+  endpoint: 'replace',
+  operation: 'replace',
+  method: 'replace',
+  verb: 'put',
+  path: '/:id',
+  parameters: ['id', 'values', 'context'],
+  words: {
+    verb: 'Replace',
+    success: RECORD_AFTER,
+    description: () =>
+      'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
+  },
+};
+
+/**
+ * The routes that the methods of a resource can serve. A method such as `restore` is code of the user's where the resource does
+ * not name the endpoint; the usual ones never are.
+ */
+export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): readonly RouteSpec[] {
+  const added = features.flatMap(({ routes }) => routes?.(plan) ?? []);
+  return Object.freeze([
+    ...Object.values(USUAL),
+    ...(plan.endpoints.has('replace') ? [REPLACE] : []),
+    ...added,
+  ]);
+}
+
+/** The routes that the methods of any resource can serve: for checks that come before all plans. */
+export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
+  const relations = { include: new Map(), filters: new Map(), subresources: new Map() };
+  return routesOf({ endpoints: new Set(ENDPOINTS), bulk: null, relations }, features);
+}
+
+/** True for a route that all resources without `endpoints` have. */
+export function isUsual({ endpoint }: RouteSpec): boolean {
+  return endpoint in USUAL;
+}
+
+/** The route that a method serves; undefined for a method that serves none. */
+export function routeNamed(routes: readonly RouteSpec[], method: string): RouteSpec | undefined {
+  return routes.find((route) => route.method === method);
+}
+
+/** The path of a route. An empty path would match nothing, so the root of a router is `/`. */
+export function routePath(prefix: string, { path }: RouteSpec): string {
+  return `${prefix}${path}` || '/';
+}
