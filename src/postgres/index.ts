@@ -30,10 +30,11 @@ export {
 export { separateClickHouse, untilConnected } from './engine/optional-client.js';
 export { postgresServers } from './engine/ping-postgres.js';
 export type { TextResult, TextRow } from './protocol/batch.js';
+export { timeoutDriver } from './protocol/pg-client.js';
 export { pgProblem } from './protocol/pg-internals.js';
 export { isInstalledPg } from './protocol/pg-text-query.js';
-export { isOfChangedTable, type TextParser } from './protocol/prepared-statement.js';
-export { timeoutDriver } from './protocol/timeout-client.js';
+export type { TextParser } from './protocol/prepared-statement.js';
+export { isOfChangedTable } from './protocol/stale-statement.js';
 export { isTraced } from './protocol/traced-batch.js';
 export { chooseHosts } from './session/choose-host.js';
 export { runCallbacks } from './session/commit-callbacks.js';

@@ -17,7 +17,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'a statement, until the answer is here': [ENGINE, /\bquery_timeout: ([\d_]+)/, 1_000],
   'a transaction that does nothing': [ENGINE, /idle_in_transaction_session_timeout: ([\d_]+)/, 1_000],
   'prepared statements of a connection': [
-    'postgres/protocol/statement-cache.ts',
+    'postgres/protocol/prepared-statement.ts',
     /MAX_STATEMENTS = ([\d_]+)/,
     1,
   ],

@@ -5,7 +5,7 @@ import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
-import { StatementCache, unnamed } from '../protocol/statement-cache.js';
+import { StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { transactionState } from '../session/connection-internals.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';

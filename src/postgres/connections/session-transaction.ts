@@ -7,7 +7,7 @@ import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize'
 import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
-import { isStale } from '../protocol/prepared-statement.js';
+import { isStale } from '../protocol/stale-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
 import type { RequestSettings } from '../session/session-variables.js';

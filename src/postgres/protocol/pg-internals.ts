@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { Client } from 'pg';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 import type { TextRow, TextValues } from './batch.js';
+import type { QueryTurns } from './pg-client.js';
 import type { TextParser } from './prepared-statement.js';
-import type { QueryTurns } from './query-turns.js';
 
 /** pg as it is installed here. */
 const { version: PG_VERSION } = createRequire(__filename)('pg/package.json') as { version: string };

@@ -8,6 +8,7 @@ import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
+import { timeoutDriver } from './pg-client.js';
 import {
   activeQueryOf,
   type DriverClient,
@@ -15,10 +16,14 @@ import {
   HAS_PIPELINE,
   pgProblem,
 } from './pg-internals.js';
-import { type Preparation, Preparations } from './preparation.js';
-import { isStale, noteOutdated, type PreparedStatement, type TextParser } from './prepared-statement.js';
+import {
+  type Preparation,
+  Preparations,
+  type PreparedStatement,
+  type TextParser,
+} from './prepared-statement.js';
 import { MAX_RESULT, ResultBytes } from './result-limit.js';
-import { timeoutDriver } from './timeout-client.js';
+import { isStale, noteOutdated } from './stale-statement.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
 
 /** The module of the driver. */

@@ -1,6 +1,8 @@
-/** A statement that connections prepare under a name, and what is known of its executions. */
+/**
+ * Statements that connections prepare under a name: what is known of the executions of each, those that are in use by their
+ * text, and those that one connection has prepared.
+ */
 import { createHash, randomUUID } from 'node:crypto';
-import { isOfValue } from '../../errors/database-fault.js';
 
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
@@ -94,57 +96,99 @@ function statementName(text: string): string {
 /** Executions of a window. The cost is taken of one to two of them; a table that has grown shows in the next ones. */
 const MEASURED_EXECUTIONS = 128;
 
-/** SQLSTATE for a name that is not prepared. */
-export const GONE = '26000';
-/** SQLSTATE for a name that is prepared already. */
-export const THERE_ALREADY = '42P05';
+/** Clients choose orders and sizes. So statements are limited to as many; a connection keeps a plan of some 10 kB for each. */
+const MAX_STATEMENTS = 200;
 
-/**
- * True where the prepared statements of a connection are of no use any more: the table was changed, or behind a
- * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or
- * there already. Nothing was executed then. An error that a function of the user's raises has a context.
- */
-export function isStale(error: unknown): boolean {
-  const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;
-  return isOfChangedTable(error) || ((code === GONE || code === THERE_ALREADY) && where === undefined);
+/** Uses of all caches: connections keep statements of several. */
+let uses = 0;
+
+/** Statements by text. The one that was not used for longest makes room; connections close theirs when they have too many. */
+export class StatementCache<S extends PreparedStatement = PreparedStatement> {
+  readonly #statements = new Map<string, S>();
+  readonly #make: (text: string) => S;
+
+  constructor(make: (text: string) => S) {
+    this.#make = make;
+  }
+
+  /** The statement with this text. */
+  get(text: string): S {
+    const statement = this.#statements.get(text) ?? this.#add(text);
+    uses += 1;
+    statement.lastUse = uses;
+    return statement;
+  }
+
+  #add(text: string): S {
+    if (this.#statements.size === MAX_STATEMENTS)
+      this.#statements.delete(leastUsed(this.#statements.values()).text);
+    const statement = this.#make(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+/** Makes a statement that connections keep. */
+export function named(text: string): PreparedStatement {
+  return new PreparedStatement(text);
+}
+
+/** Makes a statement that is prepared for each execution: a pooler may give each transaction another connection to the server. */
+export function unnamed(text: string): PreparedStatement {
+  return new PreparedStatement(text, '');
+}
+
+/** The statement that was not used for longest. */
+function leastUsed(statements: Iterable<PreparedStatement>): PreparedStatement {
+  return [...statements].reduce((oldest, statement) =>
+    statement.lastUse < oldest.lastUse ? statement : oldest,
+  );
 }
 
 /**
- * True where PostgreSQL refuses a statement, and would for ever: its results have other types than when it was
- * prepared, its parameters other ones than the columns have now, or the sequence of its keys is that of a table before this one.
+ * A statement as one connection has prepared it. PostgreSQL refuses to execute it once the types of its results have changed, so what the connection was told of them
+ * holds as long as it gives any: for this connection, which may not have heard yet of a change that others have.
  */
-export function isOfChangedTable(error: unknown): boolean {
-  const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
-  const isRefused =
-    (code === '0A000' && routine === 'RevalidateCachedQuery') || OUTDATED in (error as object);
-  return isRefused || (code === 'XX000' && routine === 'relation_open');
+export interface Preparation {
+  readonly statement: PreparedStatement;
+  /** The driver's parsers of the result columns; null as long as they have not been described. */
+  parsers: readonly TextParser[] | null;
+  /** True where the preparation is of no use any more. */
+  isLost: boolean;
 }
 
-/** Mark of an error whose statement may have parameters of types that columns had before. A copy of the error has it, too. */
-const OUTDATED = Symbol('outdated');
+/** Prepared statements of one connection, by name. */
+export class Preparations {
+  readonly #kept = new Map<string, Preparation>();
 
-/** Types that do not fit, in an assignment, a cast, an operator or a function, or that are gone. */
-const TYPE_STATES: ReadonlySet<unknown> = new Set([
-  '42804',
-  '42846',
-  '42883',
-  '42725',
-  '42P08',
-  '42P18',
-  '42704',
-]);
-/** The same of the type of a parameter, as an internal error, which is in English always. */
-const GONE_TYPE = /^cache lookup failed for type \d+/;
-/** A value that a type has not: the column may be wider by now. */
-const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);
+  /** Preparation under the statement's name, if it is of that statement and still of use. */
+  find(statement: PreparedStatement): Preparation | undefined {
+    const known = this.#kept.get(statement.name);
+    return known?.statement === statement && !known.isLost ? known : undefined;
+  }
 
-/**
- * Takes what PostgreSQL says of a statement that the connection had prepared before. Types of parameters are those of that time, and the same
- * text, prepared anew, may be right.
- */
-export function noteOutdated(error: Error): void {
-  const { code, where, message } = error as Error & { readonly code?: unknown; readonly where?: unknown };
-  const isOfTypes = (TYPE_STATES.has(code) && where === undefined) || GONE_TYPE.test(message);
-  if (isOfTypes || (VALUE_STATES.has(code) && isOfValue({ where })))
-    Object.defineProperty(error, OUTDATED, { value: true });
+  /** True where the name is in use, or was. */
+  has(name: string): boolean {
+    return this.#kept.has(name);
+  }
+
+  /** Keeps one, unless it has no name. */
+  add(preparation: Preparation): void {
+    const { name } = preparation.statement;
+    if (name !== '') this.#kept.set(name, preparation);
+  }
+
+  /** Makes room for all that a query executes, where it needs any; the names that are no longer kept. */
+  makeRoom(statements: readonly PreparedStatement[]): readonly string[] {
+    const names = new Set(statements.map(({ name }) => name).filter((name) => name !== ''));
+    const added = [...names].filter((name) => !this.#kept.has(name)).length;
+    const removed: string[] = [];
+    while (added > 0 && this.#kept.size + added > MAX_STATEMENTS) {
+      const others = [...this.#kept.values()].filter(({ statement }) => !names.has(statement.name));
+      const unused = leastUsed(others.map(({ statement }) => statement));
+      this.#kept.delete(unused.name);
+      removed.push(unused.name);
+    }
+    return removed;
+  }
 }

@@ -5,7 +5,7 @@
  */
 import type { Sequelize } from 'sequelize';
 import { instanceOptions } from '../../describe/sequelize-internals.js';
-import { takeTurns } from '../protocol/query-turns.js';
+import { takeTurns } from '../protocol/pg-client.js';
 import { type ConnectionManager, knownManager } from './connection-internals.js';
 import { type ParsingClient, parseExactly } from './exact-parsers.js';
 

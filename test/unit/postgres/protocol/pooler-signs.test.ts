@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PoolerSigns } from '../../../../src/postgres/protocol/pooler-signs.js';
+import { PoolerSigns } from '../../../../src/postgres/protocol/stale-statement.js';
 
 const said = (code: string) => Object.assign(new Error(), { code });
 

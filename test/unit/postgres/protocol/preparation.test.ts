@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { Preparations } from '../../../../src/postgres/protocol/preparation.js';
-import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-statement.js';
-import { named, StatementCache } from '../../../../src/postgres/protocol/statement-cache.js';
+import {
+  named,
+  Preparations,
+  PreparedStatement,
+  StatementCache,
+} from '../../../../src/postgres/protocol/prepared-statement.js';
 
 const preparation = (statement: PreparedStatement) => ({ statement, parsers: null, isLost: false });
 

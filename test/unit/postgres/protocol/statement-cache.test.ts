@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { named, StatementCache, unnamed } from '../../../../src/postgres/protocol/statement-cache.js';
+import { named, StatementCache, unnamed } from '../../../../src/postgres/protocol/prepared-statement.js';
 
 const texts = (count: number, first = 0): string[] =>
   Array.from({ length: count }, (_, index) => `SELECT ${first + index}`);

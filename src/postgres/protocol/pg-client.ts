@@ -1,20 +1,22 @@
 /**
- * Has a connection execute one query at a time: the next one is given to pg when the one before has ended. pg 8 keeps them
- * itself and warns of it, and the next major version will not. A connection with `pipeline` is given all at once.
+ * Connections of pg that execute one query at a time: the next one is sent when the one before has ended. pg 8 keeps the others
+ * itself and warns of it, and the next major version will not. A connection with `pipeline` sends all at once. Connections
+ * of an engine also end when a query is not answered in time, and count their results.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { Client } from 'pg';
+import pg, { Client, type ClientConfig } from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
+import { CountedValues } from './result-limit.js';
 
 /** A client of pg, which emits `drain` when it has nothing to do. */
-export interface TurnsClient {
+interface TurnsClient {
   readonly pipeline?: boolean;
   readonly connection?: { readonly stream: { destroy(error: Error): void } };
   on(event: 'drain' | 'error' | 'end', listener: () => void): unknown;
 }
 
 /** pg's `query`, with all that it takes. */
-export type Ask = (config?: unknown, values?: unknown, answer?: unknown) => never;
+type Ask = (config?: unknown, values?: unknown, answer?: unknown) => never;
 
 interface Waiting {
   send(): unknown;
@@ -100,7 +102,7 @@ export class QueryTurns {
 }
 
 /** Asks pg in turn; answers as pg does. */
-export function askInTurn(
+function askInTurn(
   turns: QueryTurns | null,
   pgQuery: Ask,
   config: unknown,
@@ -155,3 +157,37 @@ export function takeTurns(client: object): void {
     },
   });
 }
+
+/** A connection of an engine. */
+class WatchedClient extends Client {
+  /** Milliseconds after which a query is given up; 0 for never. */
+  readonly queryTimeout: number;
+  readonly values = new CountedValues(this);
+  /** Null in a copy that sends nothing. */
+  readonly turns: QueryTurns | null;
+
+  constructor({ query_timeout: limit = 0, ...config }: ClientConfig) {
+    super(config);
+    // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
+    this.on('error', () => {});
+    this.queryTimeout = limit;
+    this.turns = new QueryTurns(this as object as TurnsClient, limit);
+  }
+
+  // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
+  override query(config: unknown, values?: unknown, callback?: unknown): never {
+    return askInTurn(this.turns, super.query.bind(this) as Ask, this.values.count(config), values, callback);
+  }
+
+  // As with the query.
+  override end(callback?: unknown): never {
+    const end = super.end.bind(this) as (callback?: unknown) => never;
+    const ended = callback === undefined ? end() : end(callback);
+    // Only now does pg refuse what waits.
+    this.turns?.close();
+    return ended;
+  }
+}
+
+/** The driver of an engine: pg, but for the connections. */
+export const timeoutDriver: object = Object.create(pg, { Client: { value: WatchedClient } });

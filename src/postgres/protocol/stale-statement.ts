@@ -1,0 +1,86 @@
+/**
+ * Errors by which PostgreSQL refuses a statement that a connection has prepared: its table was changed, or a pooler gives
+ * each transaction another connection to the server.
+ */
+import { isOfValue } from '../../errors/database-fault.js';
+
+/** SQLSTATE for a name that is not prepared. */
+const GONE = '26000';
+/** SQLSTATE for a name that is prepared already. */
+const THERE_ALREADY = '42P05';
+
+/**
+ * True where the prepared statements of a connection are of no use any more: the table was changed, or behind a
+ * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or
+ * there already. Nothing was executed then. An error that a function of the user's raises has a context.
+ */
+export function isStale(error: unknown): boolean {
+  const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;
+  return isOfChangedTable(error) || ((code === GONE || code === THERE_ALREADY) && where === undefined);
+}
+
+/**
+ * True where PostgreSQL refuses a statement, and would for ever: its results have other types than when it was
+ * prepared, its parameters other ones than the columns have now, or the sequence of its keys is that of a table before this one.
+ */
+export function isOfChangedTable(error: unknown): boolean {
+  const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
+  const isRefused =
+    (code === '0A000' && routine === 'RevalidateCachedQuery') || OUTDATED in (error as object);
+  return isRefused || (code === 'XX000' && routine === 'relation_open');
+}
+
+/** Mark of an error whose statement may have parameters of types that columns had before. A copy of the error has it, too. */
+const OUTDATED = Symbol('outdated');
+
+/** Types that do not fit, in an assignment, a cast, an operator or a function, or that are gone. */
+const TYPE_STATES: ReadonlySet<unknown> = new Set([
+  '42804',
+  '42846',
+  '42883',
+  '42725',
+  '42P08',
+  '42P18',
+  '42704',
+]);
+/** The same of the type of a parameter, as an internal error, which is in English always. */
+const GONE_TYPE = /^cache lookup failed for type \d+/;
+/** A value that a type has not: the column may be wider by now. */
+const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);
+
+/**
+ * Takes what PostgreSQL says of a statement that the connection had prepared before. Types of parameters are those of that time, and the same
+ * text, prepared anew, may be right.
+ */
+export function noteOutdated(error: Error): void {
+  const { code, where, message } = error as Error & { readonly code?: unknown; readonly where?: unknown };
+  const isOfTypes = (TYPE_STATES.has(code) && where === undefined) || GONE_TYPE.test(message);
+  if (isOfTypes || (VALUE_STATES.has(code) && isOfValue({ where })))
+    Object.defineProperty(error, OUTDATED, { value: true });
+}
+
+/** So many lost names are a sign: `DISCARD ALL` on a few connections loses fewer. */
+const MANY = 20;
+/** Milliseconds in which so many are lost. */
+const WINDOW = 10_000;
+
+/** Signs of a pooler that gives each transaction another connection, for one instance. */
+export class PoolerSigns {
+  #count = 0;
+  #since = Number.NEGATIVE_INFINITY;
+
+  /** Counts the error of a stale statement; true where there is such a pooler. */
+  add(error: Error): boolean {
+    const { code } = error as { readonly code?: string };
+    // The name has a random number of this process. So it was prepared here, through another connection to the pooler.
+    if (code === THERE_ALREADY) return true;
+    if (code !== GONE) return false;
+    const now = performance.now();
+    if (now - this.#since > WINDOW) {
+      this.#since = now;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    return this.#count >= MANY;
+  }
+}
