@@ -1,10 +1,18 @@
-/** The connections that reads share. */
+/**
+ * Lanes: connections that reads share. Reads of one turn of the event loop are sent together, without waiting for the answers
+ * to those before them, which saves both sides most of their system calls. A lane is a connection of the pool, and goes
+ * back there as soon as nothing is under way.
+ */
+import { isQueryTimeout } from '../../errors/database-fault.js';
+import { type Batch, BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { TableShare } from '../session/read-shares.js';
 import type { ConnectionSource } from './connection-source.js';
-import { PipelinedReader } from './pipelined-reader.js';
+import type { PendingStatement } from './pending-statement.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
 
-/** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
+/** Lanes of one server: the second is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
 /**
  * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
@@ -12,9 +20,22 @@ const LANES = 2;
  * are read one right after the other, which makes the fastest next to nothing.
  */
 const LANE_TIME = 4;
+/** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
+const PATIENCE = 20;
+/** Milliseconds that a batch may take. Nobody is answered before all of it is done. */
+const BATCH_TIME = 0.25;
+/** Reads of a batch. */
+const BATCH_SIZE = 16;
+/** Milliseconds after which a lane takes another connection where there are several servers, each of which is to have its turn. */
+const TENURE = 500;
+/** Reads that may be repeated, as a part of all reads. */
+const REPEATS = 0.1;
+/** Repeats at once; more than usually share a connection that ends. */
+const BURST = 100;
+
 /** The lanes of one instance. */
 export class Lanes {
-  readonly #lanes: readonly PipelinedReader[];
+  readonly #lanes: readonly Lane[];
   /** True where all lanes get as many reads, for each of the servers. */
   readonly #isDealing: boolean;
   #turn = 0;
@@ -25,7 +46,7 @@ export class Lanes {
     // One connection at least is left to those who need it alone.
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
     this.#isDealing = readServers > 1;
-    this.#lanes = Array.from({ length: count }, () => new PipelinedReader(source, executor));
+    this.#lanes = Array.from({ length: count }, () => new Lane(source, executor));
   }
 
   /** Number of lanes with a connection. */
@@ -37,16 +58,295 @@ export class Lanes {
    * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
    * server of its own, those that are equal in turn.
    */
-  laneFor({ cost }: PreparedStatement): PipelinedReader | undefined {
+  laneFor({ cost }: PreparedStatement): Lane | undefined {
     const count = this.#lanes.length;
     if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
-    let best: PipelinedReader | undefined;
+    let best: Lane | undefined;
     for (let index = 0; index < count; index += 1) {
-      const lane = this.#lanes[(index + this.#turn) % count] as PipelinedReader;
+      const lane = this.#lanes[(index + this.#turn) % count] as Lane;
       if (!lane.isOpen || (best && lane.load >= best.load)) continue;
       const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
       if (!isEnough) best = lane;
     }
     return best;
   }
+}
+
+/**
+ * Number of reads of one instance that may be executed once more: a small share of the executed reads, so that a database that
+ * stalls does not get twice the load just then (a token bucket).
+ */
+export class RepeatBudget {
+  #tokens = BURST;
+
+  /** Counts a read. */
+  earn(): void {
+    if (this.#tokens < BURST) this.#tokens += REPEATS;
+  }
+
+  /** True where one more read may be repeated; the call counts it. */
+  spend(): boolean {
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}
+
+/** Executes a read on a connection of its own, unless it has been answered meanwhile. */
+export type RetryElsewhere = (read: SharedRead) => void;
+
+/** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
+function isConnectionLost(error: Error): boolean {
+  const { severity, code = '' } = error as Error & { readonly severity?: string; readonly code?: string };
+  if (severity === undefined) return !isQueryTimeout(error);
+  return severity === 'FATAL' || /^(?:08|57P)/.test(code);
+}
+
+/** A read that shares a connection. */
+export class SharedRead implements Execution {
+  readonly pending: PendingStatement;
+  readonly values: Execution['values'];
+  readonly context: Execution['context'];
+  readonly trace: Execution['trace'];
+  readonly #retryElsewhere: RetryElsewhere;
+  readonly #budget: RepeatBudget;
+  #isAskedAgain = false;
+  /** True while the read is under way here, so that an answer will come. */
+  #isUnderway = false;
+  #isAnswered = false;
+
+  constructor(pending: PendingStatement, retryElsewhere: RetryElsewhere, budget: RepeatBudget) {
+    budget.earn();
+    this.#budget = budget;
+    this.pending = pending;
+    this.values = pending.values;
+    this.context = pending.context;
+    this.trace = pending.trace;
+    this.#retryElsewhere = retryElsewhere;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Drops an error of this connection where the read is repeated on another one. */
+  settle(error: Error | null, result?: TextResult): void {
+    this.#isUnderway = false;
+    if (error && this.#isAskedAgain) return;
+    if (error instanceof BatchAbortedError) this.move();
+    else if (!error || !isConnectionLost(error) || !this.repeat()) {
+      this.#isAnswered = true;
+      this.pending.answer(error, result);
+    }
+  }
+
+  /** It is sent. */
+  begin(): void {
+    this.#isUnderway = true;
+  }
+
+  /** Leaves the answer to the shared connection, where it is not answered elsewhere; false where none will come. */
+  withdraw(): boolean {
+    if (this.#isUnderway) this.#isAskedAgain = false;
+    return this.#isUnderway;
+  }
+
+  /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
+  repeat(): boolean {
+    const isRepeated = !this.#isAskedAgain && this.#budget.spend();
+    if (isRepeated) this.move();
+    return isRepeated;
+  }
+
+  /** Executes it elsewhere instead of here. */
+  move(): void {
+    if (this.#isAskedAgain) return;
+    this.#isAskedAgain = true;
+    this.#retryElsewhere(this);
+  }
+}
+
+/** Where a reader gets its connections. */
+export type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
+
+/** One connection at a time that reads share. */
+export class Lane {
+  readonly #source: ReadSource;
+  readonly #executor: StatementExecutor;
+  /** Not sent yet. */
+  readonly #collected: SharedRead[] = [];
+  /** In the order in which PostgreSQL answers them. */
+  readonly #underway: (readonly SharedRead[])[] = [];
+  #load = 0;
+  #client: PooledClient | null = null;
+  #isOpening = false;
+  /** True where the connection is released when all statements sent on it are answered. */
+  #isClosing = false;
+  #isSlow = false;
+  #watch: NodeJS.Timeout | undefined;
+  #lastAnswer = 0;
+  /** The share of the table that its reads wait for. */
+  #held: TableShare | null = null;
+  #closesAt = Number.POSITIVE_INFINITY;
+
+  constructor(source: ReadSource, executor: StatementExecutor) {
+    this.#source = source;
+    this.#executor = executor;
+  }
+
+  /** Number of reads that wait or are under way here. */
+  get load(): number {
+    return this.#load;
+  }
+
+  /** True where the reader has a connection, or opens one. */
+  get isInUse(): boolean {
+    return this.#client !== null || this.#isOpening;
+  }
+
+  /** True where the reader takes reads: not behind one that is slow. */
+  get isOpen(): boolean {
+    return !this.#isSlow;
+  }
+
+  /**
+   * Takes a read. Where others wait for a connection they get this one, and what comes now goes with the next one: on connections
+   * of their own, reads would take more of them, so that others would always wait.
+   */
+  add(read: SharedRead): void {
+    this.#load += 1;
+    this.#collected.push(read);
+    if (this.#client) {
+      if (this.#source.isReadWaiting) this.#isClosing = true;
+      if (!this.#isClosing && this.#collected.length === 1) this.#sendSoon();
+    } else if (!this.#isOpening) void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpening = true;
+    try {
+      this.#client = await this.#source.acquire('read');
+      this.#client.pipeline = true;
+      this.#lastAnswer = performance.now();
+      if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;
+      this.#watch ??= this.#checkIn(PATIENCE);
+      this.#sendSoon();
+    } catch (error) {
+      this.#load = 0;
+      for (const read of this.#collected.splice(0)) read.pending.fail(error);
+    } finally {
+      this.#isOpening = false;
+    }
+  }
+
+  /** With all that come in this turn of the event loop. */
+  #sendSoon(): void {
+    setImmediate(() => {
+      if (!this.#client) return;
+      const client = this.#client;
+      const batches = inBatches(this.#collected.splice(0));
+      // One system call for all of them.
+      const stream = batches.length > 1 ? client.connection?.stream : undefined;
+      stream?.cork();
+      try {
+        for (const batch of batches) this.#send(client, batch);
+      } finally {
+        stream?.uncork();
+      }
+    });
+  }
+
+  #send(client: PooledClient, reads: readonly SharedRead[]): void {
+    const [{ pending }] = reads as readonly [SharedRead];
+    const { statement, settings } = pending;
+    this.#underway.push(reads);
+    for (const read of reads) read.begin();
+    const end: Batch['end'] = (error) => {
+      if (error) markBroken(client, error);
+      this.#answered(client, statement, reads);
+    };
+    this.#executor.execute(client, {
+      before: settings ? [settings] : [],
+      statement,
+      executions: reads,
+      end,
+    });
+  }
+
+  /** The answers come in the order of the batches, so each tells how long its own took. */
+  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly SharedRead[]): void {
+    const now = performance.now();
+    statement.measure((now - this.#lastAnswer) / reads.length);
+    this.#lastAnswer = now;
+    this.#underway.splice(this.#underway.indexOf(reads), 1);
+    this.#load -= reads.length;
+    if (now > this.#closesAt) this.#isClosing = true;
+    if (this.#load === 0 || (this.#isClosing && this.#underway.length === 0)) this.#close(client);
+  }
+
+  #close(client: PooledClient): void {
+    client.pipeline = false;
+    this.#client = null;
+    this.#isClosing = false;
+    this.#isSlow = false;
+    this.#source.release(client);
+    this.#held?.free();
+    this.#held = null;
+    if (this.#collected.length > 0) void this.#open();
+  }
+
+  /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
+  #checkIn(milliseconds: number): NodeJS.Timeout {
+    // Behind whatever the event loop has not come to yet: an answer may be there and not have been read.
+    return setTimeout(() => setImmediate(() => this.#check()), milliseconds).unref();
+  }
+
+  #check(): void {
+    this.#watch = undefined;
+    if (!this.#client) return;
+    const silence = performance.now() - this.#lastAnswer;
+    if (silence >= PATIENCE) this.#giveUp(this.#client);
+    else this.#watch = this.#checkIn(PATIENCE - silence);
+  }
+
+  /**
+   * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
+   * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
+   */
+  #giveUp(client: PooledClient): void {
+    this.#isClosing = true;
+    this.#isSlow = true;
+    const [slow, ...behind] = this.#underway;
+    this.#held = slow?.[0]?.pending.share ?? null;
+    this.#held?.hold();
+    const { statement } = slow?.[0]?.pending ?? {};
+    const isAlone = slow?.length === 1 && statement?.planned === statement;
+    const stuck = isAlone ? behind : this.#underway;
+    const unsent = this.#collected.splice(0);
+    this.#load -= unsent.length;
+    for (const read of unsent) read.move();
+    for (const read of stuck.flat()) read.repeat();
+    if (this.#load === 0) this.#close(client);
+  }
+}
+
+/**
+ * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
+ * is part of no deadlock. Its settings are those of all of them: reads with others, or without any, are no part of it.
+ */
+function inBatches(reads: readonly SharedRead[]): readonly SharedRead[][] {
+  const open = new Map<unknown, SharedRead[]>();
+  const batches: SharedRead[][] = [];
+  for (const read of reads) {
+    const { statement, settings } = read.pending;
+    const kind = settings ? `${statement.name} ${settings.settings.key}` : statement;
+    const batch = open.get(kind);
+    if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
+    else {
+      const next = [read];
+      open.set(kind, next);
+      batches.push(next);
+    }
+  }
+  return batches;
 }

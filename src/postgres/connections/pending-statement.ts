@@ -1,8 +1,8 @@
 /** A statement that is executed once, and waits for a connection. */
 import type { Execution, TextValues } from '../protocol/batch.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { TableShare } from '../session/read-shares.js';
 import type { SettingsStatement } from './statement-target.js';
-import type { TableShare } from './table-share.js';
 
 /** A statement with its values and settings. */
 export interface Asked {

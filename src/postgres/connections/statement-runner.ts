@@ -12,21 +12,28 @@ import { isOfChangedTable, isStale, PoolerSigns } from '../protocol/stale-statem
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
+import { isLockTimeout, LIMIT_LOCKS, SlowReads, TableShares } from '../session/read-shares.js';
 import { currentSettings, type RequestSettings } from '../session/session-variables.js';
 import { forgetTriggers } from '../session/table-triggers.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
-import { Lanes } from './lanes.js';
+import { type Lane, Lanes, RepeatBudget, type RetryElsewhere, SharedRead } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
-import { PipelinedRead, type PipelinedReader, type Queued, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
-import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
-import { SlowReads } from './slow-reads.js';
 import type { SettingsStatement, StatementTarget } from './statement-target.js';
-import { isLockTimeout, LIMIT_LOCKS, TableShares } from './table-share.js';
+
+/** State of a statement that has waited in the queue, and the ways to execute it again. */
+interface Queued {
+  /** Number of statements before it on its connection. */
+  readonly behind?: number;
+  /** Takes the connection of a read that is to begin again, because its table is locked. */
+  readonly requeue?: ((client: PooledClient) => void) | undefined;
+  /** One that is under way on a shared connection, too. */
+  readonly read?: SharedRead | undefined;
+}
 
 const runners = new WeakMap<Sequelize, StatementRunner>();
 
@@ -190,15 +197,15 @@ export class StatementRunner implements StatementTarget {
     return group;
   }
 
-  #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
+  #share(lane: Lane, asked: Asked): Promise<TextResult> {
     const start = (pending: PendingStatement): void =>
-      lane.add(new PipelinedRead(pending, this.#retryElsewhere, this.#repeats));
+      lane.add(new SharedRead(pending, this.#retryElsewhere, this.#repeats));
     // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
     return this.#ask(asked, start, () => this.#run('read', asked));
   }
 
   /** Planned for its values, as that may be why it takes long. */
-  #askAlone(read: PipelinedRead): void {
+  #askAlone(read: SharedRead): void {
     const pending = { ...read.pending, statement: read.pending.statement.planned };
     this.#join('read', pending, read);
   }
@@ -213,7 +220,7 @@ export class StatementRunner implements StatementTarget {
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
-  #join(destination: Destination, pending: PendingStatement, read?: PipelinedRead): void {
+  #join(destination: Destination, pending: PendingStatement, read?: SharedRead): void {
     const queue = this.#source.queues[destination];
     const again = (client: PooledClient): void => queue.requeue(client, entry);
     const entry = queue.join({

@@ -1,8 +1,10 @@
 /**
- * Share of the read connections for the reads of one table while that table is locked, by a migration say. As long as
- * nothing waits, a table may use all of them. Reads beyond its share wait for a lock only shortly, so that they release
- * their connections.
+ * Shares of the read connections. A table that is locked, by a migration say, must not let its own reads take all of them, nor
+ * may slow reads. On our path a read beyond the share of its table waits for a lock only shortly; on the general path it
+ * waits for its turn.
  */
+import { ConnectionAcquireTimeoutError } from 'sequelize';
+import { fullPool } from '../../errors/full-pool.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
@@ -17,7 +19,10 @@ export interface Readers {
   wake(): void;
 }
 
-/** The share of one table. */
+/**
+ * The share of one table. As long as nothing waits, a table may use all connections. Reads beyond its share release their connections when
+ * they have waited for a lock.
+ */
 export class TableShare {
   readonly #size: number;
   readonly #readers: Readers;
@@ -105,5 +110,93 @@ export class TableShares {
     const share = new TableShare(this.#connections, this.#readers);
     this.#shares.set(table, share);
     return share;
+  }
+}
+
+/**
+ * Slow reads of one pool. They leave one connection to all others, where there are two: clients choose filters, and those of a few
+ * would else be all that the database does.
+ */
+export class SlowReads {
+  readonly #limit: number;
+  #underway = 0;
+
+  /** @param connections for reads that there may be; one alone cannot be left to others */
+  constructor(connections: number) {
+    this.#limit = connections > 1 ? connections - 1 : Number.POSITIVE_INFINITY;
+  }
+
+  /** True where no other slow read may begin. */
+  get areTooMany(): boolean {
+    return this.#underway >= this.#limit;
+  }
+
+  begin(): void {
+    this.#underway += 1;
+  }
+
+  end(): void {
+    this.#underway -= 1;
+  }
+}
+
+/** Reads of one table. */
+interface TableReads {
+  underWay: number;
+  /** Each begins one read. */
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * The reads of all tables of one instance, on the general path. A read of Sequelize's cannot be told to wait only shortly for a
+ * lock, so a table may have all read connections but one.
+ */
+export class TableGate {
+  readonly #limit: number;
+  readonly #patience: number;
+  readonly #tables = new Map<string, TableReads>();
+
+  /**
+   * @param connections for reads that there may be; a pool of one has none to leave
+   * @param patience milliseconds that a read waits, as for a connection
+   */
+  constructor(connections: number, patience: number) {
+    this.#limit = connections > 1 ? connections - 1 : Number.POSITIVE_INFINITY;
+    this.#patience = patience;
+  }
+
+  /**
+   * Runs a read of a table, when fewer than the limit are under way.
+   *
+   * @throws ConnectionAcquireTimeoutError when that takes too long
+   */
+  async run<T>(table: string, read: () => Promise<T>): Promise<T> {
+    const reads = this.#tables.get(table) ?? { underWay: 0, waiting: new Set() };
+    this.#tables.set(table, reads);
+    if (reads.underWay >= this.#limit) await this.#turn(reads);
+    else reads.underWay += 1;
+    try {
+      return await read();
+    } finally {
+      const [next] = reads.waiting;
+      // The next one takes its place.
+      if (next) next();
+      else reads.underWay -= 1;
+    }
+  }
+
+  #turn({ waiting }: TableReads): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        waiting.delete(begin);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(begin);
+        reject(new ConnectionAcquireTimeoutError(fullPool(this.#limit + 1, this.#patience)));
+      }, this.#patience);
+      waiting.add(begin);
+    });
   }
 }

@@ -3,9 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
-import { PipelinedRead, PipelinedReader } from '../../../../src/postgres/connections/pipelined-reader.js';
+import { Lane, RepeatBudget, SharedRead } from '../../../../src/postgres/connections/lanes.js';
 import { markBroken, type PooledClient } from '../../../../src/postgres/connections/pooled-client.js';
-import { RepeatBudget } from '../../../../src/postgres/connections/repeat-budget.js';
 import {
   type Batch,
   BatchAbortedError,
@@ -49,7 +48,7 @@ class Simulation {
   readonly #clock: FakeClock;
   readonly #pool: MemoryPool;
   readonly #queue: ConnectionQueue;
-  readonly #reader: PipelinedReader;
+  readonly #lane: Lane;
   readonly #budget = new RepeatBudget();
   readonly #tokens: number;
   readonly #reads: Read[] = [];
@@ -87,7 +86,7 @@ class Simulation {
       release: (client: PooledClient) => pool.release(client),
     };
     const execute = (client: PooledClient, batch: Batch) => this.#note(() => this.#send(client, batch));
-    this.#reader = new PipelinedReader(source, { canPipeline: true, execute });
+    this.#lane = new Lane(source, { canPipeline: true, execute });
   }
 
   /** Takes steps in one turn of the event loop, and lets time pass. */
@@ -107,7 +106,7 @@ class Simulation {
     for (const read of this.#reads) this.#expectOutcome(read);
     const repeats = this.#reads.filter(({ executions, isLeftOut }) => executions > 1 && !isLeftOut).length;
     expect(repeats).to.be.at.most(this.#tokens + Math.ceil(this.#reads.length / 10));
-    const { load, isInUse, isOpen } = this.#reader;
+    const { load, isInUse, isOpen } = this.#lane;
     expect([load, isInUse, isOpen, this.#pool.pool.using]).to.deep.equal([0, false, true, 0]);
   }
 
@@ -133,7 +132,7 @@ class Simulation {
   #add(choice: number): void {
     const read: Read = {
       id: `${this.#reads.length}`,
-      isShared: this.#reader.isOpen,
+      isShared: this.#lane.isOpen,
       said: [],
       saidAlone: [],
       executions: 0,
@@ -152,27 +151,27 @@ class Simulation {
       settings: null,
     };
     const answer: Execution['settle'] = (error, result) => tell(error ?? result);
-    const repeat = (pending: PipelinedRead) => {
+    const repeat = (pending: SharedRead) => {
       this.#note(() => expect(read.isRepeated, 'repeated before').to.equal(false));
       this.#note(() => expect(this.#isKnownAsSlow(pending), 'waits for itself').to.equal(false));
       read.isRepeated = true;
       this.#askAlone(pending);
     };
-    const pending = new PipelinedRead({ ...asked, answer, fail: tell }, repeat, this.#budget);
+    const pending = new SharedRead({ ...asked, answer, fail: tell }, repeat, this.#budget);
     // As a runner does it.
-    if (read.isShared) this.#reader.add(pending);
+    if (read.isShared) this.#lane.add(pending);
     else this.#askAlone(pending);
   }
 
   /** Whether it is what all others of its connection wait for. */
-  #isKnownAsSlow(read: PipelinedRead): boolean {
+  #isKnownAsSlow(read: SharedRead): boolean {
     return [...this.#underway.values()].some(
       ([first]) => first?.executions.length === 1 && first.executions.includes(read),
     );
   }
 
   /** As a runner does it. */
-  #askAlone(read: PipelinedRead): void {
+  #askAlone(read: SharedRead): void {
     const { statement, values, answer, fail } = read.pending;
     this.#queue.join({
       use: (client) => {
@@ -272,7 +271,7 @@ class Simulation {
   #say(execution: Execution, outcome: unknown): void {
     const { said, saidAlone } = this.#readOf(execution.values);
     said.push(outcome);
-    if (!(execution instanceof PipelinedRead)) saidAlone.push(outcome);
+    if (!(execution instanceof SharedRead)) saidAlone.push(outcome);
   }
 
   #expectOutcome({ id, told, said, saidAlone, executions, isShared, isRepeated }: Read): void {
@@ -339,7 +338,7 @@ describe('reads that share a connection', () => {
       acquire: () => pool.acquire(),
       release: (client: PooledClient) => pool.release(client),
     };
-    const reader = new PipelinedReader(source, {
+    const lane = new Lane(source, {
       canPipeline: true,
       execute: (_, batch) => sent.push(batch),
     });
@@ -351,7 +350,7 @@ describe('reads that share a connection', () => {
         settings: null,
       };
       const pending = { ...asked, answer: () => {}, fail: () => {} };
-      reader.add(new PipelinedRead(pending, () => {}, new RepeatBudget()));
+      lane.add(new SharedRead(pending, () => {}, new RepeatBudget()));
       await nextTurn();
       await nextTurn();
     };
@@ -359,7 +358,7 @@ describe('reads that share a connection', () => {
     const other = pool.acquire();
     await add('second');
     await add('third');
-    expect([reader.isOpen, sent.length]).to.deep.equal([true, 1]);
+    expect([lane.isOpen, sent.length]).to.deep.equal([true, 1]);
     sent[0]?.end(null);
     const client = await other;
     await nextTurn();
@@ -373,7 +372,7 @@ describe('reads that share a connection', () => {
       ['third'],
     ]);
     for (const { end } of sent.slice(1)) end(null);
-    expect([reader.load, reader.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
+    expect([lane.load, lane.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
     // An idle connection has a timer.
     await pool.pool.destroyAllNow();
   });
