@@ -45,7 +45,7 @@ import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { everyRoute } from './operation/route-spec.js';
-import { pinSettings } from './postgres/index.js';
+import { prepareConnections } from './postgres/index.js';
 import { setLogger } from './request/application-logger.js';
 import { rememberRoutes } from './request/describe-path.js';
 import { writtenFilterProblems } from './request/query/written-filters.js';
@@ -154,7 +154,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     settings.logger.warn(line);
   for (const { model } of plans) {
     writeExactly(model);
-    if (model.sequelize) pinSettings(model.sequelize);
+    if (model.sequelize) prepareConnections(model.sequelize);
   }
   await rowSecurity?.start();
   if (settings.idempotency) await prepareKeyTables(plans, settings.logger);

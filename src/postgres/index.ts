@@ -48,6 +48,7 @@ export {
 } from './session/connection-internals.js';
 export { EngineSequelize, refuseWrites } from './session/engine-sequelize.js';
 export { giveLogger, warnOf } from './session/engine-warnings.js';
+export { prepareConnections } from './session/guard-connections.js';
 export {
   checkOwner,
   closedWarnings,
@@ -55,7 +56,6 @@ export {
   ownerProblems,
   takeoverProblems,
 } from './session/model-registry.js';
-export { pinSettings } from './session/pin-settings.js';
 export {
   currentSession,
   isOnSequelize,

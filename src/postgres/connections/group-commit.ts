@@ -9,9 +9,9 @@ import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batc
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
-import { GrowingWindow } from './growing-window.js';
 import type { PendingStatement } from './pending-statement.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
+import { GrowingWindow } from './shared-connections.js';
 
 /** Milliseconds. */
 const LOCK_TIMEOUT = 20;

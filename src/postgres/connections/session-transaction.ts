@@ -1,23 +1,111 @@
 /**
- * A transaction of Sequelize's on a connection of the queue. Its BEGIN goes with the first statement, in one Sync: PostgreSQL
- * executes the statement only if the BEGIN succeeded, and answers both together. A transaction without a statement sends
- * nothing.
+ * Statements of a transaction, on its one connection: of one that Sequelize has begun, and of one that begins here. The BEGIN of the
+ * latter goes with the first statement, in one Sync: PostgreSQL executes the statement only if the BEGIN succeeded, and
+ * answers both together. A transaction without a statement sends nothing.
  */
-import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { ConnectionError, type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { logStatement } from '../../describe/sequelize-internals.js';
 import { traceStatement } from '../../diagnostics/trace-statement.js';
-import { toSequelizeError } from '../../errors/sequelize-error.js';
-import type { TextResult, TextValues } from '../protocol/batch.js';
+import { lateQuery } from '../../errors/late-query.js';
+import { asDatabaseError, toSequelizeError } from '../../errors/sequelize-error.js';
+import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import type { StatementExecutor } from '../protocol/pg-text-query.js';
+import { StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isStale } from '../protocol/stale-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
-import { transactionInternals } from '../session/connection-internals.js';
+import {
+  type TransactionState,
+  transactionInternals,
+  transactionState,
+} from '../session/connection-internals.js';
 import type { RequestSettings } from '../session/session-variables.js';
-import type { ConnectionExecutor, TextStatement } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
-import { type StatementTarget, singleTarget } from './statement-target.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+import type { StatementTarget } from './statement-target.js';
+
+/** A text with its values. */
+export interface TextStatement {
+  readonly text: string;
+  readonly values: TextValues;
+}
+
+/** Statements that are executed before another one, which is executed only if they succeed. */
+export interface Begin {
+  readonly before: readonly TextStatement[];
+  /** True where the connection keeps the statements of `before` prepared. A stale one has to be sent again. */
+  readonly keepsBefore: boolean;
+  /** True where the connection keeps the statement prepared. */
+  readonly isKept: boolean;
+  /** Called when any of them fails, before anything else is sent. */
+  fail(error: Error): void;
+}
+
+/** The statements of one Sequelize instance. */
+export class ConnectionExecutor {
+  readonly #sequelize: Sequelize;
+  readonly #executor: StatementExecutor;
+  readonly #kept: StatementCache;
+  readonly #unkept = new StatementCache(unnamed);
+
+  /** @param kept the statements that connections keep */
+  constructor(sequelize: Sequelize, executor: StatementExecutor, kept: StatementCache) {
+    this.#sequelize = sequelize;
+    this.#executor = executor;
+    this.#kept = kept;
+  }
+
+  /** The connection of a transaction that is begun. */
+  within(transaction: Transaction): StatementTarget {
+    return singleTarget(async (text, values) => {
+      const state = transactionState<PooledClient>(transaction);
+      const client = soundClient(state, text);
+      this.log(text, state.id);
+      return this.execute(client, text, values);
+    });
+  }
+
+  /**
+   * Executes a statement behind those that the connection was given before. The connection keeps it only where it is the
+   * first one: one that is stale ends the transaction that it is in.
+   */
+  execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
+    const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);
+    const trace = traceStatement(text);
+    return new Promise((resolve, reject) => {
+      const settle: Execution['settle'] = (error, result) => {
+        trace?.end(error, result?.count);
+        if (error) reject(asDatabaseError(error, statement, values));
+        else resolve(result as TextResult);
+      };
+      const end: Batch['end'] = (error) => {
+        if (error) markBroken(client, error);
+        if (error) begin?.fail(error);
+      };
+      const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
+      const before = (begin?.before ?? []).map((each) => ({
+        statement: cache.get(each.text),
+        values: each.values,
+      }));
+      try {
+        const executions = [{ values, trace, settle }];
+        this.#executor.execute(client, { before, statement, executions, end });
+      } catch (error) {
+        // Nobody knows what has been sent.
+        client._invalid = true;
+        trace?.end(error);
+        throw error;
+      }
+    });
+  }
+
+  /** Logs a text as Sequelize does. */
+  log(text: string, transaction: string): void {
+    logStatement(this.#sequelize, text, transaction);
+  }
+}
 
 /** Statement that ends a transaction. */
-export type EndCommand = 'COMMIT' | 'ROLLBACK';
+type EndCommand = 'COMMIT' | 'ROLLBACK';
 
 /** A connection, as far as texts are sent on it. */
 interface TextClient {
@@ -239,4 +327,35 @@ const FAILED_TRANSACTION = '25P02';
 function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
   const level = isolationLevel ? ` ISOLATION LEVEL ${isolationLevel}` : '';
   return `START TRANSACTION${level}${readOnly ? ' READ ONLY' : ''}`;
+}
+
+/**
+ * Runs each statement in one way: all see what those before them have written.
+ *
+ * @param run is told whether a connection may keep the statement
+ */
+function singleTarget(
+  run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,
+): StatementTarget {
+  return {
+    read: (text, values, _table, isPlanned = false) => run(text, values, !isPlanned),
+    write: (text, values) => run(text, values, true),
+    sharesWrites: false,
+  };
+}
+
+/**
+ * The connection of a transaction that goes on.
+ *
+ * @throws what Sequelize says where it has ended, or its connection is in doubt
+ */
+function soundClient(
+  { finished, connection }: Pick<TransactionState<PooledClient>, 'finished' | 'connection'>,
+  sql: string,
+): PooledClient {
+  if (finished) throw lateQuery(finished, sql);
+  if (!connection || connection._invalid) {
+    throw new ConnectionError(new Error('Connection terminated before the query'));
+  }
+  return connection;
 }

@@ -3,13 +3,15 @@
  * saves both sides most of their system calls. Each has a Sync of its own, so it is a transaction of its own, and what
  * becomes of one is nothing to those behind it (PostgreSQL's manual, 53.2.4).
  */
-import { GrowingWindow } from './growing-window.js';
 import type { PooledClient } from './pooled-client.js';
 
 /** Number of statements that use a connection together at most. */
 const MAX_TOGETHER = 4;
 /** Milliseconds. Where they take longer, the last ones have waited for a slow one, and fewer go together. */
 const PATIENCE = 100;
+
+/** Growth of a window after each success. */
+const GROWTH = 1 / 16;
 
 interface Use {
   /** Number of statements that have not left. */
@@ -51,5 +53,32 @@ export class SharedConnections {
     if (performance.now() - use.since > PATIENCE) this.#window.shrink();
     else this.#window.grow();
     return false;
+  }
+}
+
+/**
+ * Number of statements that go together, between one and a maximum, which it begins with. It grows by addition and shrinks by division,
+ * like TCP's window.
+ */
+export class GrowingWindow {
+  readonly #maximum: number;
+  #size: number;
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+    this.#size = maximum;
+  }
+
+  /** Rounded down. */
+  get size(): number {
+    return Math.floor(this.#size);
+  }
+
+  grow(): void {
+    this.#size = Math.min(this.#maximum, this.#size + GROWTH);
+  }
+
+  shrink(): void {
+    this.#size = Math.max(1, this.#size / 2);
   }
 }

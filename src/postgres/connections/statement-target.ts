@@ -26,18 +26,3 @@ export interface StatementTarget {
    */
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
 }
-
-/**
- * Runs each statement in one way: all see what those before them have written.
- *
- * @param run is told whether a connection may keep the statement
- */
-export function singleTarget(
-  run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,
-): StatementTarget {
-  return {
-    read: (text, values, _table, isPlanned = false) => run(text, values, !isPlanned),
-    write: (text, values) => run(text, values, true),
-    sharesWrites: false,
-  };
-}

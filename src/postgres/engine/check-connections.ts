@@ -7,7 +7,7 @@ import { ConfigError } from '../../util/config-error.js';
 import { plainManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
-import { UNREPORTED } from '../session/pin-settings.js';
+import { UNREPORTED } from '../session/guard-connections.js';
 
 /** Settings that pg sends by itself; PostgreSQL reports them in milliseconds. */
 const TIMEOUTS = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout'];

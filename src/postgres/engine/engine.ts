@@ -6,9 +6,8 @@ import { flagProblems } from '../../util/option-problems.js';
 import { groupWrites, keepNoStatements } from '../connections/statement-runner.js';
 import { callbacksUnderWay } from '../session/commit-callbacks.js';
 import { knownManager, poolsOf } from '../session/connection-internals.js';
-import { closeUseless } from '../session/guard-connections.js';
+import { prepareConnections } from '../session/guard-connections.js';
 import { holdInstance, modelsOf, ownerProblems } from '../session/model-registry.js';
-import { pinSettings } from '../session/pin-settings.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
@@ -51,8 +50,7 @@ const engines = new Set<Engine>();
  */
 export function configureEngine(parts: EngineParts): Engine {
   const engine = openEngine(parts, async () => {});
-  pinSettings(parts.sequelize);
-  closeUseless(parts.sequelize);
+  prepareConnections(parts.sequelize);
   return engine;
 }
 

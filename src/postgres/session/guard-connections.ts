@@ -1,15 +1,19 @@
 /**
- * Keeps Sequelize's pools right when a connection fails while it is being prepared: after the log-in, Sequelize still
- * sends settings. A failure there leaves the socket open, is an error of the driver that nobody can tell from one of the
- * user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in an event, which ends the process.
+ * Connections of a Sequelize instance: prepared when they are new, and closed when they are of no use.
  *
- * And when a connection leads to the wrong server: after a failover the address of the primary can lead to a standby for a
- * while, and a connection from that time refuses writes until it is closed.
+ * Settings that change which texts PostgreSQL writes, or how it reads ours, are pinned on each: a role or a database may have other
+ * values, with which dates become null and floats lose digits. `TimeZone` is not among them: Sequelize sets it by its option
+ * `timezone`, and moments are read with their offset.
+ *
+ * A pool goes on using a connection that the server has ended, and one that leads to the wrong server: after a failover the address
+ * of the primary can lead to a standby for a while, and a connection from that time refuses writes until it is closed.
  */
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
+import { instanceOptions } from '../../describe/sequelize-internals.js';
 import { fullPool } from '../../errors/full-pool.js';
+import { takeTurns } from '../protocol/pg-client.js';
 import {
   type ConnectionManager,
   knownManager,
@@ -17,10 +21,12 @@ import {
   poolsOf,
   type ServerConfig,
 } from './connection-internals.js';
-import { pinSettings } from './pin-settings.js';
+import { type ParsingClient, parseExactly } from './exact-parsers.js';
 
-/** A pg client, as far as pools know it. */
-interface Connection {
+/** A client of the driver, as far as pools know it. Sequelize sends its own settings the same way. */
+interface Connection extends ParsingClient {
+  query(text: string): Promise<unknown>;
+  end?(): unknown;
   /** Pool that the connection belongs to; set when it is ready, and only where there are two. */
   readonly queryType?: 'read' | 'write';
   /** pg's side of the socket, which tells every message of the server. Another driver may have none. */
@@ -33,12 +39,81 @@ interface ServerError {
   readonly code?: string;
 }
 
-/** Changes the instance's own connection manager. */
+/** The order of day and month of `DateStyle` stays as it is: our dates begin with the year. */
+const PINNED: Readonly<Record<string, string>> = {
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  xmloption: 'content',
+  quote_all_identifiers: 'off',
+};
+
+const SET_PINNED = Object.entries(PINNED)
+  .map(([name, value]) => `SET ${name} = ${value}`)
+  .join('; ');
+
+/** Settings that PostgreSQL reports to its client when they change, so that PgBouncer keeps them for each client. */
+const REPORTED: ReadonlySet<string> = new Set(['DateStyle', 'IntervalStyle', 'standard_conforming_strings']);
+
+/** The pinned settings that a pooler cannot keep for each client, with their values. */
+export const UNREPORTED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(PINNED).filter(([name]) => !REPORTED.has(name)),
+);
+
+/** Managers whose connections are prepared. */
+const prepared = new WeakSet<ConnectionManager<Connection>>();
+
+/**
+ * Has each new connection prepared, which executes one query at a time from then on. A connection that was opened before is closed at
+ * its next use, and a new one is opened in its place. So is one that the server ends, and one for writes that has refused
+ * a write because it is read-only (25006). A connection of the pool for reads refuses every write, and stays.
+ */
+export function prepareConnections(sequelize: Sequelize): void {
+  // An instance that is no working one is the user's own to find out about: health probes report it.
+  const manager = knownManager<Connection>(sequelize);
+  if (!manager || prepared.has(manager)) return;
+  prepared.add(manager);
+  const connect = manager.connect.bind(manager);
+  const validate = manager.validate.bind(manager);
+  const { timezone: zone = '+00:00' } = instanceOptions(sequelize);
+  const ofUse = new WeakSet<Connection>();
+  manager.connect = async (settings) => {
+    const client = await connect(settings);
+    takeTurns(client);
+    try {
+      await client.query(SET_PINNED);
+    } catch (error) {
+      // The connection is in no pool yet, so nobody else would close it.
+      void client.end?.();
+      throw error;
+    }
+    parseExactly(client, zone);
+    ofUse.add(client);
+    client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
+      const isStandby = code === '25006' && client.queryType !== 'read';
+      // It is said before the socket is closed, and the next one would find out in between.
+      if (isStandby || severity === 'FATAL') ofUse.delete(client);
+    });
+    return client;
+  };
+  manager.validate = (client) => ofUse.has(client) && validate(client);
+}
+
+/**
+ * Does the same for the instance of an engine, and keeps its pools right when a connection fails while it is being prepared: after
+ * the log-in, Sequelize still sends settings. A failure there leaves the socket open, is an error of the driver that
+ * nobody can tell from one of the user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in
+ * an event, which ends the process.
+ */
 export function guardConnections(sequelize: Sequelize): void {
   const manager = knownManager<Connection>(sequelize);
   if (!manager) return;
   // Behind the guard, which closes the socket of a connection that fails here.
-  pinSettings(sequelize);
+  prepareConnections(sequelize);
   const { pool } = manager;
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
@@ -47,7 +122,6 @@ export function guardConnections(sequelize: Sequelize): void {
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
   const { read, write } = poolsOf(manager);
   for (const each of new Set([read, write])) tellFull(each);
-  closeUseless(sequelize);
 }
 
 /** A pool that is full says so in the place of a timeout. */
@@ -59,33 +133,6 @@ function tellFull(pool: Pool<Connection>): void {
       const isFull = error.constructor.name === 'TimeoutError' && pool.using > 0;
       throw isFull ? fullPool(pool.maxSize, pool.acquireTimeoutMillis, error) : error;
     });
-}
-
-/** Managers that do what is next. */
-const closing = new WeakSet<ConnectionManager<Connection>>();
-
-/**
- * Has a connection closed, instead of used again, that the server ends, or that is for writes and has refused one because
- * it is read-only (25006). One of the pool for reads refuses every write, and stays.
- */
-export function closeUseless(sequelize: Sequelize): void {
-  // An instance that is no working one is the user's own to find out about: health probes report it.
-  const manager = knownManager<Connection>(sequelize);
-  if (!manager || closing.has(manager)) return;
-  closing.add(manager);
-  const connect = manager.connect.bind(manager);
-  const validate = manager.validate.bind(manager);
-  const useless = new WeakSet<Connection>();
-  manager.connect = async (settings) => {
-    const client = await connect(settings);
-    client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
-      const isStandby = code === '25006' && client.queryType !== 'read';
-      // It is said before the socket is closed, and the next one would find out in between.
-      if (isStandby || severity === 'FATAL') useless.add(client);
-    });
-    return client;
-  };
-  manager.validate = (client) => !useless.has(client) && validate(client);
 }
 
 async function connectOrClose(
