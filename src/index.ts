@@ -117,7 +117,7 @@ export {
   crudController,
 } from './express/resources/crud-controller.js';
 export { type CrudRouterOptions, crudRouter } from './express/routes/crud-router.js';
-export { EXPOSED_HEADERS } from './respond/default-headers.js';
+export { EXPOSED_HEADERS } from './request/standard-headers.js';
 export { installExceptionHandlers } from './respond/exception-handler.js';
 export { httpExceptionFor, statusFor } from './respond/http-exception.js';
 export {

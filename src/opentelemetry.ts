@@ -26,7 +26,7 @@ import {
 import { errorType } from './diagnostics/error-type.js';
 import { setOperationScope } from './diagnostics/trace-operation.js';
 import { isTraced } from './postgres/index.js';
-import { requestId } from './request/request-id.js';
+import { requestId } from './request/standard-headers.js';
 import { problemOf } from './respond/exception-handler.js';
 
 const NAME = 'crud-controllers';

@@ -9,7 +9,7 @@ import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js
 import { repositoryWithin } from '../express/resources/application-access.js';
 import { UNBOUND } from '../express/resources/resource-parameters.js';
 import { currentEngine } from '../postgres/index.js';
-import { requestResource } from '../request/request-resource.js';
+import { requestResource } from '../request/request-notes.js';
 import { requestSessions } from '../request/request-sessions.js';
 
 /**

@@ -4,7 +4,6 @@
  */
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { setToldNames } from '../access/error-visibility.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { NotFoundError } from '../errors/errors.js';
 import type { RequestUnit } from '../execute/records/unit-of-work.js';
@@ -14,11 +13,12 @@ import type { ResultShaper } from '../express/resources/result-shaper.js';
 import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../features/bulk-inputs.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { setCurrentItem } from '../request/item-index.js';
+
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { type BulkItem, repeatedKey } from '../request/parse-item.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Filter } from '../request/query/predicate.js';
+import { setCurrentItem, setToldNames } from '../request/request-notes.js';
 import { requestSessions } from '../request/request-sessions.js';
 import { problemOf } from '../respond/exception-handler.js';
 import type { Problem } from '../respond/problem.js';

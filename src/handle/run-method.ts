@@ -13,7 +13,7 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import { requestLogger } from '../request/application-logger.js';
 import { describePath } from '../request/describe-path.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import { requestId } from '../request/request-id.js';
+import { requestId } from '../request/standard-headers.js';
 import type { Outcome } from './outcome.js';
 import { recordsShown } from './rendered-records.js';
 

@@ -4,7 +4,7 @@ import { closePaths } from '../express/routes/allowed-methods.js';
 import { LOOSE, leaveOtherPaths, type PathMatching } from '../express/routes/path-matching.js';
 import { isDraining } from '../express/server/draining.js';
 import { loggerOf } from '../request/application-logger.js';
-import { DEFAULT_HEADERS } from '../respond/default-headers.js';
+import { DEFAULT_HEADERS } from '../request/standard-headers.js';
 import { checkHealth } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
 import type { HealthReport } from './health-report.js';

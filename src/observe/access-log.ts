@@ -1,7 +1,7 @@
 /** A line in the log for each request. */
 import type { RequestHandler } from 'express';
 import { describePath } from '../request/describe-path.js';
-import { requestId } from '../request/request-id.js';
+import { requestId } from '../request/standard-headers.js';
 import { type Logger, tell } from '../util/logger.js';
 
 /**

@@ -3,7 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { pathMatching } from '../express/routes/path-matching.js';
-import { sendRequestId } from '../request/request-id.js';
+import { sendRequestId } from '../request/standard-headers.js';
 import type { Logger } from '../util/logger.js';
 import { accessLog } from './access-log.js';
 import { createMetrics } from './metrics.js';

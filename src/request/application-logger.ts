@@ -3,7 +3,7 @@ import type { Application, Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { defaultLogger, type Logger } from '../util/logger.js';
 import { applicationChain } from './express-internals.js';
-import { requestResource } from './request-resource.js';
+import { requestResource } from './request-notes.js';
 
 const LOGGERS = new WeakMap<Application | ResourcePlan, Logger>();
 

@@ -20,7 +20,6 @@ import {
   withinItem,
 } from '../schema/request-issue.js';
 import { isPromise } from '../util/maybe.js';
-import { setCurrentItem } from './item-index.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 import {
   bodyLimits,
@@ -29,6 +28,7 @@ import {
   type RequestArguments,
 } from './parse-request.js';
 import { readBody, sentBody } from './read-body.js';
+import { setCurrentItem } from './request-notes.js';
 
 /** Arguments of a request for many records. */
 export interface BulkArguments {

@@ -3,7 +3,6 @@
  * string, then the id, then the body, which is only read when everything before it is right.
  */
 import type { Request } from 'express';
-import { setToldNames } from '../access/error-visibility.js';
 import { accessToWrite } from '../access/reference-access.js';
 import { askRelated, compileWantedRelations } from '../access/related-access.js';
 import type { RequestAccess } from '../access/request-access.js';
@@ -23,6 +22,7 @@ import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { parseNewId, parsePathId } from './read-id.js';
+import { setToldNames } from './request-notes.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {

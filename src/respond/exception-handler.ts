@@ -1,16 +1,13 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import { toldNames } from '../access/error-visibility.js';
 import { requestLogger } from '../request/application-logger.js';
 import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
-import { currentItem } from '../request/item-index.js';
-import { requestId, sendRequestId } from '../request/request-id.js';
-import { requestResource } from '../request/request-resource.js';
+import { currentItem, requestResource, toldNames } from '../request/request-notes.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { DEFAULT_HEADERS, requestId, sendRequestId, setDefaultHeaders } from '../request/standard-headers.js';
 import type { Logger } from '../util/logger.js';
-import { DEFAULT_HEADERS, setDefaultHeaders } from './default-headers.js';
 import { failureLog } from './failure-log.js';
 import { ofItem, type Problem, toProblem, UNEXPECTED } from './problem.js';
 

@@ -1,7 +1,7 @@
 /** An answer whose JSON text is ready: the same headers and bytes as `response.json()`, in one write. */
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
-import { headerName, setKnownHeader } from '../request/header-internals.js';
+import { headerName, setKnownHeader } from '../request/node-internals.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;

@@ -2,12 +2,12 @@
 import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import type { HttpError } from 'routing-controllers';
-import type { ToldNames } from '../access/error-visibility.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../errors/database-fault.js';
 import { PersistenceError } from '../errors/errors.js';
 import { refusedAttributes } from '../errors/refused-attributes.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { ToldNames } from '../request/request-notes.js';
 import { classProperties } from '../schema/class-properties.js';
 import {
   bodyPointer,

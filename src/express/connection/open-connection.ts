@@ -5,11 +5,11 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { addPendingBytes } from '../../request/node-internals.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { logFailure, sendProblem } from '../../respond/exception-handler.js';
 import { toProblem } from '../../respond/problem.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
-import { addPendingBytes } from './node-internals.js';
 import { expectNothing, expectProgress } from './silent-clients.js';
 
 /** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */

@@ -1,6 +1,6 @@
 /** Clients that take nothing of their answers: their connections are ended, so that what waits for them is not kept from others. */
 import type { Socket } from 'node:net';
-import { pendingBytes } from './node-internals.js';
+import { pendingBytes } from '../../request/node-internals.js';
 
 /** Milliseconds in which a client has to take something. */
 const PATIENCE = 60_000;

@@ -1,7 +1,7 @@
 /** The answers of the user's methods: what they return, and what they give to `response.json()`. */
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
-import { setDefaultHeaders } from '../../respond/default-headers.js';
+import { setDefaultHeaders } from '../../request/standard-headers.js';
 import { type SerializerRegistry, serializeResult } from '../../respond/result-serializer.js';
 import { answering } from '../resources/application-access.js';
 

@@ -1,6 +1,6 @@
 /** Answers methods that a path does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
 import type { RequestHandler, Router } from 'express';
-import { setDefaultHeaders } from '../../respond/default-headers.js';
+import { setDefaultHeaders } from '../../request/standard-headers.js';
 import { sendProblem } from '../../respond/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
 import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';

@@ -18,9 +18,8 @@ import {
 } from 'routing-controllers';
 import { requestLogger } from '../../request/application-logger.js';
 import { describePath } from '../../request/describe-path.js';
-import { requestId } from '../../request/request-id.js';
 import { existingSessions, methodName } from '../../request/request-sessions.js';
-import { setDefaultHeaders } from '../../respond/default-headers.js';
+import { requestId, setDefaultHeaders } from '../../request/standard-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
 import {
   type SerializerRegistry,

@@ -1,9 +1,9 @@
 /** Declares generated methods to routing-controllers: their status, and parameters that the user has decorated. */
 import type { Action } from 'routing-controllers';
-import { setToldNames } from '../../access/error-visibility.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { contextOf } from '../../handle/run-method.js';
 import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
+import { setToldNames } from '../../request/request-notes.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';

@@ -21,7 +21,7 @@ import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
 import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { checkOwner } from '../../postgres/index.js';
-import { setRequestResource } from '../../request/request-resource.js';
+import { setRequestResource } from '../../request/request-notes.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/lazy.js';
 import { bulkRouteOf } from '../resources/bulk-route.js';

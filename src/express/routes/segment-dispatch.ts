@@ -1,6 +1,6 @@
 /** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
 import express, { type RequestHandler, type Router } from 'express';
-import { sendRequestId } from '../../request/request-id.js';
+import { sendRequestId } from '../../request/standard-headers.js';
 import { mustRefuse, refusal } from '../connection/open-connection.js';
 
 /**

@@ -1,7 +1,7 @@
 /** An HTTP server whose requests and responses are Express's from birth. */
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Express } from 'express';
-import { checkResponses } from '../connection/node-internals.js';
+import { checkResponses } from '../../request/node-internals.js';
 import { isDraining } from './draining.js';
 import { requestClasses } from './request-classes.js';
 import { ServedConnections } from './served-connections.js';

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import express, { type Application, type Request } from 'express';
 import { loggerOf, requestLogger, setLogger } from '../../../src/request/application-logger.js';
 import { describePath, rememberRoutes } from '../../../src/request/describe-path.js';
-import { currentItem, setCurrentItem } from '../../../src/request/item-index.js';
-import { setRequestResource } from '../../../src/request/request-resource.js';
+import { currentItem, setCurrentItem, setRequestResource } from '../../../src/request/request-notes.js';
 import { defaultLogger, type Logger } from '../../../src/util/logger.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 

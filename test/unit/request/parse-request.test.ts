@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { BadRequestError } from 'routing-controllers';
 import { DataTypes } from 'sequelize';
-import { toldNames } from '../../../src/access/error-visibility.js';
 import { setAccessRules } from '../../../src/access/reference-access.js';
 import { compileWantedRelations, relatedAccess } from '../../../src/access/related-access.js';
 import { compileRequestAccess } from '../../../src/access/request-access.js';
@@ -20,6 +19,7 @@ import {
   parseOnce,
   type RequestArguments,
 } from '../../../src/request/parse-request.js';
+import { toldNames } from '../../../src/request/request-notes.js';
 import { InvalidRequestError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
 import supertest, { type Response as Received } from 'supertest';
-import { DEFAULT_HEADERS, setDefaultHeaders } from '../../../src/respond/default-headers.js';
+import { DEFAULT_HEADERS, setDefaultHeaders } from '../../../src/request/standard-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../../src/respond/json-answer.js';
 import { listen } from '../../support/listen.js';
 

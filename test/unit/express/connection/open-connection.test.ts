@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import express, { type Express, type Response } from 'express';
-import { pendingBytes } from '../../../../src/express/connection/node-internals.js';
 import { admitRequests } from '../../../../src/express/connection/open-connection.js';
 import { endSilent } from '../../../../src/express/connection/silent-clients.js';
+import { pendingBytes } from '../../../../src/request/node-internals.js';
 import { type Listening, listen, requestHead } from '../../../support/listen.js';
 
 /** Bytes of an answer. Sockets on one machine hold some megabytes. */

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { headerName, setKnownHeader } from '../../../src/request/header-internals.js';
+import { headerName, setKnownHeader } from '../../../src/request/node-internals.js';
 import { listen, requestHead } from '../../support/listen.js';
 
 const LENGTH = headerName('Content-Length');

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { requestId, sendRequestId } from '../../../src/request/request-id.js';
+import { requestId, sendRequestId } from '../../../src/request/standard-headers.js';
 
 function sending(id?: string): { readonly request: IncomingMessage; readonly response: ServerResponse } {
   const request = new IncomingMessage(new Socket());

@@ -1,7 +1,7 @@
-/** The id of a request, by which its lines in the log and the client's own are found. */
+/** Headers that every answer of the API has: the id of its request, and defaults where the application has set none of its own. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { headerName, setKnownHeader } from './header-internals.js';
+import { headerName, setKnownHeader } from './node-internals.js';
 
 const REQUEST_ID = headerName('X-Request-Id');
 
@@ -19,7 +19,10 @@ interface IdentifiedRequest extends IncomingMessage {
   [ID]?: string;
 }
 
-/** The id of a request: its `X-Request-Id`, or one that is made where it has none that is valid. */
+/**
+ * The id of a request, by which its lines in the log and the client's own are found: its `X-Request-Id`, or one that is made where
+ * it has none that is valid.
+ */
 export function requestId(request: IncomingMessage): string {
   const identified = request as IdentifiedRequest;
   identified[ID] ??= sentId(request) ?? `${PREFIX}-${(++count).toString(36)}`;
@@ -38,4 +41,36 @@ export function sendRequestId(request: IncomingMessage, response: ServerResponse
 function sentId({ headers }: IncomingMessage): string | undefined {
   const sent = headers[REQUEST_ID.kept];
   return typeof sent === 'string' && VALID.test(sent) ? sent : undefined;
+}
+
+/** An answer is JSON whatever a browser makes of its bytes, and its rows are for the client that has asked. */
+export const DEFAULT_HEADERS = Object.freeze({
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+});
+
+/**
+ * The headers of answers that scripts of other origins can read only where CORS allows it, for `exposedHeaders` of the package
+ * `cors`.
+ *
+ * @example
+ * ```ts
+ * app.use(cors({ origin: 'https://app.example.org', exposedHeaders: [...EXPOSED_HEADERS] }));
+ * ```
+ */
+export const EXPOSED_HEADERS: readonly string[] = Object.freeze([
+  'ETag',
+  'Location',
+  'Retry-After',
+  'Idempotent-Replayed',
+  'X-Request-Id',
+  'Server-Timing',
+]);
+
+const HEADERS = Object.entries(DEFAULT_HEADERS).map(([name, value]) => ({ name: headerName(name), value }));
+
+/** Sets those that are missing; to be called when the application's own code has had its turn. */
+export function setDefaultHeaders(response: ServerResponse): void {
+  for (const { name, value } of HEADERS)
+    if (!response.hasHeader(name.kept)) setKnownHeader(response, name, value);
 }

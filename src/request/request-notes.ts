@@ -1,0 +1,62 @@
+/** Facts of a request by which its errors are explained: its resource, the item that it is at, and the names that it may be told. */
+import type { Request } from 'express';
+import { restrictedNames } from '../compile/access-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { AccessForm } from '../operation/access.js';
+
+const RESOURCE = Symbol('resource');
+const ITEM = Symbol('current item');
+const TOLD = Symbol('told names');
+
+/** Index of an item from 0; `'unknown'` is one that nothing tells; null is none. */
+export type CurrentItem = number | 'unknown' | null;
+
+/** Limits of the names in the errors of a request. */
+export interface ToldNames {
+  /** Attributes that are not named. */
+  readonly hidden: ReadonlySet<string>;
+  /** Attributes that the request may not set. */
+  readonly unwritable: ReadonlySet<string>;
+}
+
+/** Properties, not WeakMaps: an entry for each request is what the garbage collector has most work with. */
+interface NotedRequest extends Request {
+  [RESOURCE]?: ResourcePlan;
+  [ITEM]?: CurrentItem;
+  [TOLD]?: ToldNames;
+}
+
+/** Remembers the resource for as long as the request lives. */
+export function setRequestResource(request: NotedRequest, plan: ResourcePlan): void {
+  request[RESOURCE] = plan;
+}
+
+/** The resource that a request has reached; undefined before or outside any. */
+export function requestResource(request: NotedRequest): ResourcePlan | undefined {
+  return request[RESOURCE];
+}
+
+/** Remembers the item that a request is at: an error that is thrown then refuses that item. */
+export function setCurrentItem(request: NotedRequest, item: CurrentItem): void {
+  request[ITEM] = item;
+}
+
+/** The item; null where the request is about no single one. */
+export function currentItem(request: NotedRequest): CurrentItem {
+  return request[ITEM] ?? null;
+}
+
+/** Remembers the attributes that a request may read and write, and the names that it has sent. */
+export function setToldNames(
+  request: NotedRequest,
+  { unreadable, unwritable }: AccessForm,
+  body?: unknown,
+): void {
+  const isSent = (name: string) => typeof body === 'object' && body !== null && Object.hasOwn(body, name);
+  request[TOLD] = { hidden: new Set([...unreadable].filter((name) => !isSent(name))), unwritable };
+}
+
+/** Limits for a resource. Where no rule was evaluated, all attributes with a rule are hidden. */
+export function toldNames(request: NotedRequest, plan: ResourcePlan | undefined): ToldNames {
+  return request[TOLD] ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
+}
