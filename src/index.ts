@@ -119,7 +119,7 @@ export {
 export { type CrudRouterOptions, crudRouter } from './express/routes/crud-router.js';
 export { EXPOSED_HEADERS } from './request/standard-headers.js';
 export { installExceptionHandlers } from './respond/exception-handler.js';
-export { httpExceptionFor, statusFor } from './respond/http-exception.js';
+export { httpExceptionFor, statusFor } from './respond/problem.js';
 export {
   InjectId,
   InjectListQuery,

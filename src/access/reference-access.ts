@@ -3,12 +3,60 @@ import type { Request } from 'express';
 import { describeRecords } from '../compile/describe-model.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ForeignKey } from '../describe/foreign-keys.js';
-import { type Access, type AccessSource, OPEN_ACCESS } from '../operation/access.js';
+import {
+  type Access,
+  type AccessForm,
+  type AccessSource,
+  allowsValue,
+  OPEN_ACCESS,
+} from '../operation/access.js';
 import type { Reference } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
+import type { BodyKind } from '../schema/derive-body-class.js';
+import { bodyPointer, InvalidBodyError, readOnlyIssue } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/maybe.js';
-import type { RequestAccess } from './request-access.js';
+import type { RequestAccess } from './evaluate-rules.js';
+
+/**
+ * A schema of the user's may let a scoped attribute pass; and where a request acts for several, it names one of them, also
+ * where the attribute has a default.
+ *
+ * @throws InvalidBodyError
+ */
+export function checkScopedValues(
+  kind: BodyKind,
+  values: Readonly<Record<string, unknown>>,
+  access: Access,
+): void {
+  for (const [name, mode] of access.form.scope) {
+    const value = values[name];
+    const pointer = bodyPointer(name);
+    if (value === undefined) {
+      if (kind === 'update' || mode !== 'several') continue;
+      throw new InvalidBodyError([{ pointer, code: 'isDefined', detail: `${name} is required.` }]);
+    }
+    if (kind === 'update' || mode === 'one') {
+      throw new InvalidBodyError([readOnlyIssue(name)]);
+    }
+    if (!allowsValue(access, name, value)) {
+      throw new InvalidBodyError([
+        { pointer, code: 'scope', detail: `This request may not write records with this ${name}.` },
+      ]);
+    }
+  }
+}
+
+/**
+ * Checks a body that parameters of the user's have read. Its class may have attributes that the request may not set.
+ *
+ * @throws InvalidBodyError
+ */
+export function checkSentNames(body: unknown, { unwritable }: AccessForm): void {
+  const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}));
+  const issues = [...unwritable].filter((name) => sent.includes(name)).map(readOnlyIssue);
+  if (issues.length > 0) throw new InvalidBodyError(issues);
+}
 
 /** A foreign key to a model whose rows not every request sees, or whose rows can be soft-deleted. */
 export interface RuledKey extends ForeignKey {

@@ -10,7 +10,7 @@ import {
 } from '../operation/entity-tag.js';
 import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
 import { allOf } from '../operation/predicates.js';
-import type { ProblemStatus } from '../operation/problem-status.js';
+import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';

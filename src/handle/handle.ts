@@ -3,7 +3,7 @@
 import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { checkSentNames } from '../access/scoped-values.js';
+import { checkSentNames } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { operationChannel } from '../diagnostics/channels.js';
 import { noteOperation } from '../diagnostics/trace-operation.js';

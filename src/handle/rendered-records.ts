@@ -7,7 +7,7 @@ import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';
 import type { TextRow } from '../postgres/index.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { withMembers } from '../respond/row-writer.js';
+import { withMembers } from '../respond/row-view.js';
 import type { Fields, ShownRecords, WholeRecords } from './outcome.js';
 
 /** Records of both, one behind the other. */

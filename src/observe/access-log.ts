@@ -1,6 +1,6 @@
 /** A line in the log for each request. */
 import type { RequestHandler } from 'express';
-import { describePath } from '../request/describe-path.js';
+import { describePath } from '../request/request-log.js';
 import { requestId } from '../request/standard-headers.js';
 import { type Logger, tell } from '../util/logger.js';
 

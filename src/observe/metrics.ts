@@ -13,7 +13,7 @@ import {
 } from '../diagnostics/channels.js';
 import { errorType } from '../diagnostics/error-type.js';
 import { knownManager, type PoolUsage, poolsOf, statementRunner } from '../postgres/index.js';
-import { describePath } from '../request/describe-path.js';
+import { describePath } from '../request/request-log.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];

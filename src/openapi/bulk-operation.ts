@@ -4,7 +4,7 @@ import { type BulkEndpoint, SINGLE_OF } from '../declare/endpoint.js';
 import type { BulkRoute } from '../express/resources/bulk-route.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { bulkInputs } from '../features/bulk-inputs.js';
-import type { ProblemStatus } from '../operation/problem-status.js';
+import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import { type DescribedResource, inputParameter } from './generated-operation.js';

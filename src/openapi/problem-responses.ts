@@ -1,6 +1,6 @@
 /** The answers to what goes wrong, as components of the document: one for each status. */
 import type { HeaderDescription } from '../operation/feature.js';
-import type { ProblemStatus } from '../operation/problem-status.js';
+import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
 

@@ -22,7 +22,7 @@ import {
   type Reading,
 } from './feature.js';
 import { allOf } from './predicates.js';
-import type { ProblemStatus } from './problem-status.js';
+import type { ProblemStatus } from './refused-request-error.js';
 
 /** Results of the rules that are evaluated before the inputs of a request are read. */
 export interface Asked {

@@ -18,7 +18,7 @@ import type {
   ReplaceOperation,
   UpdateOperation,
 } from './operation.js';
-import type { ProblemStatus } from './problem-status.js';
+import type { ProblemStatus } from './refused-request-error.js';
 import type { RelatedAccess } from './related-rows.js';
 import type { RouteSource } from './route-spec.js';
 

@@ -1,6 +1,6 @@
 /** Evaluates the rules of access of a request's query parameters. */
 import type { Request } from 'express';
-import type { RequestAccess } from '../access/request-access.js';
+import type { RequestAccess } from '../access/evaluate-rules.js';
 import type { RuleName } from '../declare/endpoint.js';
 import type { Input } from '../operation/feature.js';
 import { all, type Maybe, then } from '../util/maybe.js';

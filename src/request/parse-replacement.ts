@@ -1,6 +1,6 @@
 /** The body of a PUT -> all that a request may set of a record: what the body leaves out has its default. */
 
-import { checkScopedValues } from '../access/scoped-values.js';
+import { checkScopedValues } from '../access/reference-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { type AttributeInfo, isFilled } from '../describe/model-info.js';
 import { defaultValues } from '../describe/sequelize-internals.js';

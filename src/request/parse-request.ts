@@ -3,10 +3,9 @@
  * string, then the id, then the body, which is only read when everything before it is right.
  */
 import type { Request } from 'express';
-import { accessToWrite } from '../access/reference-access.js';
+import type { RequestAccess } from '../access/evaluate-rules.js';
+import { accessToWrite, checkScopedValues } from '../access/reference-access.js';
 import { askRelated, compileWantedRelations } from '../access/related-access.js';
-import type { RequestAccess } from '../access/request-access.js';
-import { checkScopedValues } from '../access/scoped-values.js';
 import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { type Access, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';

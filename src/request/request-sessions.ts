@@ -17,7 +17,7 @@ import {
 import { DatabaseSession, SNAPSHOT } from '../execute/session/database-session.js';
 import { currentSession, runInSession } from '../postgres/index.js';
 import { survivable } from '../util/late-rejections.js';
-import { requestLogger } from './application-logger.js';
+import { requestLogger } from './request-log.js';
 
 const WORK = Symbol('work');
 

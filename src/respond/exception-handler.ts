@@ -1,9 +1,8 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import { requestLogger } from '../request/application-logger.js';
-import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
+import { describePath, requestLogger } from '../request/request-log.js';
 import { currentItem, requestResource, toldNames } from '../request/request-notes.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { DEFAULT_HEADERS, requestId, sendRequestId, setDefaultHeaders } from '../request/standard-headers.js';

@@ -1,10 +1,17 @@
 /** Any error -> the answer a client gets (RFC 9457). What is not understood is a 500 that says nothing. */
 import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
-import type { HttpError } from 'routing-controllers';
+import { HttpError } from 'routing-controllers';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../errors/database-fault.js';
-import { PersistenceError } from '../errors/errors.js';
+import {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  NotDeletedError,
+  NotFoundError,
+  NotStoredError,
+  PersistenceError,
+} from '../errors/errors.js';
 import { refusedAttributes } from '../errors/refused-attributes.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { ToldNames } from '../request/request-notes.js';
@@ -17,7 +24,6 @@ import {
   withinItem,
 } from '../schema/request-issue.js';
 import { quotesValue } from '../util/quoted-value.js';
-import { statusFor } from './http-exception.js';
 
 /** An answer to a request that failed. */
 export interface Problem {
@@ -272,4 +278,34 @@ function middlewareProblem(error: unknown): Problem | undefined {
 
 function isErrorStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 400 && status <= 599;
+}
+
+const CONFLICTS = [MultipleResultsFound, ConcurrentModificationError, NotDeletedError, NotStoredError];
+
+/**
+ * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound`, `ConcurrentModificationError`,
+ * `NotDeletedError` and `NotStoredError`, and 500 for everything else.
+ *
+ * @example
+ * ```ts
+ * statusFor(new NotFoundError('There is no City with this id.')); // 404
+ * ```
+ */
+export function statusFor(error: unknown): number {
+  if (error instanceof NotFoundError) return 404;
+  return CONFLICTS.some((each) => error instanceof each) ? 409 : 500;
+}
+
+/**
+ * A persistence error as a routing-controllers `HttpError`, for hand-written code that throws those. Any other error
+ * becomes a 500 that says nothing of it; it is kept as the `cause`.
+ *
+ * @example
+ * ```ts
+ * throw httpExceptionFor(error);
+ * ```
+ */
+export function httpExceptionFor(error: unknown): HttpError {
+  const message = error instanceof PersistenceError ? error.message : 'Internal Server Error';
+  return Object.assign(new HttpError(statusFor(error), message), { cause: error });
 }

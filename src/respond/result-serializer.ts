@@ -13,7 +13,6 @@ import { isStructured } from '../schema/json-value.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { resultToPlain } from '../schema/read-through-class.js';
-import { maskOf } from './record-masks.js';
 import { type CompiledSerializer, compileSerializer, type NestedRecords } from './record-serializer.js';
 
 /** Finds the serializer of a record by its model class. */
@@ -226,4 +225,25 @@ function servedBy(result: object, serializers: SerializerRegistry): CompiledSeri
 
 function extendsClass(target: Class, base: Class): boolean {
   return target === base || target.prototype instanceof (base as unknown as new () => object);
+}
+
+/** The attributes of a model that are left out; null where it is not known. */
+export type RecordMasks = (model: object) => readonly string[] | null;
+
+let current: RecordMasks | null = null;
+
+/** Makes an answer, or a part of one, for a request that may not read everything. */
+export function withMasks<T>(masks: RecordMasks, work: () => T): T {
+  const before = current;
+  current = masks;
+  try {
+    return work();
+  } finally {
+    current = before;
+  }
+}
+
+/** The attributes of a model that are left out now. Where nothing says otherwise, none that has a rule leaves. */
+export function maskOf(model: object, restricted: readonly string[]): readonly string[] {
+  return restricted.length === 0 ? restricted : (current?.(model) ?? restricted);
 }

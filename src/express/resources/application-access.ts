@@ -1,7 +1,7 @@
 /** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
 import type { Request } from 'express';
+import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import { type AccessRules, accessRules, accessSource, type RuledKey } from '../../access/reference-access.js';
-import { compileRequestAccess, type RequestAccess } from '../../access/request-access.js';
 import type { AccessPlan } from '../../compile/access-plan.js';
 import type { SharedAccess } from '../../compile/compile-access.js';
 import { compileUnservedAccess, ROW_RULES } from '../../compile/compile-unserved-access.js';
@@ -12,8 +12,7 @@ import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../execute/records/sequelize-rows.js';
-import { withMasks } from '../../respond/record-masks.js';
-import { ruledModels, type SerializerRegistry } from '../../respond/result-serializer.js';
+import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
 import type { Resource } from './resource.js';
 

@@ -1,6 +1,6 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 
-import { compileRequestAccess, type RequestAccess } from '../../access/request-access.js';
+import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { everyInclude } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';

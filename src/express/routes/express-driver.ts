@@ -16,8 +16,7 @@ import {
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
-import { requestLogger } from '../../request/application-logger.js';
-import { describePath } from '../../request/describe-path.js';
+import { describePath, requestLogger } from '../../request/request-log.js';
 import { existingSessions, methodName } from '../../request/request-sessions.js';
 import { requestId, setDefaultHeaders } from '../../request/standard-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';

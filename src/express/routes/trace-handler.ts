@@ -1,7 +1,7 @@
 /** Shows what answers a route to subscribers of the channel of operations. */
 
 import { traceOperation } from '../../diagnostics/trace-operation.js';
-import { describePath } from '../../request/describe-path.js';
+import { describePath } from '../../request/request-log.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 
 /** Runs a handler as an operation that they see. */

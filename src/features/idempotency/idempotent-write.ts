@@ -20,10 +20,10 @@ import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, routePath } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
-import { requestLogger } from '../../request/application-logger.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import { valueText } from '../../request/query/type-template.js';
 import { sentBody } from '../../request/read-body.js';
+import { requestLogger } from '../../request/request-log.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
 import { type AttemptFailure, attemptFailure, type KeptAnswer, KeptAnswers } from './kept-answers.js';
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
+import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
 import {
   accessSource,
   accessToWrite,
   type RuledKey,
   setAccessRules,
 } from '../../../src/access/reference-access.js';
-import { compileRequestAccess } from '../../../src/access/request-access.js';
 import { type Access, OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { Input } from '../../../src/operation/feature.js';
 import { equalTo } from '../../../src/operation/predicates.js';

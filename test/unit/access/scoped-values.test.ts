@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { IsInt, IsOptional, IsString, IsUUID } from 'class-validator';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { checkScopedValues, checkSentNames } from '../../../src/access/scoped-values.js';
+import { checkScopedValues, checkSentNames } from '../../../src/access/reference-access.js';
 import { type Access, OPEN_ACCESS, type ScopeMode } from '../../../src/operation/access.js';
 import { parseReplacement, replacementSchema } from '../../../src/request/parse-replacement.js';
 import { setToldNames, toldNames } from '../../../src/request/request-notes.js';

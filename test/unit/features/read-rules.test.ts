@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { compileRequestAccess } from '../../../src/access/request-access.js';
+import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
 import type { Endpoint } from '../../../src/declare/crud-options.js';
 import { FEATURES } from '../../../src/features/features.js';
 import type { Access } from '../../../src/operation/access.js';

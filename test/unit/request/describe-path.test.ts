@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import express, { type Application, type Request } from 'express';
-import { loggerOf, requestLogger, setLogger } from '../../../src/request/application-logger.js';
-import { describePath, rememberRoutes } from '../../../src/request/describe-path.js';
+import {
+  describePath,
+  loggerOf,
+  rememberRoutes,
+  requestLogger,
+  setLogger,
+} from '../../../src/request/request-log.js';
 import { currentItem, setCurrentItem, setRequestResource } from '../../../src/request/request-notes.js';
 import { defaultLogger, type Logger } from '../../../src/util/logger.js';
 import { defineModel, planOf } from '../../support/offline-models.js';

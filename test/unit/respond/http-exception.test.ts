@@ -7,7 +7,7 @@ import {
   PersistenceError,
   RelationNotLoaded,
 } from '../../../src/errors/errors.js';
-import { httpExceptionFor, statusFor } from '../../../src/respond/http-exception.js';
+import { httpExceptionFor, statusFor } from '../../../src/respond/problem.js';
 
 const TABLE: readonly (readonly [error: unknown, status: number, message: string])[] = [
   [new NotFoundError('No such row.'), 404, 'No such row.'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataTypes } from 'sequelize';
-import { compileRowWriters } from '../../../src/respond/row-writer.js';
+import { compileRowWriters } from '../../../src/respond/row-view.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 
 const asText = (text: string): unknown => text;
