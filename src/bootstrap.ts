@@ -18,7 +18,7 @@ import {
   type RouteInfo,
 } from './express/routes/route-info.js';
 import { dispatchBySegment } from './express/routes/segment-dispatch.js';
-import { listenWithClasses } from './express/server/request-classes.js';
+import { listenWithClasses } from './express/server/express-server.js';
 import { sealedTagWarnings } from './features/entity-tag.js';
 import { FEATURES } from './features/features.js';
 import { idempotency } from './features/idempotency/idempotent-write.js';

@@ -132,9 +132,9 @@ export { type AnswerType, Answers } from './express/routes/answers.js';
 export { readId } from './request/read-id.js';
 export type { RoutingOptions } from './express/resources/settings.js';
 export type { RouteInfo } from './express/routes/route-info.js';
-export { type RequestClasses, requestClasses } from './express/server/request-classes.js';
+export { type RequestClasses, requestClasses } from './express/server/express-server.js';
 export { serve } from './express/server/serve.js';
-export type { ServeOptions } from './express/server/serve-options.js';
+export type { ServeOptions } from './express/server/serve.js';
 
 // Health
 export { type CheckOptions, checkHealth } from './health/check-health.js';

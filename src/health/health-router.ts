@@ -2,7 +2,7 @@
 import express, { type Response, type Router } from 'express';
 import { closePaths } from '../express/routes/allowed-methods.js';
 import { LOOSE, leaveOtherPaths, type PathMatching } from '../express/routes/path-matching.js';
-import { isDraining } from '../express/server/draining.js';
+import { isDraining } from '../express/server/express-server.js';
 import { loggerOf } from '../request/request-log.js';
 import { DEFAULT_HEADERS } from '../request/standard-headers.js';
 import { checkHealth } from './check-health.js';

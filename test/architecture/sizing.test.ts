@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 
 const ENGINE = 'engine-lifespan.ts';
-const SERVER = 'express/server/create-express-server.ts';
+const SERVER = 'express/server/express-server.ts';
 
 /** The rows of its table of limits: the file of `src` that says it, how, and how many of its units the unit of the page has. */
 const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit: number]>> = {
@@ -30,7 +30,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'a whole request': [SERVER, /requestTimeout: ([\d_]+)/, 1_000],
   "a client's connection at rest": [SERVER, /keepAliveTimeout: ([\d_]+)/, 1_000],
   'requests under way when the process stops': [
-    'express/server/serve-options.ts',
+    'express/server/serve.ts',
     /SHUTDOWN_TIMEOUT = ([\d_]+)/,
     1_000,
   ],

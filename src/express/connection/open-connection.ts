@@ -1,16 +1,14 @@
 /** Requests of one connection, until their answers are sent: they are executed while the client takes the answers. */
-
 import { AsyncResource } from 'node:async_hooks';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { addPendingBytes } from '../../request/node-internals.js';
+import { addPendingBytes, pendingBytes } from '../../request/node-internals.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { logFailure, sendProblem } from '../../respond/exception-handler.js';
 import { toProblem } from '../../respond/problem.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
-import { expectNothing, expectProgress } from './silent-clients.js';
 
 /** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
 const MAX_OPEN = 64;
@@ -275,4 +273,43 @@ export function refuseAnswer(response: ServerResponse): void {
 /** A request that may write is not executed where its answer may have no room: afterwards it could not be refused. */
 export function mustRefuse({ method }: IncomingMessage): boolean {
   return !SAFE_METHODS.has(method ?? '') && !hasRoom(0);
+}
+
+/** Milliseconds in which a client has to take something of its answers. */
+const PATIENCE = 60_000;
+/** Milliseconds between two looks. */
+const STEP = 5_000;
+
+/** The last change of what waits for a client. */
+interface Progress {
+  bytes: number;
+  at: number;
+}
+
+/** Sockets whose clients have something to take: a connection whose client takes nothing is ended, so that others have its memory. */
+const taking = new Map<Socket, Progress>();
+let timer: NodeJS.Timeout | undefined;
+
+/** Expects the client to take something. The time begins again with all that it takes. */
+export function expectProgress(socket: Socket): void {
+  if (taking.has(socket)) return;
+  taking.set(socket, { bytes: pendingBytes(socket), at: performance.now() });
+  timer ??= setInterval(() => endSilent(performance.now()), STEP).unref();
+}
+
+/** The client has taken all, or it is the server's turn. */
+export function expectNothing(socket: Socket): void {
+  taking.delete(socket);
+}
+
+/** Ends the connections of those that have taken nothing for too long. */
+export function endSilent(now: number): void {
+  for (const [socket, progress] of taking) {
+    const bytes = pendingBytes(socket);
+    if (bytes !== progress.bytes) taking.set(socket, { bytes, at: now });
+    else if (now - progress.at >= PATIENCE) socket.destroy();
+  }
+  if (taking.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
 }

@@ -5,6 +5,7 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { operationChannel } from '../../diagnostics/channels.js';
+import { traceOperation } from '../../diagnostics/trace-operation.js';
 import {
   answerReasons,
   decideRoute,
@@ -21,6 +22,7 @@ import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
 import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { checkOwner } from '../../postgres/index.js';
+import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/lazy.js';
@@ -40,19 +42,16 @@ import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
-import { askSettings } from './ask-settings.js';
-import { bindArguments } from './bind-arguments.js';
 import { bulkActions, bulkHandler, guardBulkActions, sharedHandler, sharedRoute } from './bulk-routes.js';
-import { addGeneratedMetadata } from './generated-metadata.js';
 import { isCovered } from './own-routes.js';
 import { LOOSE, pathShape } from './path-matching.js';
+import { addGeneratedMetadata, askSettings, bindArguments } from './route-metadata.js';
 import {
   subresourceActions,
   subresourceHandler,
   subresourceReasons,
   subresourcesOf,
 } from './subresource-routes.js';
-import { runTraced } from './trace-handler.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -216,9 +215,11 @@ function compiledAtFirst(compile: () => ActionRunner, resource: string, operatio
   let handler: ActionRunner | null = null;
   return (metadata, action, params) => {
     handler ??= compile();
-    return operationChannel.hasSubscribers
-      ? runTraced(resource, operation, handler, metadata, action, params)
-      : handler(metadata, action, params);
+    const run = handler;
+    if (!operationChannel.hasSubscribers) return run(metadata, action, params);
+    const { request, response } = action;
+    const message = { resource, operation, route: describePath(request), request, response };
+    return traceOperation(message, async () => run(metadata, action, params));
   };
 }
 

@@ -11,9 +11,9 @@ import express, { type Express } from 'express';
 import {
   createExpressServer,
   type ServerTimeouts,
+  startDraining,
   TIMEOUTS,
-} from '../../../src/express/server/create-express-server.js';
-import { startDraining } from '../../../src/express/server/draining.js';
+} from '../../../src/express/server/express-server.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import express, { type Express, type Response } from 'express';
-import { admitRequests } from '../../../../src/express/connection/open-connection.js';
-import { endSilent } from '../../../../src/express/connection/silent-clients.js';
+import { admitRequests, endSilent } from '../../../../src/express/connection/open-connection.js';
 import { pendingBytes } from '../../../../src/request/node-internals.js';
 import { type Listening, listen, requestHead } from '../../../support/listen.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { shutdownTimes } from '../../../../src/express/server/serve-options.js';
+import { shutdownTimes } from '../../../../src/express/server/serve.js';
 
 describe('shutdownTimes', () => {
   const { KUBERNETES_SERVICE_HOST } = process.env;

@@ -1,11 +1,16 @@
-/** Declares generated methods to routing-controllers: their status, and parameters that the user has decorated. */
+/** Declares the methods of a resource to routing-controllers: status, parameters that its resource gives, and settings of row security. */
+
+import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../declare/crud-options.js';
+import type { PathSettings } from '../../handle/decide-route.js';
+import type { ResourceArguments } from '../../handle/resource-arguments.js';
 import { contextOf } from '../../handle/run-method.js';
 import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
 import { setToldNames } from '../../request/request-notes.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
+import { resourceParameter } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Parameters and status of a generated route, where the user's decorators say nothing else. */
@@ -66,4 +71,47 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
     }
     next();
   };
+}
+
+/**
+ * Has a route evaluate the settings of row security before anything else of a request is read, behind all that the user's decorators put before the method so far.
+ *
+ * @param isAmbient whether code of the user's takes part in the route
+ */
+export function askSettings(
+  controller: new () => object,
+  method: string,
+  { rls }: PathSettings,
+  isAmbient: () => boolean,
+): void {
+  if (!rls) return;
+  const middleware = rls.handler(isAmbient());
+  routingStorage().uses.push({ target: controller, method, middleware, afterAction: false });
+}
+
+/**
+ * Binds the parameters of a method of a registered controller. A route of the user's is refused before its body is read, unless
+ * `@Authorized()` has its say, which comes after the body.
+ */
+export function bindArguments(
+  { routes }: Resource,
+  method: string,
+  { parse, read }: ResourceArguments,
+  controller: new () => object,
+  lineage: readonly object[],
+): void {
+  const storage = routingStorage();
+  storage.params = storage.params.map((each) => {
+    const isOurs = each.object === controller.prototype && each.method === method;
+    const parameter = isOurs ? resourceParameter(each) : undefined;
+    return parameter ? { ...each, transform: (action: Action) => read(parameter, action) } : each;
+  });
+  const isAuthorized = storage.responseHandlers.some(
+    ({ type, target, method: guarded }) =>
+      type === 'authorized' && lineage.includes(target) && (guarded === undefined || guarded === method),
+  );
+  if (routeNamed(routes, method) || isAuthorized) return;
+  const middleware = (request: Request, _response: unknown, next: (error?: unknown) => void) =>
+    Promise.resolve(parse(request)).then(() => next(), next);
+  storage.uses.push({ target: controller, method, middleware, afterAction: false });
 }

@@ -1,8 +1,11 @@
-/** The classes of a server whose requests and responses are Express's from birth. */
-import { IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+/** An HTTP server whose requests and responses are Express's from birth, and its applications that are about to stop. */
+import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
-import express, { type Express } from 'express';
+import express, { type Application, type Express } from 'express';
+import { applicationChain } from '../../request/express-internals.js';
+import { checkResponses } from '../../request/node-internals.js';
+import { ServedConnections } from './served-connections.js';
 
 /** Options of `createServer`, of `node:http` and of `node:https`. */
 export type RequestClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
@@ -58,4 +61,53 @@ export function listenWithClasses(app: Express): void {
 function withPrototype(born: object, parent: object, prototype: object): unknown {
   Object.setPrototypeOf(born, parent);
   return Object.assign(born, { prototype });
+}
+
+/** Timeouts of connections and requests, in milliseconds. */
+export type ServerTimeouts = Required<
+  Pick<
+    ServerOptions,
+    'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout' | 'connectionsCheckingInterval'
+  >
+>;
+
+/**
+ * Headers before the whole request; keep-alive above the idle time of usual load balancers, 60 s. Node looks at the times of headers
+ * and requests now and then: by default every 30 s, which would double them.
+ */
+export const TIMEOUTS: ServerTimeouts = Object.freeze({
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+});
+
+/** Creates the server, and what tells what is under way on it. */
+export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIMEOUTS) {
+  checkResponses();
+  const server: Server = createServer({ ...timeouts, ...requestClasses(app) }, (request, response) => {
+    const isEnding = !server.listening || isDraining(app);
+    if (isEnding && !connections.endWith(response)) {
+      request.resume();
+      return;
+    }
+    connections.begin(response);
+  });
+  const connections = new ServedConnections(server, (response) =>
+    app(response.req as never, response as never),
+  );
+  return { server, connections };
+}
+
+const DRAINING = new WeakSet<Application>();
+
+/** From now on the application says that it is not ready. */
+export function startDraining(app: Application): void {
+  DRAINING.add(app);
+}
+
+/** True where the application, or one that it is mounted in, is about to stop. */
+export function isDraining(app: Application): boolean {
+  for (const each of applicationChain(app)) if (DRAINING.has(each)) return true;
+  return false;
 }
