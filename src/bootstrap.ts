@@ -46,7 +46,6 @@ import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { everyRoute } from './operation/route-spec.js';
 import { prepareConnections } from './postgres/index.js';
-import { pinSettings } from './postgres/index.js';
 import { writtenFilterProblems } from './request/query/written-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
 import { installLastHandler } from './respond/exception-handler.js';
