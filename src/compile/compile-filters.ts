@@ -8,7 +8,13 @@ import { TABLE_FACTS } from '../describe/table-facts.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import { canonicalOperator, operatorSpellings, operatorsOf, operatorsOfColumn } from './filter-operators.js';
+import {
+  canonicalOperator,
+  narrowerType,
+  operatorSpellings,
+  operatorsOf,
+  operatorsOfColumn,
+} from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
 /** Entries of `filterAllow`, written as a list or as an object. */
@@ -52,16 +58,24 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
     const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
     let version = -1;
     let ofColumn = operators;
+    let narrower: ColumnType | undefined;
+    // The catalogue is read when plans are there already.
+    const readColumn = () => {
+      if (version === TABLE_FACTS.version) return;
+      version = TABLE_FACTS.version;
+      ofColumn = operatorsOfColumn(operators, type, attribute.found);
+      narrower = narrowerType(type, attribute.found?.baseType);
+    };
     return Object.freeze({
       attribute: name,
       type,
-      // The catalogue is read when plans are there already.
       get operators() {
-        if (version !== TABLE_FACTS.version) {
-          version = TABLE_FACTS.version;
-          ofColumn = operatorsOfColumn(operators, type, attribute.found?.baseType);
-        }
+        readColumn();
         return ofColumn;
+      },
+      get narrower() {
+        readColumn();
+        return narrower;
       },
     });
   }

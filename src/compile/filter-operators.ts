@@ -6,7 +6,8 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../declare/filter-operators.js';
-import type { ColumnKind, ColumnType } from '../describe/column-type.js';
+import { type ColumnKind, type ColumnType, comparedType } from '../describe/column-type.js';
+import type { ColumnFacts } from '../describe/table-facts.js';
 import { TEXTS } from '../describe/type-difference.js';
 
 const ORDERED: readonly OperatorRow['on'][] = ['all', 'equal', 'ordered'];
@@ -45,16 +46,16 @@ export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[
 /**
  * Operators that PostgreSQL has for the column, whatever its attribute declares.
  *
- * @param base type of the column; undefined where the catalogue was not read
+ * @param found the column; undefined where the catalogue was not read
  */
 export function operatorsOfColumn(
   operators: readonly CanonicalFilterOperator[],
   { kind }: ColumnType,
-  base: string | undefined,
+  found: Pick<ColumnFacts, 'baseType' | 'isOrdered'> | undefined,
 ): readonly CanonicalFilterOperator[] {
-  if (base === undefined) return operators;
-  const isArray = base.endsWith('[]');
-  const isOrdered = hasOrder(base) && isArray === (kind === 'array');
+  if (!found) return operators;
+  const { baseType: base } = found;
+  const isOrdered = found.isOrdered && base.endsWith('[]') === (kind === 'array');
   const isMoment = kind !== 'date' || base.startsWith('timestamp') || base === 'date';
   return operators.filter((operator) => {
     const { on } = operatorRow(operator);
@@ -62,9 +63,21 @@ export function operatorsOfColumn(
   });
 }
 
-/** True where rows have an order by a column of PostgreSQL's own types. */
-export function hasOrder(base: string): boolean {
-  return !/^(?:json|xml|point|line|lseg|box|path|polygon|circle)$/.test(base);
+const NUMBERS: readonly ColumnKind[] = ['integer', 'bigint', 'decimal', 'float'];
+
+/** The numbers of columns that hold fewer of them than an attribute may declare. */
+const NUMBERS_OF_COLUMN: Readonly<Record<string, ColumnType>> = {
+  smallint: { kind: 'integer', minimum: -32768, maximum: 32767 },
+  integer: { kind: 'integer', minimum: -2147483648, maximum: 2147483647 },
+  bigint: { kind: 'bigint' },
+  real: { kind: 'float', maximum: 3.4028234663852886e38 },
+};
+
+/** The type that values have to be of as well, because PostgreSQL reads them as those of the column; undefined where that is all the same. */
+export function narrowerType(type: ColumnType, base: string | undefined): ColumnType | undefined {
+  return NUMBERS.includes(comparedType(type).kind)
+    ? NUMBERS_OF_COLUMN[base?.replace(/(?:\[\])+$/, '') ?? '']
+    : undefined;
 }
 
 /** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */

@@ -46,6 +46,8 @@ export interface FilterPlan {
   /** JSON type of the values where the name is a path into JSON: `details.size`. */
   readonly jsonType?: JsonType;
   readonly operators: readonly CanonicalFilterOperator[];
+  /** Of the column, where it holds fewer values than the attribute. */
+  readonly narrower?: ColumnType | undefined;
 }
 
 /** Attributes that the user hid from answers, or from bodies. */

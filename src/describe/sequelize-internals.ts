@@ -4,6 +4,7 @@
  */
 import {
   type DataType,
+  DataTypes,
   type DestroyOptions,
   type FindOptions,
   type IncludeOptions,
@@ -305,6 +306,18 @@ export interface InstanceOptions {
 /** The options of an instance. */
 export function instanceOptions(sequelize: object): InstanceOptions {
   return (sequelize as { options?: InstanceOptions }).options ?? missing('Sequelize.options');
+}
+
+/** True where the optional package is installed that Sequelize reads columns of HSTORE with. */
+export function readsHstore({ sequelize }: ModelStatic<Model>): boolean {
+  try {
+    (sequelize as object as { normalizeAttribute(options: object): void }).normalizeAttribute({
+      type: DataTypes.HSTORE,
+    });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Has the instance log a statement, as its own queries do. */

@@ -18,6 +18,8 @@ export interface ColumnFacts {
   readonly constant: string | null;
   /** True where PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
   readonly isReadOnly: boolean;
+  /** True where PostgreSQL has an order of its values, or of the elements of its arrays. */
+  readonly isOrdered: boolean;
 }
 
 /** Action of a foreign key on the rows that refer to a row which is deleted, or whose key changes. */

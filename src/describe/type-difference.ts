@@ -53,6 +53,7 @@ const DECLARED: Readonly<Record<string, string>> = {
   json: 'JSON',
   jsonb: 'JSONB',
   bytea: 'BLOB',
+  hstore: 'HSTORE',
 };
 
 /** A column of another type than its attribute. */

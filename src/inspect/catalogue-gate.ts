@@ -1,10 +1,10 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError } from 'sequelize';
 import { describeRecords } from '../compile/describe-model.js';
-import { hasOrder } from '../compile/filter-operators.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
+import { readsHstore } from '../describe/sequelize-internals.js';
 import { setTableFacts } from '../describe/table-facts.js';
 import { typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
@@ -129,6 +129,7 @@ export class CatalogueGate {
       const own = [
         ...keyProblems(plan),
         ...orderProblems(plan),
+        ...hstoreProblems(plan),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,
       ];
@@ -177,9 +178,20 @@ function orderProblems({ name, info, sortable, defaultSort }: ResourcePlan): str
   const names = new Set([...sortable, ...defaultSort.map(({ attribute }) => attribute)]);
   return [...names].flatMap((attribute) => {
     const found = info.attributes.get(attribute)?.found;
-    if (!found || hasOrder(found.baseType)) return [];
+    if (!found || found.isOrdered) return [];
     return [
       `${name}: rows are sorted by '${attribute}', whose column is ${found.type}, which has no order; take it out of sortAllow and defaultSort.`,
+    ];
+  });
+}
+
+/** Columns of a type that Sequelize reads with an optional package, where that is not installed. */
+function hstoreProblems({ name, info, exposure }: ResourcePlan): string[] {
+  return [...info.attributes.values()].flatMap(({ name: attribute, found }) => {
+    if (!found || !/(?:^|\.)hstore\b/.test(found.baseType) || exposure.unreadable.has(attribute)) return [];
+    if (readsHstore(info.model)) return [];
+    return [
+      `${name}.${attribute}: the column is ${found.type}, which Sequelize reads with the package pg-hstore; run npm install pg-hstore.`,
     ];
   });
 }

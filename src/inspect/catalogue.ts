@@ -51,6 +51,7 @@ interface ColumnRow {
   readonly domainDefault: string | null;
   readonly generated: string;
   readonly identity: string;
+  readonly isOrdered: boolean;
 }
 
 interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
@@ -71,14 +72,18 @@ interface TableRow {
 
 /**
  * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
- * would be an error. 1, 2 and 4 are ROW, BEFORE and INSERT (`pg_trigger.h`).
+ * would be an error. 1, 2 and 4 are ROW, BEFORE and INSERT (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`).
  */
 const TABLES = `
   WITH RECURSIVE domain (id, base) AS (
     SELECT oid, typbasetype FROM pg_type WHERE typtype = 'd'
     UNION ALL SELECT id, typbasetype FROM domain JOIN pg_type ON oid = base WHERE typtype = 'd'),
   based (id, base) AS (
-    SELECT id, base FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd'))
+    SELECT id, base FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd')),
+  ordered (id) AS (
+    SELECT opcintype FROM pg_opclass WHERE opcmethod = 403 AND opcdefault
+    UNION SELECT castsource FROM pg_cast JOIN pg_opclass ON opcintype = casttarget
+      WHERE castmethod = 'b' AND castcontext = 'i' AND opcmethod = 403 AND opcdefault)
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
@@ -86,10 +91,12 @@ const TABLES = `
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
           'base', format_type(b.oid, NULL), 'notNull', a.attnotnull, 'generated', a.attgenerated, 'identity', a.attidentity,
           'defaultSql', CASE WHEN a.attgenerated = '' THEN pg_get_expr(v.adbin, v.adrelid) END, 'domainDefault', y.typdefault,
-          'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid IN (b.oid, b.typelem)))
+          'isOrdered', e.typtype <> 'b' OR e.oid IN (SELECT id FROM ordered),
+          'labels', (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid IN (b.oid, b.typelem)))
         ORDER BY a.attnum)
       FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN based d ON d.id = y.oid
-      JOIN pg_type b ON b.oid = coalesce(d.base, y.oid) LEFT JOIN pg_attrdef v ON v.adrelid = a.attrelid AND v.adnum = a.attnum
+      JOIN pg_type b ON b.oid = coalesce(d.base, y.oid) LEFT JOIN based s ON s.id = b.typelem
+      JOIN pg_type e ON e.oid = CASE b.typcategory WHEN 'A' THEN coalesce(s.base, b.typelem) ELSE b.oid END LEFT JOIN pg_attrdef v ON v.adrelid = a.attrelid AND v.adnum = a.attnum
       WHERE a.attrelid = c.oid AND NOT a.attisdropped),
     'indexes', (
       SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
@@ -191,7 +198,7 @@ function isSystemColumn({ name }: ColumnRow): boolean {
 }
 
 function describeColumn(column: ColumnRow): ColumnFacts {
-  const { base, generated, identity, name, type, labels, notNull } = column;
+  const { base, generated, identity, name, type, labels, notNull, isOrdered } = column;
   return Object.freeze({
     name,
     type,
@@ -201,6 +208,7 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     hasDefault: hasDefault(column) || identity === 'd',
     constant: constantOf(column.defaultSql),
     isReadOnly: generated !== '' || identity === 'a',
+    isOrdered,
   });
 }
 

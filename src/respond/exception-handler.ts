@@ -112,6 +112,7 @@ export function problemOf(error: unknown, request: Request): Problem | null {
       plan,
       told: toldNames(request, plan),
       isSafe: SAFE_METHODS.has(request.method),
+      target: request.url,
     });
     const item = currentItem(request);
     return item === null ? problem : ofItem(problem, item);

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import { HttpError } from 'routing-controllers';
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import { TEXTS } from '../describe/type-difference.js';
 import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../errors/database-fault.js';
 import {
   ConcurrentModificationError,
@@ -14,6 +15,7 @@ import {
 } from '../errors/errors.js';
 import { refusedAttributes } from '../errors/refused-attributes.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import { parseQueryString } from '../request/query/query-string.js';
 import type { ToldNames } from '../request/request-notes.js';
 import { classProperties } from '../schema/class-properties.js';
 import {
@@ -99,6 +101,8 @@ export interface ProblemContext {
   readonly told?: ToldNames;
   /** True where the request should only have read, so that a refused write is a mistake in the code. */
   readonly isSafe?: boolean;
+  /** The request target. */
+  readonly target?: string;
 }
 
 /** The answer to an error of any kind, null and strings included. */
@@ -132,8 +136,28 @@ function wholeProblem(error: unknown, context: ProblemContext): Problem {
   if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
   // A request that only reads has no part in the changes of others.
   if (fault && isSafe && isBusy(fault)) return BUSY;
-  if (fault) return faultProblem(fault, context);
+  const refused = fault?.kind === 'invalid' && isSafe ? refusedFilters(context) : null;
+  if (fault) return refused ?? faultProblem(fault, context);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
+}
+
+/** PostgreSQL has refused a value that a read compares: the type of a column does not read it. Null for a request without filters. */
+function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext): Problem | null {
+  const filters = [...parseQueryString(target).parameters].filter(([name]) => /(?:^|\.)q$/.test(name));
+  const errors = filters.map(([parameter, text]) => {
+    const columns = [...(plan?.filters ?? [])].flatMap(([name, { attribute }]) => {
+      const found = plan?.info.attributes.get(attribute)?.found;
+      const isNamed = parameter === 'q' && text.includes(name) && !told.hidden.has(attribute);
+      return found && isNamed && !TEXTS.includes(found.baseType) ? [`'${name}' is ${found.type}`] : [];
+    });
+    const types = columns.length > 0 ? ` (${columns.join(', ')})` : '';
+    const detail = `PostgreSQL does not accept a value in ${parameter} for its column${types}.`;
+    return { parameter, code: 'q.type', detail };
+  });
+  const [only] = errors;
+  if (!only) return null;
+  const detail = errors.length > 1 ? 'PostgreSQL does not accept a value of the request.' : only.detail;
+  return { status: 400, detail, errors };
 }
 
 /** Words for what says nothing about an attribute. */

@@ -46,9 +46,15 @@ function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
   if (value instanceof Date) return isMoment(value) ? momentText(value) : null;
+  return asNumber(asDeclaredText(value));
+}
+
+/** The same of an attribute that declares a text. */
+function asDeclaredText(value: unknown): unknown {
+  if (typeof value !== 'object') return value;
+  if (isRange(value)) return rangeText(value);
   if (isInterval(value)) return intervalText(value);
-  if (isPoint(value)) return pointText(value);
-  return asNumber(value);
+  return isPoint(value) ? pointText(value) : value;
 }
 
 /** Of an attribute that declares a range as a text. */
@@ -132,6 +138,8 @@ function presentOnly(format: WireFormat): WireFormat {
 /** The wire format of a column type. */
 export function wireFormat(type: ColumnType): WireFormat {
   switch (type.kind) {
+    case 'string':
+      return asDeclaredText;
     case 'bigint':
     case 'decimal':
       return presentOnly(asString);

@@ -1,6 +1,6 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
 import { canonicalOperator, relationOperators } from '../../compile/filter-operators.js';
-import type { RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
+import type { FilterPlan, RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
 import {
   type CanonicalFilterOperator,
   type OperandKind,
@@ -97,7 +97,9 @@ class FilterTyping {
     const { attribute, filter, hops, name } = named;
     const operator = findOperator(filter.operators, attribute, syntax.operator);
     checkArity(operator, syntax);
-    const values = Object.freeze(syntax.values.map((value) => parseOperand(attribute, operator, value)));
+    const values = Object.freeze(
+      syntax.values.map((value) => parseOperand(attribute.name, filter, operator, value)),
+    );
     const { jsonType } = filter;
     const inside = jsonType
       ? { jsonType }
@@ -195,11 +197,14 @@ function checkArity(
 }
 
 function parseOperand(
-  { name, type }: ShownAttribute,
+  name: string,
+  { type, narrower }: FilterPlan,
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
-  return PARSERS[operatorRow(operator).takes](comparedType(type), value, name);
+  const parse = PARSERS[operatorRow(operator).takes];
+  if (narrower) parse(narrower, value, name);
+  return parse(comparedType(type), value, name);
 }
 
 /** An operand -> the text that the statement has. */

@@ -101,7 +101,15 @@ describe('compileResource', () => {
       pageSize: { default: 5, max: 50 },
       count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
       filters: new Map([
-        ['title', { attribute: 'title', type: { kind: 'string', maxLength: 255 }, operators: ['=='] }],
+        [
+          'title',
+          {
+            attribute: 'title',
+            type: { kind: 'string', maxLength: 255 },
+            operators: ['=='],
+            narrower: undefined,
+          },
+        ],
       ]),
       sortable: ['title'],
       defaultSort: [
