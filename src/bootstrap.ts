@@ -20,14 +20,13 @@ import {
 import { dispatchBySegment } from './express/routes/segment-dispatch.js';
 import { listenWithClasses } from './express/server/express-server.js';
 import { sealedTagWarnings } from './features/entity-tag.js';
-import { FEATURES } from './features/features.js';
-import { idempotency } from './features/idempotency/idempotent-write.js';
+import { FEATURES, type FeatureOptions } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouterFor } from './health/health-router.js';
 import { CatalogueGate } from './inspect/catalogue-gate.js';
 import { RowSecurityCheck } from './inspect/check-row-security.js';
 import { describeSql } from './inspect/describe-sql.js';
-import { prepareKeyTables } from './inspect/key-tables.js';
+import { prepareTables } from './inspect/own-tables.js';
 import { landingLinks } from './landing/landing.js';
 import { hasOwnRoute, landingConflicts } from './landing/landing-conflicts.js';
 import { landingRouter } from './landing/landing-router.js';
@@ -44,6 +43,7 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { compileFeatureOptions, resourceOptionsOf } from './operation/compile-features.js';
 import { everyRoute } from './operation/route-spec.js';
 import { prepareConnections } from './postgres/index.js';
 import { writtenFilterProblems } from './request/query/written-filters.js';
@@ -56,7 +56,7 @@ import { ConfigError, throwProblems } from './util/config-error.js';
 import { flagProblems, showValue } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
-export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
+export interface BootstrapOptions extends ResourceOptions, FeatureOptions, ObserveOptions {
   /** The health routes; `false` mounts none. Their prefix is not under `routePrefix`. Default: `/health`, 5 seconds. */
   health?: HealthOptions | false;
   /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
@@ -123,8 +123,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     warnings,
     plans,
     router,
-    catalogue,
-    rowSecurity,
+    start,
     health,
     docs,
     landing,
@@ -155,9 +154,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     writeExactly(model);
     if (model.sequelize) prepareConnections(model.sequelize);
   }
-  await rowSecurity?.start();
-  if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
-  await catalogue.start();
+  await start();
   return application;
 }
 
@@ -206,10 +203,23 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     strictTypes = false,
     ...resourceOptions
   } = options;
+  const problemsOfFeatures: string[] = [];
+  const featureOptions = compileFeatureOptions(features, options, problemsOfFeatures);
+  const featureNames = features.flatMap((feature) => Object.keys(feature.options ?? {}));
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs', 'notFound', 'landing', 'indexAdvice', 'strictTypes', ...OBSERVE_OPTIONS],
     [
+      ...featureNames,
+      'health',
+      'docs',
+      'notFound',
+      'landing',
+      'indexAdvice',
+      'strictTypes',
+      ...OBSERVE_OPTIONS,
+    ],
+    [
+      ...problemsOfFeatures,
       ...(health ? healthProblems(health) : []),
       ...(docs ? docsProblems(docs) : []),
       ...observeProblems(options),
@@ -222,7 +232,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const { declarations, handWritten, problems, warnings } = declareResources(settings, everyRoute(features));
   const plans = compilePlan(
     declarations,
-    { describeExposure, classProperties, nestedProblems, decoratorProblems },
+    { describeExposure, classProperties, nestedProblems, decoratorProblems, ...resourceOptionsOf(features) },
     problems,
     settings.access,
   );
@@ -236,12 +246,12 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   noteServed(plans);
   const resources = createResources(plans, declarations, {
     ...settings,
-    features: [...features, idempotency],
-    application: settings,
+    features,
+    application: featureOptions,
   });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
-  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice, strictTypes });
+  const catalogue = new CatalogueGate(plans, { logger: settings.logger, features, indexAdvice, strictTypes });
   const { router, ...mounted } = mountResources({
     ...settings,
     rls,
@@ -266,14 +276,17 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     openapi: document.now,
   });
   const routeTable = () => describeRouteTable(application.routes, plans);
-  const sql = () => describeSql(plans);
+  const sql = () => describeSql(plans, features);
   return {
     settings,
     warnings: [...warnings, ...sealedTagWarnings(plans, options.cursorSecret)],
     plans,
     router,
-    catalogue,
-    rowSecurity,
+    start: async () => {
+      await rowSecurity?.start();
+      await prepareTables(plans, features, options, settings.logger);
+      await catalogue.start();
+    },
     health,
     docs: docs && documentation,
     landing: landing && { path: landingPath, links: landingLinks(docs && documentation, health) },

@@ -6,8 +6,8 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import { crudRecords } from './declare/crud.js';
 import type { ModelClass } from './declare/crud-options.js';
 import { refusedOptions } from './execute/customization/refused-options.js';
-import { createOwnTables } from './inspect/key-tables.js';
 import { modelProblems } from './inspect/model-problems.js';
+import { createOwnTables } from './inspect/own-tables.js';
 import {
   type AddressDefaults,
   type ClickHouseClient,
@@ -40,7 +40,7 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   models?: readonly (ModelClass | string)[];
   /**
-   * Creates the tables and indexes that do not exist before the promise resolves, and in `bootstrap` the table of `idempotency`. Never
+   * Creates the tables and indexes that do not exist before the promise resolves, and in `bootstrap` the tables that its options need. Never
    * changes one. Default: false.
    */
   createAll?: boolean;

@@ -37,5 +37,6 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     ifMatch: 'optional',
     access: null,
     relations: EMPTY,
+    features: {},
   });
 }

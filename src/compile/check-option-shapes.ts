@@ -14,8 +14,8 @@ const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterat
 /** An object of names, and no list or map of them. */
 export const isPlain = (value: unknown): boolean => isObject(value) && !isIterable(value);
 
-/** All options; null is one whose values are looked at where it is compiled. */
-const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
+/** All options but those of features; null is one whose values are checked where it is compiled. */
+const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   prefix: null,
   tags: { fits: Array.isArray, text: 'a list of names' },
   description: { fits: (value) => typeof value === 'string', text: 'a text' },
@@ -46,10 +46,15 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   fields: { fits: isPlain, text: 'an object of attributes and rules such as { read: isStaff }' },
 };
 
-/** The options without those of a wrong shape, each of which is reported; unknown ones are reported, too. */
+/**
+ * The options without those of a wrong shape, each of which is reported; unknown ones are reported, too.
+ *
+ * @param others names of options that features compile
+ */
 export function checkOptionShapes(
   modelName: string,
   options: CrudOptions,
+  others: readonly string[],
   report: (problem: string) => void,
 ): CrudOptions {
   const entries = Object.entries(options).filter(([name, value]) => {
@@ -58,6 +63,6 @@ export function checkOptionShapes(
     report(`${modelName}: ${name} is ${showValue(value)}; use ${shape.text}.`);
     return false;
   });
-  unknownOptions(`${modelName}: @Crud`, options, Object.keys(OPTIONS)).forEach(report);
+  unknownOptions(`${modelName}: @Crud`, options, [...Object.keys(OPTIONS), ...others]).forEach(report);
   return Object.fromEntries(entries);
 }

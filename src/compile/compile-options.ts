@@ -27,6 +27,9 @@ export interface OptionCheck {
   report(problem: string): void;
 }
 
+/** Compiles an option of `@Crud` that a feature declares, where it is given. */
+export type ResourceOptionCompiler = (value: unknown, check: OptionCheck) => unknown;
+
 /** The same for attributes, those of models behind relations, too. */
 export interface AttributeCheck extends Pick<OptionCheck, 'info' | 'exposure' | 'report'> {
   /** The model that has the option. Default: that of the attribute. */

@@ -21,6 +21,7 @@ import {
   compilePrefix,
   compileSortable,
   type OptionCheck,
+  type ResourceOptionCompiler,
 } from './compile-options.js';
 import { tryDescribeModel } from './describe-model.js';
 import type {
@@ -32,8 +33,10 @@ import type {
   SubresourcePlan,
 } from './resource-plan.js';
 
-/** Reader of the user's decorators in the schema phase; injected, because that phase comes after this one. */
+/** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
 export interface DecoratorReader {
+  /** By name. Default: none. */
+  readonly featureOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
   /** The properties of a schema class that may pass. */
@@ -75,7 +78,8 @@ export function compileResource(
   const problems: string[] = [];
   const report = (problem: string): void => void problems.push(problem);
   const exposure = decorators.describeExposure(info, report);
-  const known = checkOptionShapes(info.name, given, report);
+  const { featureOptions = {} } = decorators;
+  const known = checkOptionShapes(info.name, given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
   const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const check: OptionCheck = { info, exposure, options, report };
@@ -109,6 +113,7 @@ export function compileResource(
     }),
     dependencies: compileDependencies(check),
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
+    features: compileFeatureOptions(check, featureOptions),
   };
   const entityTag = compileEntityTag(check);
   const ifMatch = compileIfMatch(check, entityTag);
@@ -145,6 +150,17 @@ export function compileResource(
     filters,
     subresources,
   };
+}
+
+function compileFeatureOptions(
+  check: OptionCheck,
+  compilers: Readonly<Record<string, ResourceOptionCompiler>>,
+): Readonly<Record<string, unknown>> {
+  const values: Readonly<Record<string, unknown>> = { ...check.options };
+  const given = Object.entries(compilers).filter(([name]) => values[name] !== undefined);
+  return Object.freeze(
+    Object.fromEntries(given.map(([name, compile]) => [name, compile(values[name], check)])),
+  );
 }
 
 /** Problems of attributes that no body could write, or that none could write as it was sent. */

@@ -125,6 +125,8 @@ export interface ResourcePlan {
   /** Rules of access; null is everybody everything. */
   readonly access: AccessPlan | null;
   readonly relations: RelationsPlan;
+  /** Compiled options of features, by name. */
+  readonly features: Readonly<Record<string, unknown>>;
 }
 
 /** A relation, and how the rows behind it are shown. */

@@ -1,30 +1,11 @@
 /** All features, in the order of the document. */
 import type { FeatureFactory } from '../operation/feature.js';
-import { condition } from './condition.js';
-import { count } from './count.js';
-import { entityTag } from './entity-tag.js';
-import { fields } from './fields.js';
-import { filter } from './filter.js';
-import { include } from './include.js';
-import { location } from './location.js';
-import { onlyNew } from './only-new.js';
-import { paging } from './paging.js';
-import { scope } from './scope.js';
-import { softDelete } from './soft-delete.js';
-import { sort } from './sort.js';
+import type { IdempotencyOption } from './idempotency/idempotency-options.js';
+import { idempotency } from './idempotency/idempotent-write.js';
+import { ROW_FEATURES } from './row-features.js';
 
-/** The pure ones. A new feature is a file beside these, and a line here. */
-export const FEATURES: readonly FeatureFactory[] = [
-  paging,
-  count,
-  sort,
-  filter,
-  fields,
-  include,
-  softDelete,
-  scope,
-  entityTag,
-  condition,
-  onlyNew,
-  location,
-];
+/** A new feature is a folder or file beside these, and a line here. */
+export const FEATURES: readonly FeatureFactory[] = [...ROW_FEATURES, idempotency];
+
+/** Members of the options of `bootstrap` that features declare. */
+export interface FeatureOptions extends IdempotencyOption {}

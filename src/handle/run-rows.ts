@@ -13,8 +13,7 @@ import { checkOnlyRow } from '../errors/errors.js';
 import { columnsOf } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import type { AnswerKey } from '../execute/sql/key-table.js';
-import { joinSlots, type Slots } from '../execute/sql/statement.js';
+import { joinSlots, type Slots, type StatementExtension } from '../execute/sql/statement.js';
 import { whyUnwritten } from '../execute/unwritten-row.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
@@ -32,7 +31,6 @@ import {
 } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Maybe } from '../util/maybe.js';
-import { markOf } from './kept-row.js';
 import type { Outcome } from './outcome.js';
 import { rowsShown } from './rendered-records.js';
 
@@ -54,11 +52,14 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
    */
   run(input: I, on?: StatementTarget): Promise<Outcome | null>;
   /**
-   * Runs a write of one row and keeps the row under a key, in one statement. Null when that cannot be, or no row was written; nothing
+   * Runs a write of one row by a statement that a feature has a part in. Null when that cannot be, or no row was written; nothing
    * has happened then. Left out where there are no such writes.
    */
-  runKept?(input: I, key: AnswerKey, on?: StatementTarget): Promise<Outcome | null>;
+  runExtended?(input: I, extend: ExtendWrite, on?: StatementTarget): Promise<Outcome | null>;
 }
+
+/** Makes the part of a feature in the statement of a write. @param columns that it gives; null for a delete */
+export type ExtendWrite = (columns: readonly string[] | null) => StatementExtension;
 
 /** Finds where statements of a request run that are in no session: any connection of the pool, with the settings of the request. */
 export type AloneTarget = (request: Request) => StatementTarget;
@@ -118,7 +119,7 @@ export function rowsWritten(
 }
 
 /** Writes whose answer follows from their row alone. */
-const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
+const EXTENDED: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
 
 /** The writes of an endpoint, as PostgreSQL sees them. */
 const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
@@ -225,14 +226,15 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const outcome = outcomeOfRows(shownBy, columns, found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
       },
-      async runKept(input, key, on) {
-        if (!KEPT_AS_ROWS.includes(endpoint)) return null;
+      async runExtended(input, extend, on) {
+        if (!EXTENDED.includes(endpoint)) return null;
         const request = ask(input);
         if (!request) return null;
         const { asked, slots } = request;
         if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
         const columns = columnsOf(asked);
-        const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
+        const extension = extend(asked.kind === 'delete' ? null : columns);
+        const found = await executor.runExtended(asked, slots, extension, on);
         return found && outcomeOfRows(shownBy, columns, found, input.query, null);
       },
     };

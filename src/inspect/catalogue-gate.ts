@@ -9,6 +9,7 @@ import { setTableFacts } from '../describe/table-facts.js';
 import { typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
+import type { FeatureNeeds } from '../operation/feature.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
@@ -29,6 +30,8 @@ export function serveNoRequests(): void {
 /** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
   readonly logger: Logger;
+  /** Their needs of the tables. */
+  readonly features: readonly FeatureNeeds[];
   /** True where missing indexes are logged. */
   readonly indexAdvice: boolean;
   /** True where the type of a column has to be that of its attribute. Default: a warning names what differs. */
@@ -162,7 +165,8 @@ export class CatalogueGate {
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
     for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
     for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
-    for (const line of adviceLines(plans, tables, this.#options.indexAdvice)) this.#log('warn', line);
+    const { features, indexAdvice } = this.#options;
+    for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }
 
   /** Logs a line once. */

@@ -4,21 +4,26 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
-import { keyTablesOf } from '../execute/sql/key-table.js';
 import { columnOf, type IndexInfo, type IndexKey } from '../execute/sql/table-indexes.js';
+import type { FeatureNeeds } from '../operation/feature.js';
 import { adviseIndexes } from './index-advice.js';
-import { modelsWritten } from './key-tables.js';
+import { ownTables } from './own-tables.js';
 import { indexNeeds, tablesRead } from './relation-advice.js';
 
 /** The tables of ours, and the indexes that are missing as far as the models tell. */
-export function describeSql(plans: readonly ResourcePlan[]): string {
-  const tables = keyTablesOf(modelsWritten(plans)).flatMap(({ definition }) => definition);
-  const keys =
-    tables.length === 0 ? [] : ['-- For the option idempotency of bootstrap.', ...tables.map(ended)];
+export function describeSql(plans: readonly ResourcePlan[], features: readonly FeatureNeeds[]): string {
+  let option: string | undefined;
+  const tables = ownTables(plans, features).flatMap((table) => {
+    const isOfAnother = table.option !== option;
+    option = table.option;
+    const remark = isOfAnother && option ? [`-- For the option ${option} of bootstrap.`] : [];
+    return [...remark, ...table.definition.map(ended)];
+  });
   const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
   const indexesOf = (model: ModelClass): readonly IndexInfo[] => declaredIndexes(infos.get(model));
-  const lines = adviseIndexes(plans.flatMap(indexNeeds), indexesOf);
-  return `${[...keys, ...lines.map(asComment)].join('\n')}\n`;
+  const needs = plans.flatMap((plan) => indexNeeds(plan, features));
+  const lines = adviseIndexes(needs, indexesOf);
+  return `${[...tables, ...lines.map(asComment)].join('\n')}\n`;
 }
 
 function ended(statement: string): string {

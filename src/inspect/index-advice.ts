@@ -15,6 +15,7 @@ import {
   servesOrder,
   startsWith,
 } from '../execute/sql/table-indexes.js';
+import type { IndexAdvice } from '../operation/feature.js';
 import type { IndexRow } from './catalogue.js';
 
 /** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
@@ -120,12 +121,11 @@ export function listNeeds(plan: ResourcePlan): IndexNeed[] {
     ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
     order('defaultSort', plan.defaultSort),
     ...[...plan.filters].map(([filter, { type, operators, jsonType }]) => {
+      const serves = `a filter by '${filter}' (filterAllow)`;
       if (jsonType) return pathNeed(plan, filter, jsonType, within);
       if (type.kind === 'array' && operators.some((operator) => operatorRow(operator).index === 'gin'))
-        return elementNeed(plan, filter);
-      return need(`a filter by '${filter}' (filterAllow)`, [ascending(filter)], ({ keys }) =>
-        servesFilter(plan, keys, scope, filter),
-      );
+        return attributeNeed(plan, { serves, attribute: filter, method: 'gin' });
+      return need(serves, [ascending(filter)], ({ keys }) => servesFilter(plan, keys, scope, filter));
     }),
   ];
 }
@@ -153,16 +153,27 @@ function pathNeed(
   };
 }
 
-/** A GIN index has the elements of arrays. It takes columns in any order, and those of a scope by an extension only. */
-function elementNeed({ info, name }: ResourcePlan, attribute: string): IndexNeed {
-  const key = { column: columnOf(info, attribute), descending: false };
+/** Need of an index over one attribute. GIN takes columns in any order, and those of a scope by an extension only. */
+export function attributeNeed(
+  plan: ResourcePlan,
+  { serves, attribute, method = 'btree', operators }: IndexAdvice,
+): IndexNeed {
+  const { info, name } = plan;
+  const isGin = method === 'gin';
+  const scope = isGin ? [] : [...(plan.access?.scope.keys() ?? [])];
+  const need = indexOf(info, [...new Set([...scope, attribute])].map(ascending));
+  const column = columnOf(info, attribute);
+  const key = operators ? `${identifier(column)} ${operators}` : identifier(column);
   return {
-    model: info.model,
-    text: `${name}: no index serves a filter by '${attribute}' (filterAllow)`,
-    method: 'gin',
-    keys: [key],
-    index: `${quotedTable(info.model)} USING gin (${identifier(key.column)})`,
-    serves: ({ method, keys }) => method === 'gin' && keys.some(({ column }) => column === key.column),
+    ...need,
+    text: `${name}: no index serves ${serves}`,
+    method,
+    index: isGin ? `${quotedTable(info.model)} USING gin (${key})` : need.index,
+    serves: (index) =>
+      index.method === method &&
+      (isGin
+        ? index.keys.some((each) => each.column === column)
+        : servesFilter(plan, index.keys, scope, attribute)),
   };
 }
 

@@ -9,10 +9,10 @@ import type { RecordInfo } from '../describe/model-info.js';
 import { quotedTable } from '../execute/sql/quoted-table.js';
 import { identifier } from '../execute/sql/sql-fragment.js';
 import { indexesOf } from '../execute/sql/table-indexes.js';
+import type { FeatureNeeds } from '../operation/feature.js';
 import type { CatalogueTable, Tables } from './catalogue.js';
 import { adviseIndexes } from './index-advice.js';
 import { indexNeeds, tablesRead } from './relation-advice.js';
-import { adviseUnique } from './unique-advice.js';
 
 /** An error for each table or column that is missing. None of them stops the application: a migration may be under way. */
 export function missingLines(plans: readonly ResourcePlan[], tables: Tables): string[] {
@@ -25,18 +25,22 @@ export function unknownLines(plans: readonly ResourcePlan[], tables: Tables): st
   return plans.filter(createsRows).flatMap(({ info }) => unknownColumns(info, tables.get(info.model)));
 }
 
-/** A warning with all indexes that are missing, and one for each unique index that holds soft-deleted rows. */
+/** A warning with all indexes that are missing, and those of features about indexes that are there. */
 export function adviceLines(
   plans: readonly ResourcePlan[],
   tables: Tables,
+  features: readonly FeatureNeeds[],
   indexAdvice: boolean,
 ): readonly string[] {
   // A view has no indexes, and those of the tables behind it are nobody's to name here.
   const ownIndexes = (model: ModelClass) => (tables.get(model)?.facts.isTable ? indexesOf(model) : undefined);
-  const lines = indexAdvice ? adviseIndexes(plans.flatMap(indexNeeds), ownIndexes) : [];
+  const needs = indexAdvice ? plans.flatMap((plan) => indexNeeds(plan, features)) : [];
+  const lines = adviseIndexes(needs, ownIndexes);
   return [
     ...(lines.length > 0 ? [indexWarning(lines)] : []),
-    ...plans.flatMap((plan) => adviseUnique(plan, tables.get(plan.model)?.indexes ?? [])),
+    ...plans.flatMap((plan) =>
+      features.flatMap(({ adviseOn }) => adviseOn?.(plan, tables.get(plan.model)?.indexes ?? []) ?? []),
+    ),
   ];
 }
 

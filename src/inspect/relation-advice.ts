@@ -8,7 +8,8 @@ import {
 } from '../compile/resource-plan.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { type IndexInfo, servesOrder, startsWith } from '../execute/sql/table-indexes.js';
-import { ascending, type IndexNeed, indexOf, listNeeds } from './index-advice.js';
+import type { FeatureNeeds } from '../operation/feature.js';
+import { ascending, attributeNeed, type IndexNeed, indexOf, listNeeds } from './index-advice.js';
 
 /** The models whose tables are read for a resource and its relations. */
 export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
@@ -19,15 +20,16 @@ export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
   return [plan.info, ...related];
 }
 
-/** Index needs of a resource: of its lists, and of its relations. */
-export function indexNeeds(plan: ResourcePlan): IndexNeed[] {
+/** Index needs of a resource: of its lists, of its relations, and of features. */
+export function indexNeeds(plan: ResourcePlan, features: readonly FeatureNeeds[]): IndexNeed[] {
   const relations = relationsAsked(plan).flatMap((asked) =>
     needsOf(asked).map((need) => ({
       ...need,
       text: `${plan.name}: no index serves the relation '${asked.path}' (${asked.option})`,
     })),
   );
-  return [...listNeeds(plan), ...relations];
+  const others = features.flatMap(({ indexes }) => indexes?.(plan) ?? []);
+  return [...listNeeds(plan), ...relations, ...others.map((advice) => attributeNeed(plan, advice))];
 }
 
 /** A relation that requests can follow, and the option that lets them. */

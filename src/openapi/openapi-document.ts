@@ -13,6 +13,7 @@ import { CrudController } from '../express/resources/crud-controller.js';
 import { type ActionDescription, describeAction } from '../express/routes/describe-action.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
+import type { Feature } from '../operation/feature.js';
 import { routeNamed } from '../operation/route-spec.js';
 import { recordJsonSchema } from '../respond/record-json-schema.js';
 import { answerJsonSchema } from '../schema/class-json-schema.js';
@@ -86,7 +87,7 @@ export function* writeDocument({
   for (const { controller, routes: own } of handWritten)
     draft.addController(controller.name, own, (method) => describeAction(lineageOf(controller), method));
   if (health) draft.addHealth(health);
-  const { components, ...parts } = draft.finish();
+  const { components, ...parts } = draft.finish(described.flatMap((each) => each.features.all));
   const isSecured = Object.keys(securitySchemes).length > 0;
   return deepFreeze({
     openapi: '3.1.0',
@@ -171,7 +172,7 @@ class DocumentDraft {
     this.#tags.set(HEALTH_TAG.name, HEALTH_TAG);
   }
 
-  finish(): Pick<OpenAPIObject, 'tags' | 'paths' | 'components'> {
+  finish(features: readonly Feature[]): Pick<OpenAPIObject, 'tags' | 'paths' | 'components'> {
     const paths = [...this.#paths.values()];
     const responses = paths
       .flatMap(({ item }) => Object.values(item))
@@ -180,7 +181,7 @@ class DocumentDraft {
     return {
       tags: [...this.#tags.values()],
       paths: Object.fromEntries(paths.map(({ template, item }) => [template, item])),
-      components: { schemas: this.#schemas, responses: problemResponses(new Set(referred)) },
+      components: { schemas: this.#schemas, responses: problemResponses(new Set(referred), features) },
     };
   }
 

@@ -1,5 +1,5 @@
 /** The answers to what goes wrong, as components of the document: one for each status. */
-import type { HeaderDescription } from '../operation/feature.js';
+import type { Feature, HeaderDescription } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
@@ -60,7 +60,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'BadRequest',
     description:
       'The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as ' +
-      'UTF-8. Or the body is not JSON, or nested more than 32 levels deep. Or the `Idempotency-Key` is malformed, or missing.',
+      'UTF-8. Or the body is not JSON, or nested more than 32 levels deep.',
     example: issue(
       "This route has no parameter 'limit'. It accepts page, size.",
       { parameter: 'limit' },
@@ -94,7 +94,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'Conflict',
     description:
       'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
-      'somebody else changed the data at the same time. With `Retry-After`: a request with the same `Idempotency-Key` is under way.',
+      'somebody else changed the data at the same time.',
     example: issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
     headers: { 'Retry-After': { ...RETRY_AFTER, required: false } },
   },
@@ -119,8 +119,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'UnprocessableContent',
     description:
       'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
-      'characters, JSON no key `__proto__` and no number beyond 1e40, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another ' +
-      'request.',
+      'characters, JSON no key `__proto__` and no number beyond 1e40, days exist, and 64-bit integers fit.',
     example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
   },
   428: {
@@ -155,14 +154,19 @@ export function problemReferences(statuses: readonly ProblemStatus[]): Record<st
   );
 }
 
-/** The components that a document with these statuses needs. */
-export function problemResponses(statuses: ReadonlySet<string>): Record<string, ResponseObject> {
+/** The components that a document with these statuses needs. @param features may cause them, too */
+export function problemResponses(
+  statuses: ReadonlySet<string>,
+  features: readonly Feature[],
+): Record<string, ResponseObject> {
   const known = Object.entries(RESPONSES).filter(([status]) => statuses.has(status));
+  const causesOf = (status: string) =>
+    new Set(features.flatMap(({ causes }) => causes?.[Number(status) as ProblemStatus] ?? []));
   return Object.fromEntries(
-    known.map(([, { name, description, example, headers }]) => [
+    known.map(([status, { name, description, example, headers }]) => [
       name,
       {
-        description,
+        description: [description, ...causesOf(status)].join(' '),
         ...(headers ? { headers } : {}),
         content: { 'application/problem+json': { schema: schemaRef('Problem'), example } },
       },

@@ -17,6 +17,7 @@ import {
   type Input,
   type Inputs,
   type MediaType,
+  type OptionCompiler,
   PLACES,
   type Presenter,
   type Reading,
@@ -99,6 +100,29 @@ export function compileOperations(
     compileOperation(context, features, endpoint, absent),
   ]);
   return Object.freeze(Object.fromEntries(entries)) as Readonly<Record<Endpoint, OperationMaker>>;
+}
+
+/** Compiles the options of `bootstrap` that features declare, and that are given. What is wrong is added to the problems. */
+export function compileFeatureOptions(
+  factories: readonly FeatureFactory[],
+  given: object,
+  problems: string[],
+): Readonly<Record<string, unknown>> {
+  const report = (problem: string): void => void problems.push(problem);
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  const compilers = Object.entries(Object.assign({}, ...factories.map(({ options }) => options)) as object);
+  return Object.freeze(
+    Object.fromEntries(
+      compilers
+        .filter(([name]) => name in values)
+        .map(([name, compile]) => [name, (compile as OptionCompiler)(values[name], report)]),
+    ),
+  );
+}
+
+/** Options of `@Crud` that features declare. */
+export function resourceOptionsOf(factories: readonly FeatureFactory[]) {
+  return { featureOptions: Object.assign({}, ...factories.map(({ resourceOptions }) => resourceOptions)) };
 }
 
 /** Inputs of a call that names none. */

@@ -1,5 +1,6 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
+import type { ResourceOptionCompiler } from '../compile/compile-options.js';
 import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
@@ -32,8 +33,8 @@ export interface FeatureContext {
   readonly cursors: CursorCodec;
   /** Views of the rows behind relations. */
   readonly views: ViewRegistry;
-  /** Settings of the application by the names of its options. Default: none. */
-  readonly application?: object;
+  /** Options of `bootstrap` that features compile, by name. Default: none. */
+  readonly application?: Readonly<Record<string, unknown>>;
 }
 
 /** View of the rows of a model, as far as features need it. */
@@ -244,9 +245,67 @@ export interface Feature {
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** Statuses of problems, for the document. */
   readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
+  /** Causes of problems, for the document: a sentence behind the description of a status. */
+  readonly causes?: Readonly<Partial<Record<ProblemStatus, string>>>;
+}
+
+/** Compiles an option of `bootstrap`, where it is given. Problems that it reports are thrown at once with all others. */
+export type OptionCompiler = (value: unknown, report: (problem: string) => void) => unknown;
+
+/** A table beside those of the models. */
+export interface OwnTable {
+  /** With the schema, quoted. */
+  readonly name: string;
+  /** Statements that create what is not there. */
+  readonly definition: readonly string[];
+  /** The option of `bootstrap` without which nothing needs it. Default: it is needed always. */
+  readonly option?: string;
+  /** Consequence where it is missing, for people: `writes fail`. */
+  readonly failure: string;
+}
+
+/** An index of the table of a resource that requests need. */
+export interface IndexAdvice {
+  /** Requests that it serves: `a search by 'name' (search)`. */
+  readonly serves: string;
+  readonly attribute: string;
+  /** Default: `btree`, behind the attributes of the scope. */
+  readonly method?: 'btree' | 'gin';
+  /** Operator class of a GIN index, such as `gin_trgm_ops`. Default: that of the type. */
+  readonly operators?: string;
+}
+
+/** An index that a table has. */
+export interface FoundIndex {
+  /** Quoted where it has to be. */
+  readonly name: string;
+  /** Null where it is over all rows. */
+  readonly predicate: string | null;
+  /** Null for one that is not unique, or of a primary key. */
+  readonly unique: {
+    readonly constraint: string | null;
+    readonly definition: string;
+    readonly keys: readonly string[];
+    /** True where the index could be over some rows only. */
+    readonly canBePartial: boolean;
+  } | null;
+}
+
+/** Needs of a feature at the start, before any resource is compiled. Each is optional. */
+export interface FeatureNeeds {
+  /** Its members of the options of `bootstrap`, by name. Compiled values are those of `application`. */
+  readonly options?: Readonly<Record<string, OptionCompiler>>;
+  /** Its members of the options of `@Crud`, by name. Compiled values are those of `ResourcePlan.features`. */
+  readonly resourceOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
+  /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. */
+  tables?(plan: ResourcePlan): readonly OwnTable[];
+  /** Indexes for the advice at the start, and for the command `sql`. */
+  indexes?(plan: ResourcePlan): readonly IndexAdvice[];
+  /** Warnings at the start about indexes that the table of a resource has. */
+  adviseOn?(plan: ResourcePlan, indexes: readonly FoundIndex[]): readonly string[];
 }
 
 /** Makes a feature of a resource's options; null where it is off, and then it costs nothing. */
-export interface FeatureFactory extends RouteSource {
+export interface FeatureFactory extends FeatureNeeds, RouteSource {
   (context: FeatureContext): Feature | null;
 }

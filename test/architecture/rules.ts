@@ -7,7 +7,7 @@ import type { SourceTree } from './source-tree.js';
 /** What every file imports and exports, by its path in `src`. */
 export type ModuleTree = ReadonlyMap<string, ModuleScan>;
 
-/** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. */
+/** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. A file that composes has a line of its own. */
 export const LAYERS = [
   'util',
   'diagnostics',
@@ -17,7 +17,6 @@ export const LAYERS = [
   'schema',
   'request/query',
   'operation',
-  'features',
   'errors',
   'postgres/protocol',
   'postgres/session',
@@ -28,6 +27,8 @@ export const LAYERS = [
   'execute/paging',
   'execute/customization',
   'inspect',
+  'features/soft-delete',
+  'features',
   'access',
   'execute',
   'execute/rows',
@@ -38,6 +39,7 @@ export const LAYERS = [
   'express/resources',
   'handle',
   'features/idempotency',
+  'features/features.ts',
   'express/connection',
   'express/routes',
   'express/server',
@@ -286,7 +288,8 @@ function packageOf({ specifier }: ModuleReference): string {
 }
 
 function layerOf(file: string): number {
-  const layer = (LAYERS as readonly string[]).indexOf(posix.dirname(file));
+  const layers: readonly string[] = LAYERS;
+  const layer = layers.indexOf(layers.includes(file) ? file : posix.dirname(file));
   const root = ROOT_FILES.indexOf(file);
   return root < 0 ? layer : LAYERS.length + root;
 }

@@ -2,7 +2,6 @@
 
 import type { ResourcePlan } from '../../src/compile/resource-plan.js';
 import { FEATURES } from '../../src/features/features.js';
-import { idempotency } from '../../src/features/idempotency/idempotent-write.js';
 import { compileFeatures, type ResourceFeatures } from '../../src/operation/compile-features.js';
 import { createCursorCodec } from '../../src/request/query/cursor-codec.js';
 
@@ -11,8 +10,5 @@ export function featuresOf(plan: ResourcePlan): ResourceFeatures {
   const readable = [...plan.info.attributes.keys()];
   const columnsOf = (fields: readonly string[] | null) => fields ?? readable;
   const view = { readable, columnsOf };
-  return compileFeatures({ plan, ...view, cursors: createCursorCodec([]), views: () => view }, [
-    ...FEATURES,
-    idempotency,
-  ]);
+  return compileFeatures({ plan, ...view, cursors: createCursorCodec([]), views: () => view }, FEATURES);
 }

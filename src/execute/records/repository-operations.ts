@@ -4,7 +4,7 @@ import { barePlan } from '../../compile/bare-plan.js';
 import { describeRecords, perModel } from '../../compile/describe-model.js';
 import type { Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
-import { FEATURES } from '../../features/features.js';
+import { ROW_FEATURES } from '../../features/row-features.js';
 import type { Access } from '../../operation/access.js';
 import { compileOperations, NO_INPUTS } from '../../operation/compile-features.js';
 import type { WrittenValues } from '../../operation/compile-operation.js';
@@ -74,5 +74,5 @@ const compiled = perModel((model) => {
   const columns = Object.freeze(storedAttributes(info).map(({ name }) => name));
   const view = { readable: columns, columnsOf: (fields: readonly string[] | null) => fields ?? columns };
   const context = { plan: barePlan(info), ...view, cursors, views: () => view };
-  return { info, operations: compileOperations(context, FEATURES) };
+  return { info, operations: compileOperations(context, ROW_FEATURES) };
 });

@@ -23,9 +23,16 @@ import type { Executor } from '../executor.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { Page } from '../paging/page.js';
-import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
-import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
+import {
+  fillSlots,
+  joinSlots,
+  NO_SLOTS,
+  type Slots,
+  type Statement,
+  type StatementExtension,
+  textOf,
+} from '../sql/statement.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { whyUnwritten } from '../unwritten-row.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
@@ -110,20 +117,20 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   /**
-   * Writes one row and keeps it under a key, in one statement.
+   * Writes one row, by a statement that has more in it.
    *
-   * @returns null where no row was written, and nothing kept then
+   * @returns null where no row was written
    */
-  async runKept(
+  async runExtended(
     operation: InsertOperation | UpdateOperation | DeleteOperation,
     slots: Slots,
-    key: RowKey,
+    extension: StatementExtension,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
-    const filled = joinSlots(slots, keySlots(key));
+    const filled = joinSlots(slots, extension.slots);
     const statement = await this.#writeOf(operation, filled, on);
     if (!statement) return null;
-    const written = await write(on, keepingRow(statement, key.table, operation.kind === 'delete'), filled);
+    const written = await write(on, extension.extend(statement), filled);
     return written.rows.length === 1 ? written : null;
   }
 

@@ -67,8 +67,8 @@ export interface ResourceSettings {
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
   readonly features: readonly FeatureFactory[];
-  /** Settings of the application by the names of its options, for features. Default: none. */
-  readonly application?: object;
+  /** Options of `bootstrap` that features compile, by name. Default: none. */
+  readonly application?: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -6,7 +6,6 @@ import type { SharedAccess } from '../../compile/compile-access.js';
 import type { RowSecurityOptions, Scope } from '../../declare/access-options.js';
 import { type CrudRecord, crudRecords } from '../../declare/crud.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
-import type { IdempotencyOptions } from '../../declare/idempotency-options.js';
 import { type CursorCodec, createCursorCodec } from '../../request/query/cursor-codec.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
@@ -18,7 +17,6 @@ import {
   unknownOptions,
   withoutSlash,
 } from '../../util/option-problems.js';
-import { type KeySettings, keyProblems, keySettings } from './key-settings.js';
 
 /** The options of routing-controllers that are the user's to set. */
 export type RoutingOptions = Omit<
@@ -106,20 +104,6 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   rls?: RowSecurityOptions;
-  /**
-   * Has generated writes take an `Idempotency-Key`, so that a client may send one again whose answer was lost. The key is written in
-   * the transaction of the write, into the table `crud_idempotency` beside the tables of the models: made by `createAll`, and
-   * printed by `npx crud-controllers sql`. Only answers of success are kept. A second request with the key gets the same status,
-   * body, `Location` and `ETag`, with `Idempotent-Replayed: true`, after `dependencies`, `can` and the principal. 422: the key was used
-   * for another request. 409 with `Retry-After`: the first one is under way. Without the option a write with the header is 400.
-   * Default: none.
-   *
-   * @example
-   * ```ts
-   * await bootstrap(app, { idempotency: { principal: ({ user }) => user && String(user.id), retention: 48 } });
-   * ```
-   */
-  idempotency?: IdempotencyOptions;
 }
 
 /** The settings of a router. */
@@ -141,7 +125,6 @@ export interface Settings extends RouterSettings {
   readonly routePrefix: string;
   readonly access: SharedAccess;
   readonly rls: RowSecurityOptions | null;
-  readonly idempotency: KeySettings | null;
   /** Problems of the options. */
   readonly problems: readonly string[];
 }
@@ -158,7 +141,6 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   scope: true,
   deny: true,
   rls: true,
-  idempotency: true,
 };
 
 /**
@@ -198,7 +180,6 @@ export function resolveSettings(
     ...otherProblems,
     ...flagProblems('deny', deny),
     ...('rls' in options ? rowSecurityProblems(options.rls) : []),
-    ...('idempotency' in options ? keyProblems(options.idempotency) : []),
     ...(isPlain(scope)
       ? []
       : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
@@ -214,7 +195,6 @@ export function resolveSettings(
     routePrefix: withoutSlash(String(routePrefix)),
     access: Object.freeze({ scope, deny }),
     rls,
-    idempotency: keySettings(options.idempotency),
     ...resolveRouterOptions(options, problems),
     problems,
   });

@@ -9,8 +9,8 @@ import { refusedModelOptions } from '../../execute/customization/refused-options
 import type { Repository } from '../../execute/records/repository.js';
 import { resolveSource, type Source } from '../../execute/records/resolve-source.js';
 import { FEATURES } from '../../features/features.js';
-import { idempotency } from '../../features/idempotency/idempotent-write.js';
 import { CatalogueGate } from '../../inspect/catalogue-gate.js';
+import { resourceOptionsOf } from '../../operation/compile-features.js';
 import { takeoverProblems } from '../../postgres/index.js';
 import { writtenFilterProblems } from '../../request/query/written-filters.js';
 import { setLogger } from '../../request/request-log.js';
@@ -62,17 +62,21 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   problems.push(...takeoverProblems([model]), ...refusedModelOptions([model]));
   const plans = compilePlan(
     [declaration],
-    { describeExposure, classProperties, nestedProblems, decoratorProblems },
+    { describeExposure, classProperties, nestedProblems, decoratorProblems, ...resourceOptionsOf(FEATURES) },
     problems,
   );
   throwProblems(writtenFilterProblems(plans));
   noteServed(plans);
   const resources = createResources(plans, [declaration], {
     ...settings,
-    features: [...FEATURES, idempotency],
+    features: FEATURES,
   });
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
-  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
+  const catalogue = new CatalogueGate(plans, {
+    logger: settings.logger,
+    features: FEATURES,
+    indexAdvice: false,
+  });
   const none = { controllers: [], access: {}, rls: null, matching: null };
   const { router } = mountResources({ ...settings, ...none, catalogue, resources });
   router.use(admitThenGoOn);

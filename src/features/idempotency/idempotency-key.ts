@@ -10,7 +10,7 @@ export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 export const REPLAYED = 'Idempotent-Replayed';
 
 /** Reads are repeated without a key. */
-const WRITES = ENDPOINTS.filter((endpoint) => endpoint !== 'list' && endpoint !== 'read');
+export const WRITES = ENDPOINTS.filter((endpoint) => endpoint !== 'list' && endpoint !== 'read');
 
 /** RFC 8941, 3.3.3: a string. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
@@ -27,9 +27,16 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
+/** Parts of the descriptions of problems. */
+const CAUSES: NonNullable<Feature['causes']> = {
+  400: 'Or the `Idempotency-Key` is malformed, or missing.',
+  409: 'With `Retry-After`: a request with the same `Idempotency-Key` is under way.',
+  422: 'Or the `Idempotency-Key` was used for another request.',
+};
+
 /** Refuses keys: a client that sends one relies on it. */
 export function refuseKeys(): Feature {
-  return { inputs: [input({ read: refuse })] };
+  return { inputs: [input({ read: refuse })], causes: CAUSES };
 }
 
 /** Takes keys. */
@@ -42,7 +49,8 @@ export function takeKeys(isRequired: boolean): Feature {
     ...(isRequired ? { missing: refuseMissing } : {}),
     describe: () => ({ description, schema: { type: 'string', minLength: 1, maxLength: LONGEST } }),
   });
-  return { inputs: [taken], headers: Object.fromEntries(WRITES.map((each) => [each, HEADER])) };
+  const headers = Object.fromEntries(WRITES.map((each) => [each, HEADER]));
+  return { inputs: [taken], headers, causes: CAUSES };
 }
 
 function input(rest: Pick<Input, 'read' | 'missing' | 'describe'>): Input {

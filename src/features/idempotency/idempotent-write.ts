@@ -7,15 +7,12 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { columnsOf } from '../../execute/executor.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
-import type { AnswerKey, RequestKey } from '../../execute/sql/key-table.js';
-import type { KeySettings } from '../../express/resources/key-settings.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
-import { isRow, keptRow } from '../../handle/kept-row.js';
 import { outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
-import type { AnswerDraft, FeatureContext } from '../../operation/feature.js';
+import type { AnswerDraft, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, routePath } from '../../operation/route-spec.js';
@@ -25,23 +22,26 @@ import { valueText } from '../../request/query/type-template.js';
 import { sentBody } from '../../request/read-body.js';
 import { requestLogger } from '../../request/request-log.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
+import { compileKeySettings, type KeySettings } from './idempotency-options.js';
 import { type AttemptFailure, attemptFailure, type KeptAnswer, KeptAnswers } from './kept-answers.js';
+import { type AnswerKey, isRow, keptRow, rowKeeping } from './kept-row.js';
+import { keyTables, type RequestKey } from './key-table.js';
 
-/** Settings of an application, as far as they are of keys. */
-interface OwnSettings {
-  readonly idempotency?: KeySettings | null;
-}
-
-/** Keys of writes. Without the option they are refused. */
-export const idempotency = ({ application }: FeatureContext): ActingFeature => {
-  const { idempotency: settings }: OwnSettings = application ?? {};
+function makeFeature({ application }: FeatureContext): ActingFeature {
+  const settings = application?.['idempotency'] as KeySettings | undefined;
   if (!settings) return refuseKeys();
   return {
     ...takeKeys(settings.isRequired),
     around: (resource, route, shape) =>
       route.verb === 'get' ? null : keyFinder(resource, route, settings, shape),
   };
-};
+}
+
+/** Keys of writes. Without the option they are refused. */
+export const idempotency: FeatureFactory = Object.assign(makeFeature, {
+  options: { idempotency: compileKeySettings },
+  tables: keyTables,
+});
 
 /** Finds the key of a request; null where it has none. */
 function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, shape: Shape): AroundFinder {
@@ -139,7 +139,9 @@ function idempotentWrite(
   return {
     async attempt(rows, input, on) {
       try {
-        return (await rows.runKept?.(input, { ...key, table: answers.table }, on)) ?? null;
+        const keeping = (columns: readonly string[] | null) =>
+          rowKeeping({ ...key, table: answers.table }, columns);
+        return (await rows.runExtended?.(input, keeping, on)) ?? null;
       } catch (error) {
         failure = attemptFailure(error);
         if (failure === null) throw error;

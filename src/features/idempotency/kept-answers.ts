@@ -3,13 +3,7 @@
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeFault } from '../../errors/database-fault.js';
-import {
-  type KeyStatements,
-  type KeyTable,
-  keyStatements,
-  keyTableOf,
-  type RequestKey,
-} from '../../execute/sql/key-table.js';
+import type { OwnTable } from '../../operation/feature.js';
 import {
   runCallbacks,
   type StatementTarget,
@@ -18,6 +12,7 @@ import {
 } from '../../postgres/index.js';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
+import { type KeyStatements, keyStatements, keyTableOf, type RequestKey } from './key-table.js';
 
 /** An answer that was given. */
 export interface KeptAnswer {
@@ -45,7 +40,7 @@ const swept = new WeakMap<Sequelize, Map<string, number>>();
 export class KeptAnswers {
   readonly #model: ModelClass;
   readonly #retention: string;
-  readonly table: KeyTable;
+  readonly table: OwnTable;
   readonly #statements: KeyStatements;
 
   /**

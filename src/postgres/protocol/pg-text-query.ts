@@ -44,7 +44,7 @@ export function isInstalledPg(driver: Driver | undefined): boolean {
 }
 
 /**
- * The executor for a driver. Where it is not known, Sequelize sends all but the statements of idempotency keys. PostgreSQL's errors of
+ * The executor for a driver. Where it is not known, Sequelize sends all but the statements of features. PostgreSQL's errors of
  * outdated preparations are passed to `onStale`.
  */
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {

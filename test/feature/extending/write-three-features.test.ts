@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import express from 'express';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, HasMany, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
-import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import { FEATURES } from '../../../src/features/features.js';
 import {
+  ConfigError,
   Crud,
   type CrudApplication,
   type CrudContext,
@@ -16,14 +16,17 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
+import type { FeatureFactory } from '../../../src/operation/feature.js';
 import { sqlCondition } from '../../../src/operation/predicates.js';
-import { NamedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
-import { HISTORY_SQL, history } from './features/history.js';
+import { history } from './features/history.js';
 import { search } from './features/search.js';
 
 const ENDPOINTS = [
@@ -31,7 +34,13 @@ const ENDPOINTS = [
   ...(['createMany', 'updateMany', 'deleteMany'] as const),
 ];
 
-@Crud({ pagination: 'cursor', filterAllow: ['name'], sortAllow: ['id', 'name'], endpoints: ENDPOINTS })
+@Crud({
+  pagination: 'cursor',
+  filterAllow: ['name'],
+  sortAllow: ['id', 'name'],
+  endpoints: ENDPOINTS,
+  history: true,
+})
 @Table({ tableName: 'moons', timestamps: false })
 class Moon extends NamedRow {
   @ForeignKey(() => Sun)
@@ -46,7 +55,7 @@ class Sun extends NamedRow {
   declare moons: Moon[];
 }
 
-@Crud()
+@Crud({ history: true })
 @Table({ tableName: 'comets', paranoid: true })
 class Comet extends NamedRow {}
 
@@ -62,6 +71,17 @@ class MoonController extends crudController(Moon) {
 
 const MODELS = [Moon, Sun, Comet];
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+/** Attached to an instance without `createAll`. */
+@Crud({ history: true })
+@Table({ tableName: 'planets', timestamps: false })
+class Planet extends NamedRow {}
+
+@Crud({ history: true })
+@Table({ tableName: 'clouds', timestamps: false })
+class Cloud extends NumberedRow {}
+
+const OPTIONS = { models: MODELS, logger: QUIET };
+const FEATURES_OF_THREE = [...FEATURES, search, exportLines, history];
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
 describe('three features of one file each', () => {
@@ -69,8 +89,11 @@ describe('three features of one file each', () => {
 
   before(async () => {
     site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
-    const tables = keyTablesOf(MODELS).flatMap(({ definition }) => definition);
-    for (const statement of [HISTORY_SQL, ...tables]) await site.engine.sequelize.query(statement);
+    const { start } = buildApplication(
+      { ...OPTIONS, idempotency: { principal: () => '' } },
+      FEATURES_OF_THREE,
+    );
+    await start();
   });
 
   beforeEach(async () => {
@@ -81,6 +104,80 @@ describe('three features of one file each', () => {
   });
 
   after(() => site[Symbol.asyncDispose]());
+
+  describe('at the start', () => {
+    const build = (options: object = {}) => buildApplication({ ...OPTIONS, ...options }, FEATURES_OF_THREE);
+
+    it('has its table made, which is there from then on', async () => {
+      const { sequelize } = site.engine;
+      await sequelize.query('DROP TABLE history');
+      await build().start();
+      await build().start();
+      expect(await sequelize.query('SELECT * FROM history', { type: QueryTypes.SELECT })).to.deep.equal([]);
+    });
+
+    it('logs a table that is missing, with its SQL', async () => {
+      const database = await freshDatabase();
+      const sequelize = new Sequelize(database.url, {
+        dialect: 'postgres',
+        models: [Planet],
+        logging: false,
+      });
+      await using _closed = { [Symbol.asyncDispose]: () => sequelize.close().then(database.drop) };
+      await sequelize.sync();
+      const logger = new CapturedLog();
+      await build({ models: [Planet], logger }).start();
+      const [{ level, message } = {}] = logger.lines.filter((line) => line.message.includes('history'));
+      expect([level, message]).to.deep.equal([
+        'error',
+        'there is no table history, so that writes with a history fail; create it by a migration, or by createAll: true of ' +
+          'engineLifespan: CREATE TABLE IF NOT EXISTS history (at bigint GENERATED ALWAYS AS IDENTITY, model text, endpoint text, ' +
+          'key text, name text); CREATE INDEX IF NOT EXISTS history_model ON history (model, at);',
+      ]);
+    });
+
+    it('prints tables and indexes as SQL', () => {
+      const { sql } = build();
+      expect(sql())
+        .to.include('CREATE TABLE IF NOT EXISTS history (')
+        .and.to.include('CREATE INDEX IF NOT EXISTS history_model ON history (model, at);')
+        .and.to.include(
+          `-- Sun: no index serves a search by 'name' (search)\nCREATE INDEX ON "suns" USING gin ("name" gin_trgm_ops);`,
+        );
+    });
+
+    it('advises its index', async () => {
+      const warningsOf = async (options: object) => {
+        const logger = new CapturedLog();
+        await build({ logger, ...options }).start();
+        return logger.text;
+      };
+      expect(JSON.parse(await warningsOf({}))[0].message).to.include(
+        `Comet: no index serves a search by 'name' (search); CREATE INDEX ON "comets" USING gin ("name" gin_trgm_ops);`,
+      );
+      expect(await warningsOf({ indexAdvice: false })).to.not.include('no index');
+    });
+
+    it('throws all that is wrong with its options, with all other problems', () => {
+      expect(caughtProblems(() => build({ historyHeader: 1, landing: 1, hystory: true }))).to.include.members(
+        ['historyHeader is no text; use one such as X-History.', 'landing is 1; use true or false.'],
+      );
+      new Sequelize({ dialect: 'postgres', models: [Cloud] });
+      const serve = (features: readonly FeatureFactory[]) => () =>
+        buildApplication({ models: [Cloud], logger: QUIET }, features);
+      expect(caughtProblems(serve(FEATURES_OF_THREE))).to.deep.equal([
+        'Cloud: history is for models that have a name.',
+      ]);
+      expect(caughtProblems(serve(FEATURES)).join()).to.include("Cloud: @Crud has no option 'history'.");
+    });
+
+    it('takes the value of its option', () => {
+      const { application } = build({ historyHeader: 'X-Kept' });
+      expect(application.openapi().paths['/moons']?.post?.responses[201]).to.have.nested.property(
+        'headers.X-Kept',
+      );
+    });
+  });
 
   for (const [path, options] of [
     ['the fast path', { fastPath: true }],
@@ -102,7 +199,7 @@ describe('three features of one file each', () => {
             logger: QUIET,
             idempotency: { principal: () => 'one' },
           },
-          [...FEATURES, search, exportLines, history],
+          FEATURES_OF_THREE,
         );
         ({ application } = built);
         agent = supertest(express().use(built.router));
@@ -380,6 +477,16 @@ function asText(answer: supertest.Response, done: (error: Error | null, text: st
   let text = '';
   stream.on('data', (chunk) => (text += String(chunk)));
   stream.on('end', () => done(null, text));
+}
+
+function caughtProblems(work: () => unknown): readonly string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
 }
 
 async function expectRejection(work: Promise<unknown>): Promise<void> {

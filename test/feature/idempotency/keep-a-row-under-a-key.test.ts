@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
+import { keyTableOf } from '../../../src/features/idempotency/key-table.js';
 import {
   type CreateValues,
   Crud,
@@ -219,7 +219,7 @@ describe('a row that is kept under a key', () => {
     await using _closed = { [Symbol.asyncDispose]: () => sequelize.close().then(database.drop) };
     await sequelize.createSchema('post', {});
     await sequelize.sync();
-    for (const { definition } of keyTablesOf([Parcel])) await sequelize.query(definition.join(';'));
+    await sequelize.query(keyTableOf(Parcel).definition.join(';'));
     for (const fastPath of [true, false]) {
       const own = await buildApp({ models: [Parcel], idempotency, fastPath });
       const key = String(fastPath);
@@ -249,7 +249,7 @@ describe('a row that is kept under a key', () => {
           idempotency: { principal: (request) => request.get('x-user') ?? request.get('x-tenant') },
         },
       });
-      for (const { definition } of keyTablesOf([Draft])) await database.control.query(definition.join(';'));
+      await database.control.query(keyTableOf(Draft).definition.join(';'));
       await database.control.query(`GRANT ALL ON crud_idempotency TO ${database.role}`);
       for (const tenant of TENANTS.slice(0, 2)) {
         const send = () => post('/drafts', 'a', { title: tenant }, secured).set('x-tenant', tenant);

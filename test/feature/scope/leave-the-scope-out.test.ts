@@ -10,8 +10,8 @@ import { SINGLE_OF } from '../../../src/declare/endpoint.js';
 import { BoundRepository } from '../../../src/execute/records/bound-repository.js';
 import { type RelatedOperation, RelatedRows } from '../../../src/execute/rows/related-rows.js';
 import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
-import { keyTablesOf } from '../../../src/execute/sql/key-table.js';
 import { FEATURES } from '../../../src/features/features.js';
+import { keyTableOf } from '../../../src/features/idempotency/key-table.js';
 import { scope } from '../../../src/features/scope.js';
 import type { FeatureFactory } from '../../../src/operation/feature.js';
 import type { Operation } from '../../../src/operation/operation.js';
@@ -182,7 +182,7 @@ describe('[R18] a scope that is left out', () => {
   for (const endpoint of WITH_A_KEY) {
     it(`is found in ${endpoint} with an Idempotency-Key`, async () => {
       const { sequelize } = ground.site.engine;
-      for (const { definition } of keyTablesOf([Note])) await sequelize.query(definition.join(';'));
+      await sequelize.query(keyTableOf(Note).definition.join(';'));
       const idempotency = { principal: () => randomUUID(), required: true };
       expect(await findings(endpoint, without(endpoint), { idempotency })).to.match(
         /It has no condition of the scope: WITH "crud:written"|It does not say what the row belongs to: WITH/,

@@ -65,6 +65,7 @@ describe('compileResource', () => {
       ifMatch: 'optional',
       access: null,
       relations: { include: new Map(), filters: new Map(), subresources: new Map() },
+      features: {},
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -124,6 +125,7 @@ describe('compileResource', () => {
       ifMatch: 'optional',
       access: null,
       relations: { include: new Map(), filters: new Map(), subresources: new Map() },
+      features: {},
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),

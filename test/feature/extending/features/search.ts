@@ -1,8 +1,8 @@
 /** `search`: the rows whose name has a text. Off for models without a name. */
-import type { Feature, FeatureFactory } from '../../../../src/operation/feature.js';
+import type { Feature, FeatureContext, FeatureFactory } from '../../../../src/operation/feature.js';
 import { sqlCondition } from '../../../../src/operation/predicates.js';
 
-export const search: FeatureFactory = ({ plan }): Feature | null => {
+function makeFeature({ plan }: FeatureContext): Feature | null {
   if (!plan.info.attributes.has('name')) return null;
   return {
     inputs: [
@@ -23,7 +23,21 @@ export const search: FeatureFactory = ({ plan }): Feature | null => {
     ],
     condition: ({ search: text }) =>
       typeof text === 'string'
-        ? sqlCondition`strpos(lower(${{ attribute: 'name' }}), lower(${text})) > 0`
+        ? sqlCondition`${{ attribute: 'name' }} ILIKE ${`%${text.replace(/[\\%_]/g, '\\$&')}%`}`
         : null,
   };
-};
+}
+
+export const search: FeatureFactory = Object.assign(makeFeature, {
+  indexes: ({ info }) =>
+    info.attributes.has('name')
+      ? [
+          {
+            serves: "a search by 'name' (search)",
+            attribute: 'name',
+            method: 'gin',
+            operators: 'gin_trgm_ops',
+          },
+        ]
+      : [],
+} satisfies Partial<FeatureFactory>);

@@ -1,16 +1,18 @@
 /** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
-import type { ResourcePlan } from '../compile/resource-plan.js';
-import type { Feature, FeatureContext, FeatureFactory, Input } from '../operation/feature.js';
-import { allOf, rowsAsked } from '../operation/predicates.js';
-import type { RoutePlan, RouteSpec } from '../operation/route-spec.js';
-import { DELETED, type Deleted } from '../request/query/list-query.js';
-import type { Predicate } from '../request/query/predicate.js';
-import { quote } from '../request/query/query-string.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { perPair } from '../util/memoize-by-identity.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { Feature, FeatureContext, FeatureFactory, Input } from '../../operation/feature.js';
+import { allOf, rowsAsked } from '../../operation/predicates.js';
+import type { RoutePlan, RouteSpec } from '../../operation/route-spec.js';
+import { DELETED, type Deleted } from '../../request/query/list-query.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { quote } from '../../request/query/query-string.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { perPair } from '../../util/memoize-by-identity.js';
+import { adviseUnique } from './unique-advice.js';
 
 /** For models that are `paranoid`. */
 export const softDelete: FeatureFactory = Object.assign(keepDeleted, {
+  adviseOn: adviseUnique,
   routes: ({ endpoints }: RoutePlan) => [RESTORE, PURGE].filter(({ operation }) => endpoints.has(operation)),
 });
 

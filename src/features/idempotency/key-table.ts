@@ -1,29 +1,27 @@
 /** The table of the keys of requests: its definition, and the statements on it. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import type { Slot } from '../../request/query/predicate.js';
-import { tableBeside } from './quoted-table.js';
-import type { Slots, Statement } from './statement.js';
+import { tableBeside } from '../../execute/sql/quoted-table.js';
+import type { OwnTable } from '../../operation/feature.js';
+import { WRITES } from './idempotency-key.js';
 
 /** The name of the table. */
 const KEY_TABLE = 'crud_idempotency';
 
-/** One, in a schema. */
-export interface KeyTable {
-  /** With the schema, quoted. */
-  readonly name: string;
-  /** Statements that create it where it is not there. */
-  readonly definition: readonly string[];
-}
-
 /** The table for requests that write a model, in its schema: they are in one transaction. The model must be attached. */
-export function keyTableOf(model: ModelClass): KeyTable {
+export function keyTableOf(model: ModelClass): OwnTable {
   const name = tableBeside(model, KEY_TABLE);
-  return { name, definition: definitionOf(name) };
+  return {
+    name,
+    definition: definitionOf(name),
+    option: 'idempotency',
+    failure: 'requests with an Idempotency-Key fail',
+  };
 }
 
-/** Key tables of several models, each once. */
-export function keyTablesOf(models: readonly ModelClass[]): readonly KeyTable[] {
-  return [...new Map(models.map(keyTableOf).map((table) => [table.name, table])).values()];
+/** The table of a resource that has writes. */
+export function keyTables({ endpoints, model }: Pick<ResourcePlan, 'endpoints' | 'model'>): OwnTable[] {
+  return WRITES.some((endpoint) => endpoints.has(endpoint)) ? [keyTableOf(model)] : [];
 }
 
 /** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones looks for their time. */
@@ -59,7 +57,7 @@ export interface KeyStatements {
 }
 
 /** The texts for a table. */
-export function keyStatements({ name }: KeyTable): KeyStatements {
+export function keyStatements({ name }: OwnTable): KeyStatements {
   const old = (seconds: string): string => `now() - make_interval(secs => ${seconds}::float8)`;
   return {
     take:
@@ -82,51 +80,4 @@ export interface RequestKey {
   readonly key: string;
   /** The same for the same request up to the dot, and behind it for the same rows that it may see. */
   readonly fingerprint: string;
-}
-
-/** Under what an answer is kept. */
-export interface AnswerKey extends RequestKey {
-  readonly table: KeyTable;
-  readonly status: number;
-}
-
-/** Under what a row is kept. */
-export interface RowKey extends AnswerKey {
-  /** Stands before the row, and tells what it is. */
-  readonly mark: string;
-}
-
-/** The texts of the slots of a statement that keeps its row. */
-export function keySlots({ scope, key, fingerprint, status, mark }: RowKey): Slots {
-  return {
-    'key.scope': scope,
-    'key.key': key,
-    'key.fingerprint': fingerprint,
-    'key.status': String(status),
-    'key.mark': mark,
-  };
-}
-
-const KEPT: readonly Slot[] = ['scope', 'key', 'fingerprint', 'status', 'mark'].map((name) =>
-  Object.freeze({ slot: `key.${name}` }),
-);
-
-/** No column has such a name, which would be taken for the column. */
-const WRITTEN = '"crud:written"';
-
-/**
- * A statement that writes a row, and keeps the row under a key. The texts of the values are those of PostgreSQL's output functions,
- * so that what writes rows can read them again. It fails with 23505 where the key is taken.
- *
- * @param isEmpty whether nothing of the row is given back
- */
-export function keepingRow(write: Statement, { name }: KeyTable, isEmpty: boolean): Statement {
-  const first = write.values.length + 1;
-  const [scope, key, fingerprint, status, mark] = KEPT.map((_, index) => `$${first + index}`);
-  const answer = isEmpty ? "''" : `${mark}::text || ${WRITTEN}::text`;
-  const text =
-    `WITH ${WRITTEN} AS (${write.text}${isEmpty ? ' RETURNING NULL' : ''}), kept AS (INSERT INTO ${name} ` +
-    `(scope, key, fingerprint, status, answer) SELECT ${scope}, ${key}, ${fingerprint}, ${status}::smallint, ${answer} ` +
-    `FROM ${WRITTEN}) SELECT * FROM ${WRITTEN}`;
-  return { text, values: [...write.values, ...(isEmpty ? KEPT.slice(0, -1) : KEPT)] };
 }

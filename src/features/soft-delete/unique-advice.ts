@@ -1,12 +1,12 @@
 /** Unique indexes that hold soft-deleted rows, too: their values stay taken, and a restore may be a conflict. */
 
-import type { ResourcePlan } from '../compile/resource-plan.js';
-import { deletedAtOf } from '../describe/attribute-notes.js';
-import type { ModelInfo } from '../describe/model-info.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier } from '../execute/sql/sql-fragment.js';
-import { columnOf } from '../execute/sql/table-indexes.js';
-import type { IndexRow } from './catalogue.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { deletedAtOf } from '../../describe/attribute-notes.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { quotedTable } from '../../execute/sql/quoted-table.js';
+import { identifier } from '../../execute/sql/sql-fragment.js';
+import { columnOf } from '../../execute/sql/table-indexes.js';
+import type { FoundIndex } from '../../operation/feature.js';
 
 /** The column that says when a row was soft-deleted; undefined where nothing, or something else than NULL, says that it was not. */
 function deletionColumn(info: ModelInfo): string | undefined {
@@ -16,7 +16,7 @@ function deletionColumn(info: ModelInfo): string | undefined {
 }
 
 /** One line for each such index, with the statements that put one over the other rows in its place. */
-export function adviseUnique({ name, model, info }: ResourcePlan, indexes: readonly IndexRow[]): string[] {
+export function adviseUnique({ name, model, info }: ResourcePlan, indexes: readonly FoundIndex[]): string[] {
   const column = deletionColumn(info);
   if (column === undefined) return [];
   const isOfOthers = (predicate: string | null) =>
