@@ -2,7 +2,7 @@
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { Pool, TimeoutError } from 'sequelize-pool';
 import type { QueuedPool } from '../../src/postgres/connections/connection-queue.js';
-import type { PooledClient } from '../../src/postgres/connections/pooled-client.js';
+import type { PooledClient } from '../../src/postgres/session/connection-internals.js';
 
 /** As a queue sees Sequelize's pools. */
 export class MemoryPool implements QueuedPool {

@@ -10,7 +10,7 @@ import {
   type QueueEntry,
   type Waiter,
 } from '../../src/postgres/connections/connection-queue.js';
-import type { PooledClient } from '../../src/postgres/connections/pooled-client.js';
+import type { PooledClient } from '../../src/postgres/session/connection-internals.js';
 import { type Deferred, deferred } from './deferred.js';
 import type { FakeClock } from './fake-clock.js';
 import { MemoryPool } from './memory-pool.js';

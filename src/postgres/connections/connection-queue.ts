@@ -7,7 +7,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { fullPool } from '../../errors/full-pool.js';
-import type { PooledClient } from './pooled-client.js';
+import type { PooledClient } from '../session/connection-internals.js';
 import { SharedConnections } from './shared-connections.js';
 
 /** Facts and methods of a pool that its queue uses. */

@@ -5,10 +5,10 @@ import {
   type ConnectionManager,
   connectionManager,
   type Pool,
+  type PooledClient,
   poolsOf,
 } from '../session/connection-internals.js';
 import { ConnectionQueue } from './connection-queue.js';
-import type { PooledClient } from './pooled-client.js';
 
 /** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
 export type Destination = 'read' | 'write';
@@ -55,6 +55,11 @@ export class ConnectionSource {
     return this.#reads.maxSize;
   }
 
+  /** True where the pool for reads has to see each use of a connection, or is closing. */
+  get seesEachRead(): boolean {
+    return this.#seesEachUse(this.#reads);
+  }
+
   /** True where a caller waits for a connection for reads. */
   get isReadWaiting(): boolean {
     return this.#reads.waiting > 0;
@@ -85,8 +90,7 @@ export class ConnectionSource {
 
   #queueOf(destination: Destination, pool: Pool<PooledClient>): ConnectionQueue {
     const { validate } = this.#manager.config.pool;
-    const bypassesQueue = () =>
-      pool._draining || pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
+    const bypassesQueue = () => this.#seesEachUse(pool);
     return new ConnectionQueue({
       size: pool.maxSize,
       acquireTimeout: pool.acquireTimeoutMillis,
@@ -108,7 +112,12 @@ export class ConnectionSource {
     });
   }
 
-  get #hasPoolHooks(): boolean {
-    return this.#sequelize.hasHook('beforePoolAcquire') || this.#sequelize.hasHook('afterPoolAcquire');
+  #seesEachUse(pool: Pool<PooledClient>): boolean {
+    return (
+      pool._draining ||
+      pool.maxUsesPerResource < Number.POSITIVE_INFINITY ||
+      this.#sequelize.hasHook('beforePoolAcquire') ||
+      this.#sequelize.hasHook('afterPoolAcquire')
+    );
   }
 }

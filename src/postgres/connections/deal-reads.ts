@@ -4,6 +4,7 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
+import type { PooledClient } from '../session/connection-internals.js';
 import {
   type ConnectionManager,
   knownManager,
@@ -11,7 +12,6 @@ import {
   poolsOf,
   type ServerConfig,
 } from '../session/connection-internals.js';
-import type { PooledClient } from './pooled-client.js';
 
 /** A connection of the pool. */
 interface ReadClient extends PooledClient {

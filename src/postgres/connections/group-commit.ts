@@ -8,10 +8,10 @@
 import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { PooledClient } from '../session/connection-internals.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
-import type { PendingStatement } from './pending-statement.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
 import { GrowingWindow } from './shared-connections.js';
+import type { PendingStatement } from './statement-target.js';
 
 /** Milliseconds. */
 const LOCK_TIMEOUT = 20;
@@ -112,7 +112,6 @@ export class GroupCommit {
       if (error === null) statement.measure(duration / writes.length);
       if (error || duration > MAX_TIME) this.#window.shrink();
       else this.#window.grow();
-      if (error) markBroken(client, error);
       failure = error;
       isUndone = error !== null && isRolledBack(error);
       if (!isUndone) this.#queue.leave(client);

@@ -4,13 +4,13 @@
  * back there as soon as nothing is under way.
  */
 import { isQueryTimeout } from '../../errors/database-fault.js';
-import { type Batch, BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
+import { BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { PooledClient } from '../session/connection-internals.js';
 import type { TableShare } from '../session/read-shares.js';
 import type { ConnectionSource } from './connection-source.js';
-import type { PendingStatement } from './pending-statement.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
+import type { PendingStatement } from './statement-target.js';
 
 /** Lanes of one server: the second is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -261,15 +261,11 @@ export class Lane {
     const { statement, settings } = pending;
     this.#underway.push(reads);
     for (const read of reads) read.begin();
-    const end: Batch['end'] = (error) => {
-      if (error) markBroken(client, error);
-      this.#answered(client, statement, reads);
-    };
     this.#executor.execute(client, {
       before: settings ? [settings] : [],
       statement,
       executions: reads,
-      end,
+      end: () => this.#answered(client, statement, reads),
     });
   }
 

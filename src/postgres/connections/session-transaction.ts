@@ -9,18 +9,19 @@ import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { lateQuery } from '../../errors/late-query.js';
 import { asDatabaseError, toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import { markBroken } from '../protocol/pg-internals.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isStale } from '../protocol/stale-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import {
+  type PooledClient,
   type TransactionState,
   transactionInternals,
   transactionState,
 } from '../session/connection-internals.js';
 import type { RequestSettings } from '../session/session-variables.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
 import type { StatementTarget } from './statement-target.js';
 
 /** A text with its values. */
@@ -78,7 +79,6 @@ export class ConnectionExecutor {
         else resolve(result as TextResult);
       };
       const end: Batch['end'] = (error) => {
-        if (error) markBroken(client, error);
         if (error) begin?.fail(error);
       };
       const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
@@ -313,7 +313,7 @@ export class SessionTransaction extends Transaction {
         trace?.end(error);
         if (!error) return resolve(String(result?.command));
         fail?.(error);
-        if (error) markBroken(client, error);
+        markBroken(client, error);
         reject(toSequelizeError(this.#sequelize, Object.assign(error, { sql: text })));
       });
     });

@@ -3,7 +3,7 @@
  * saves both sides most of their system calls. Each has a Sync of its own, so it is a transaction of its own, and what
  * becomes of one is nothing to those behind it (PostgreSQL's manual, 53.2.4).
  */
-import type { PooledClient } from './pooled-client.js';
+import type { PooledClient } from '../session/connection-internals.js';
 
 /** Number of statements that use a connection together at most. */
 const MAX_TOGETHER = 4;

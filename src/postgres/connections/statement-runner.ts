@@ -10,6 +10,7 @@ import { createExecutor, type StatementExecutor } from '../protocol/pg-text-quer
 import { named, type PreparedStatement, StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isOfChangedTable, isStale, PoolerSigns } from '../protocol/stale-statement.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
+import type { PooledClient } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
 import { isLockTimeout, LIMIT_LOCKS, SlowReads, TableShares } from '../session/read-shares.js';
@@ -19,10 +20,8 @@ import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { type Lane, Lanes, RepeatBudget, type RetryElsewhere, SharedRead } from './lanes.js';
-import type { Asked, PendingStatement } from './pending-statement.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
 import { ConnectionExecutor, SessionTransaction } from './session-transaction.js';
-import type { SettingsStatement, StatementTarget } from './statement-target.js';
+import type { Asked, PendingStatement, SettingsStatement, StatementTarget } from './statement-target.js';
 
 /** State of a statement that has waited in the queue, and the ways to execute it again. */
 interface Queued {
@@ -134,7 +133,7 @@ export class StatementRunner implements StatementTarget {
     const asked = { statement, values, share, settings };
     const isCheap = statement.isCheap && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
-    const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
+    const isShareable = isCheap && !this.#source.seesEachRead;
     const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
     // Failed reads may be executed again on the primary.
@@ -280,7 +279,6 @@ export class StatementRunner implements StatementTarget {
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
       slowReads?.end();
-      if (error) markBroken(client, error);
       // It may be the one that is slow, and says nothing of the table.
       isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
       isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);

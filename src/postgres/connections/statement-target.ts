@@ -1,5 +1,7 @@
-/** Where statements run: on connections of a pool, one for each statement, or on the one connection of a transaction. */
-import type { Preceding, TextResult, TextValues } from '../protocol/batch.js';
+/** Statements on their way, and where they are executed: on connections of a pool, or on the one connection of a transaction. */
+import type { Execution, Preceding, TextResult, TextValues } from '../protocol/batch.js';
+import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { TableShare } from '../session/read-shares.js';
 import type { RequestSettings } from '../session/session-variables.js';
 
 /** Statement that sets the settings of a request before another one, in its transaction. */
@@ -25,4 +27,24 @@ export interface StatementTarget {
    * of the same statement
    */
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
+}
+
+/** A statement with its values and settings. */
+export interface Asked {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** For a read, that of its table; null where there is none. */
+  readonly share: TableShare | null;
+  /** Statement that sets the settings before it; null where there are none. */
+  readonly settings: SettingsStatement | null;
+}
+
+/** A statement with the callback that takes its result. */
+export interface PendingStatement extends Asked {
+  readonly context?: Execution['context'];
+  readonly trace?: Execution['trace'];
+  /** Takes what became of it, when the connection is free; the first call counts. */
+  readonly answer: Execution['settle'];
+  /** Takes why there is no connection. */
+  readonly fail: (error: unknown) => void;
 }

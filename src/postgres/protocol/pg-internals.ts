@@ -1,6 +1,7 @@
 /** Undocumented parts of pg that this package uses, and the versions that are tested with them. With any other one all queries are Sequelize's. */
 import { createRequire } from 'node:module';
 import { Client } from 'pg';
+import { isQueryTimeout } from '../../errors/database-fault.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 import type { TextRow, TextValues } from './batch.js';
 import type { QueryTurns } from './pg-client.js';
@@ -63,6 +64,17 @@ export interface DriverClient {
   /** The query that is answered, under its name in this version. */
   _getActiveQuery?(): object | null;
   readonly activeQuery?: object | null;
+  /** True where the connection is not used again. Sequelize's pools have the mark. */
+  _invalid?: boolean;
+}
+
+/**
+ * Marks a connection whose query was given up, because it is still under way there; Sequelize does the same. And one that the server
+ * ends.
+ */
+export function markBroken(client: DriverClient, error: Error): void {
+  const { severity } = error as { readonly severity?: string };
+  if (isQueryTimeout(error) || severity === 'FATAL') client._invalid = true;
 }
 
 const CLIENT_FIELDS =

@@ -14,6 +14,7 @@ import {
   type DriverClient,
   type DriverConnection,
   HAS_PIPELINE,
+  markBroken,
   pgProblem,
 } from './pg-internals.js';
 import {
@@ -78,6 +79,7 @@ function executePublicly(client: DriverClient, batch: Batch): void {
   const [{ values, settle }] = executions as [Execution];
   const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
   client.query(query, (error, result) => {
+    if (error) markBroken(client, error);
     end(error);
     settle(error, result && { rows: result.rows, count: result.rowCount ?? 0, parsers: [] });
   });
@@ -259,6 +261,7 @@ function textQueryClass(
       this.#rows = [];
       this.#bytes?.end();
       clearTimeout(this.#timer);
+      if (error) markBroken(this.#client, error);
       this.#batch.end(error);
       return true;
     }

@@ -2,6 +2,7 @@
 import type { Sequelize, Transaction } from 'sequelize';
 import { SEQUELIZE_VERSION } from '../../describe/sequelize-internals.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
+import type { DriverClient } from '../protocol/pg-internals.js';
 
 const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 
@@ -101,6 +102,9 @@ export interface MarkedClient {
   /** The transaction that has it. */
   uuid?: string | undefined;
 }
+
+/** A connection of one of Sequelize's pools. */
+export type PooledClient = DriverClient & MarkedClient;
 
 /** State of a transaction that shows if it goes on. */
 export interface TransactionState<Client> {

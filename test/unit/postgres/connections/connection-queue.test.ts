@@ -7,7 +7,7 @@ import {
   type QueueEntry,
   type Waiter,
 } from '../../../../src/postgres/connections/connection-queue.js';
-import type { PooledClient } from '../../../../src/postgres/connections/pooled-client.js';
+import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { deferred } from '../../../support/deferred.js';
 
 /** Milliseconds. */

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
 import { type ExecuteAlone, GroupCommit } from '../../../../src/postgres/connections/group-commit.js';
-import { markBroken, type PooledClient } from '../../../../src/postgres/connections/pooled-client.js';
 import {
   type Batch,
   BatchAbortedError,
@@ -12,6 +11,7 @@ import {
   type TextResult,
 } from '../../../../src/postgres/protocol/batch.js';
 import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-statement.js';
+import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { MemoryPool } from '../../../support/memory-pool.js';
 
@@ -92,7 +92,6 @@ class Simulation {
       const started = clock.now;
       const end: Batch['end'] = (error) => {
         if (!error) statement.measure(clock.now - started);
-        if (error) markBroken(client, error);
         queue.leave(client);
       };
       execute(client, { before: [], statement, executions: [{ values, settle: answer }], end });

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
 import { Lane, RepeatBudget, SharedRead } from '../../../../src/postgres/connections/lanes.js';
-import { markBroken, type PooledClient } from '../../../../src/postgres/connections/pooled-client.js';
 import {
   type Batch,
   BatchAbortedError,
@@ -12,6 +11,7 @@ import {
   type TextResult,
 } from '../../../../src/postgres/protocol/batch.js';
 import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-statement.js';
+import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { MemoryPool } from '../../../support/memory-pool.js';
 
@@ -176,10 +176,7 @@ class Simulation {
     this.#queue.join({
       use: (client) => {
         this.#note(() => expect(client.pipeline, 'shared').to.equal(false));
-        const end: Batch['end'] = (error) => {
-          if (error) markBroken(client, error);
-          this.#queue.leave(client);
-        };
+        const end = () => this.#queue.leave(client);
         const executions = [{ values, settle: answer }];
         this.#note(() => this.#send(client, { before: [], statement, executions, end }));
       },
