@@ -5,9 +5,7 @@
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
-import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
-import { serializeExecutions } from './frontend-message-serializer.js';
 import { timeoutDriver } from './pg-client.js';
 import {
   activeQueryOf,
@@ -26,6 +24,7 @@ import {
 import { MAX_RESULT, ResultBytes } from './result-limit.js';
 import { isStale, noteOutdated } from './stale-statement.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
+import { type BackendMessageHandler, BackendMessageParser, serializeExecutions } from './wire-messages.js';
 
 /** The module of the driver. */
 export interface Driver {

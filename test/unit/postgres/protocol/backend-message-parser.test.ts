@@ -1,6 +1,6 @@
 /** What PostgreSQL sends, however the network cuts it up: nothing is lost, and everything stays in order. */
 import { expect } from 'chai';
-import { BackendMessageParser } from '../../../../src/postgres/protocol/backend-message-parser.js';
+import { BackendMessageParser } from '../../../../src/postgres/protocol/wire-messages.js';
 
 type Row = readonly (string | null)[];
 

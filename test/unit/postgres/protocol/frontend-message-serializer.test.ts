@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { serialize } from 'pg-protocol';
-import { serializeExecutions } from '../../../../src/postgres/protocol/frontend-message-serializer.js';
+import { serializeExecutions } from '../../../../src/postgres/protocol/wire-messages.js';
 
 /** The same messages by pg's own encoder, which says of each parameter and of the results that it is a text. */
 function byDriver(statement: string, all: readonly (readonly (string | null)[])[]): Buffer {
