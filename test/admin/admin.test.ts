@@ -5,8 +5,7 @@ import type { Browser, Page, Request } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
 import { startChromium } from '../support/chromium.js';
-import { type Listening, listen } from '../support/listen.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { serveTestApp } from '../support/test-app.js';
 
 const FRANCE = {
   code: 'FRA',
@@ -47,23 +46,24 @@ const REVIEWS = Array.from({ length: 120 }, (_, index) => ({
 
 describe('the back office', function () {
   this.timeout(180_000);
-  let app: TestApp;
-  let server: Listening;
+  after(async () => {
+    await browser.close();
+  });
+
+  const app = serveTestApp(() => ({
+    models: [Country, City, Review],
+    bootstrap: { controllers: [CityController, ReviewController] },
+    prepare: serveAdmin,
+  }));
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
   const origins = new Set<string>();
 
   before(async () => {
-    app = await startTestApp({
-      models: [Country, City, Review],
-      bootstrap: { controllers: [CityController, ReviewController] },
-      prepare: serveAdmin,
-    });
     await Country.bulkCreate([FRANCE, CHAD]);
     await City.bulkCreate(CITIES);
     await Review.bulkCreate(REVIEWS);
-    server = await listen(app.app);
     browser = await startChromium();
     page = await browser.newPage();
     // react-admin keeps how a list was left.
@@ -75,12 +75,6 @@ describe('the back office', function () {
     page.on('request', (request) => origins.add(new URL(request.url()).origin));
   });
 
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await app[Symbol.asyncDispose]();
-  });
-
   /** Opens a page anew. */
   async function open(path: string, search: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const query = new URLSearchParams();
@@ -88,7 +82,7 @@ describe('the back office', function () {
       query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
     }
     await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${server.url}/admin/#${path}?${query}`);
+    await page.goto(`${app.server.url}/admin/#${path}?${query}`);
   }
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -292,7 +286,7 @@ describe('the back office', function () {
   });
 
   it('asks nobody but its own server', () => {
-    expect([...origins]).to.deep.equal([server.url]);
+    expect([...origins]).to.deep.equal([app.server.url]);
     // The browser itself tells of the answers that were to be refused.
     expect(complaints.filter((complaint) => !/status of 4(00|09|12|22)/.test(complaint))).to.deep.equal([]);
   });

@@ -5,8 +5,7 @@ import { City } from '../../sample/atlas/models/city.js';
 import { Country } from '../../sample/atlas/models/country.js';
 import { Review } from '../../sample/atlas/models/review.js';
 import { startChromium } from '../support/chromium.js';
-import { type Listening, listen } from '../support/listen.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { serveTestApp } from '../support/test-app.js';
 
 const FRANCE = {
   code: 'FRA',
@@ -33,23 +32,24 @@ const PARIS = {
 
 describe('the documentation page', function () {
   this.timeout(180_000);
-  let app: TestApp;
-  let server: Listening;
+  after(async () => {
+    await browser.close();
+  });
+
+  const app = serveTestApp(() => ({
+    models: [Country, City, Review],
+    bootstrap: {
+      docs: { title: 'Atlas <b>', securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    },
+  }));
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
   const addresses = new Set<string>();
 
   before(async () => {
-    app = await startTestApp({
-      models: [Country, City, Review],
-      bootstrap: {
-        docs: { title: 'Atlas <b>', securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-      },
-    });
     await Country.create(FRANCE);
     await City.create(PARIS);
-    server = await listen(app.app);
     browser = await startChromium();
     page = await browser.newPage();
     page.on('console', (message: ConsoleMessage) => {
@@ -57,19 +57,13 @@ describe('the documentation page', function () {
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => addresses.add(new URL(request.url()).origin));
-    await page.goto(`${server.url}/docs`);
+    await page.goto(`${app.server.url}/docs`);
     await page.locator('.opblock').first().waitFor();
-  });
-
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await app[Symbol.asyncDispose]();
   });
 
   /** A body that is not read would keep its connection open. */
   async function fetched(path: string): Promise<Response> {
-    const answer = await fetch(`${server.url}${path}`);
+    const answer = await fetch(`${app.server.url}${path}`);
     await answer.arrayBuffer();
     return answer;
   }
@@ -144,7 +138,7 @@ describe('the documentation page', function () {
   });
 
   it('asks nobody but its own server, and breaks no rule of its policy', () => {
-    expect([...addresses].filter((origin) => origin !== 'null')).to.deep.equal([server.url]);
+    expect([...addresses].filter((origin) => origin !== 'null')).to.deep.equal([app.server.url]);
     expect(complaints.filter((text) => !text.includes('status of 409'))).to.deep.equal([]);
   });
 
@@ -158,8 +152,8 @@ describe('the documentation page', function () {
   });
 
   it('is at the same place with a slash behind it', async () => {
-    const answer = await fetch(`${server.url}/docs/`);
-    expect(answer.url).to.equal(`${server.url}/docs`);
+    const answer = await fetch(`${app.server.url}/docs/`);
+    expect(answer.url).to.equal(`${app.server.url}/docs`);
     expect(await answer.text()).to.include('Atlas &#60;b&#62;');
   });
 

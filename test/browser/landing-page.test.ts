@@ -4,8 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { startChromium } from '../support/chromium.js';
-import { type Listening, listen } from '../support/listen.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { serveTestApp } from '../support/test-app.js';
 
 @Crud({ tags: ['Rings & moons'] })
 @Table({ tableName: 'rings', timestamps: false })
@@ -23,28 +22,23 @@ class Particle extends Model {
 
 describe('the landing page in a browser', function () {
   this.timeout(180_000);
-  let app: TestApp;
-  let server: Listening;
+  after(async () => {
+    await browser.close();
+  });
+
+  const app = serveTestApp(() => ({ models: [Ring, Particle], bootstrap: { landing: true } }));
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
 
   before(async () => {
-    app = await startTestApp({ models: [Ring, Particle], bootstrap: { landing: true } });
-    server = await listen(app.app);
     browser = await startChromium();
     page = await browser.newPage();
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
   });
 
-  beforeEach(() => page.goto(server.url));
-
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await app[Symbol.asyncDispose]();
-  });
+  beforeEach(() => page.goto(app.server.url));
 
   it('shows each resource with its operations, in its own style', async () => {
     expect(await page.locator('h2').allTextContents()).to.deep.equal(['Rings & moons', 'Particle']);
@@ -64,6 +58,6 @@ describe('the landing page in a browser', function () {
     await page.getByRole('link', { name: 'List rings', exact: true }).click();
     const operation = page.locator('[id$="-listRings"]');
     await operation.locator('.opblock-body').waitFor();
-    expect(page.url()).to.equal(`${server.url}/docs#/Rings%20%26%20moons/listRings`);
+    expect(page.url()).to.equal(`${app.server.url}/docs#/Rings%20%26%20moons/listRings`);
   });
 });

@@ -10,7 +10,7 @@ import { NumberedRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { serveTestApp } from '../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'transfers', timestamps: false })
@@ -58,13 +58,10 @@ describe('creates that are sent again until they are acknowledged', function () 
   this.timeout(60_000 + 100 * CREATES);
   let database: TestDatabase;
   let proxy: TcpProxy;
-  let site: TestApp;
-  let control: Client;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     database = await freshDatabase('repeats');
     proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
-    site = await startTestApp({
+    return {
       models: MODELS,
       database: { url: proxy.url(database.url), drop: async () => {} },
       engine: {
@@ -82,13 +79,16 @@ describe('creates that are sent again until they are acknowledged', function () 
         logger: new CapturedLog(),
         idempotency: { principal: () => 'ann' },
       },
-    });
+    };
+  });
+  let control: Client;
+
+  before(async () => {
     control = new Client({ connectionString: database.url });
     await control.connect();
   });
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
     await control.end();
     await database.drop();

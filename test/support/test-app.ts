@@ -7,7 +7,7 @@ import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass
 import type { Engine } from '../../src/postgres/engine/engine.js';
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
-import { listen } from './listen.js';
+import { type Listening, listen } from './listen.js';
 import { throughPooler } from './pooler.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 import { useSameRequestId } from './same-request-id.js';
@@ -17,7 +17,9 @@ export interface TestApp extends AsyncDisposable {
   readonly app: Express;
   readonly crud: CrudApplication;
   readonly engine: Engine;
-  /** Sends requests. */
+  /** The server on a free port that listens for it. */
+  readonly server: Listening;
+  /** Sends requests to it. */
   readonly agent: ReturnType<typeof supertest>;
 }
 
@@ -59,6 +61,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     app,
     crud,
     engine,
+    server: listening,
     agent: supertest(listening.server),
     async [Symbol.asyncDispose]() {
       await listening[Symbol.asyncDispose]();
@@ -70,14 +73,14 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
 }
 
 /** Starts the application of a suite before its tests, and ends it after them. Its members are there for tests and hooks. */
-export function serveTestApp(options: () => TestAppOptions): TestApp {
+export function serveTestApp(options: () => TestAppOptions | Promise<TestAppOptions>): TestApp {
   let started: TestApp | undefined;
   const site = () => {
     if (!started) throw new Error('The application of a suite is there for its tests and hooks.');
     return started;
   };
   before(async () => {
-    started = await startTestApp(options());
+    started = await startTestApp(await options());
   });
   after(() => started?.[Symbol.asyncDispose]());
   return {
@@ -89,6 +92,9 @@ export function serveTestApp(options: () => TestAppOptions): TestApp {
     },
     get engine() {
       return site().engine;
+    },
+    get server() {
+      return site().server;
     },
     get agent() {
       return site().agent;

@@ -27,7 +27,7 @@ import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const PATH = onPath<{ readonly fastPath?: boolean }>({ fast: {}, general: { fastPath: false } });
 
@@ -191,14 +191,13 @@ type Site = ReturnType<typeof supertest>;
 describe('an operation with a rule', () => {
   const sql = new SqlLog();
   const sites = new Map<string, Site>();
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: TABLES,
+    bootstrap: { models: [Guarded] as ModelClass[] },
+    engine: { logging: sql.record },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: TABLES,
-      bootstrap: { models: [Guarded] as ModelClass[] },
-      engine: { logging: sql.record },
-    });
     const built = async (options: BootstrapOptions) => (await buildApp(options)).agent;
     const models = [Guarded] as ModelClass[];
     sites.set('of a generated controller', site.agent);
@@ -210,8 +209,6 @@ describe('an operation with a rule', () => {
     sites.set('of crudRouter', await routed(crudRouter(Guarded, PATH)));
     sites.set('of crudRouter with options', await routed(crudRouter(Open, { ...PATH, can: CAN })));
   });
-
-  after(async () => site[Symbol.asyncDispose]());
 
   async function routed(router: ReturnType<typeof crudRouter>): Promise<Site> {
     const app: Express = express();

@@ -29,7 +29,7 @@ import {
   RIGHT_PIECES,
   RIGHT_PROFILES,
 } from '../../support/fragile-models.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const STEPS = Number(process.env['CRUD_TEST_STEPS'] ?? 150);
 const SEED = Number(process.env['CRUD_TEST_SEED'] ?? Date.now() % 1e9);
@@ -51,15 +51,18 @@ except(OF_MANY).describe(`Anything that is sent (seed ${SEED}, ${STEPS} requests
   this.timeout(60_000 + STEPS * 200);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const log = new CapturedLog();
-  let site: TestApp;
+  after(async () => {
+    agent.destroy();
+  });
+
+  const site = serveTestApp(() => ({
+    models: [Anything, Piece, ProfileModel],
+    bootstrap: { controllers: [HandController], idempotency: { principal: () => 'all' }, logger: log },
+    minPool: 2,
+  }));
   let port: string;
 
   before(async () => {
-    site = await startTestApp({
-      models: [Anything, Piece, ProfileModel],
-      bootstrap: { controllers: [HandController], idempotency: { principal: () => 'all' }, logger: log },
-      minPool: 2,
-    });
     port = new URL(site.agent.get('/').url).port;
     await Anything.bulkCreate(
       ['a', 'b', '__proto__', 'é 😀', 'toString'].map((id) => ({ id, text: id, exact: '1.5' })),
@@ -70,11 +73,6 @@ except(OF_MANY).describe(`Anything that is sent (seed ${SEED}, ${STEPS} requests
       { label: 'three' },
     ]);
     await ProfileModel.bulkCreate([{ name: 'x' }, { name: 'y', settings: { a: 1 } }]);
-  });
-
-  after(async () => {
-    agent.destroy();
-    await site[Symbol.asyncDispose]();
   });
 
   function send({ method, path, headers, body }: AnyRequest): Promise<Answer> {

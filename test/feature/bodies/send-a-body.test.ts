@@ -147,13 +147,12 @@ describe('sending a body', () => {
     const created = { id: 1, label: 'ä', content: null };
 
     it('is taken with the head of its request, and behind it', async () => {
-      await using server = await listen(site.app);
-      const together = await exchange(server, Buffer.concat([Buffer.from(head), body]));
+      const together = await exchange(site.server, Buffer.concat([Buffer.from(head), body]));
       expect(together.status).to.equal(201);
       expect(JSON.parse(together.body)).to.deep.equal(created);
-      const socket = await server.connect();
+      const socket = await site.server.connect();
       socket.write(head);
-      await once(server.server, 'request');
+      await once(site.server.server, 'request');
       // In the middle of a character.
       socket.write(body.subarray(0, 11));
       socket.write(body.subarray(11));

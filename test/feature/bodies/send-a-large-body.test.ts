@@ -10,7 +10,7 @@ import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
-import { exchange, listen, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
+import { exchange, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -60,32 +60,28 @@ describe('sending a large body', () => {
 
   describe('whose length is announced', () => {
     it('[A1] is refused before a byte of it was sent, and the connection is closed', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000000000' });
-      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+      expectClosed413(await exchange(site.server, head), DEFAULT_LIMIT);
     });
 
     it('is refused while it is being sent', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000000000' });
-      expectClosed413(await exchange(server, head, '{'), DEFAULT_LIMIT);
+      expectClosed413(await exchange(site.server, head, '{'), DEFAULT_LIMIT);
     });
 
     it('is refused where it would be compressed', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, {
         ...JSON_TYPE,
         'Content-Encoding': 'gzip',
         'Content-Length': '1000000000',
       });
-      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+      expectClosed413(await exchange(site.server, head), DEFAULT_LIMIT);
     });
 
     it('is refused by an update', async () => {
       await Upload.create({ text: 'a' });
-      await using server = await listen(site.app);
       const head = requestHead('PATCH /uploads/1', { ...JSON_TYPE, 'Content-Length': '1000000000' });
-      expectClosed413(await exchange(server, head), DEFAULT_LIMIT);
+      expectClosed413(await exchange(site.server, head), DEFAULT_LIMIT);
     });
 
     it('is taken up to the limit of 100 kB and refused one byte beyond', async () => {
@@ -103,9 +99,8 @@ describe('sending a large body', () => {
     });
 
     it('is refused for its media type first', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, { 'Content-Type': 'text/plain', 'Content-Length': '1000000000' });
-      const answer = await exchange(server, head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      const answer = await exchange(site.server, head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
       expect(answer.status).to.equal(415);
     });
   });
@@ -114,17 +109,15 @@ describe('sending a large body', () => {
     const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`;
 
     it('[A2] is refused at the limit, and the rest is not read', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' });
       // The end of the body is never sent.
-      expectClosed413(await exchange(server, head, chunk, chunk), DEFAULT_LIMIT);
+      expectClosed413(await exchange(site.server, head, chunk, chunk), DEFAULT_LIMIT);
     });
 
     it('is taken below the limit', async () => {
-      await using server = await listen(site.app);
       const body = '{"text":"a"}';
       const head = requestHead(POST, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked', Connection: 'close' });
-      const answer = await exchange(server, head, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+      const answer = await exchange(site.server, head, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
       expect(answer.status).to.equal(201);
     });
   });
@@ -143,7 +136,6 @@ describe('sending a large body', () => {
     });
 
     it('[A3] does not cost what it would decompress to', async () => {
-      await using server = await listen(site.app);
       const head = requestHead(POST, {
         ...JSON_TYPE,
         'Content-Encoding': 'gzip',
@@ -151,7 +143,7 @@ describe('sending a large body', () => {
         Connection: 'close',
       });
       const before = process.memoryUsage().rss;
-      const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(server, head, bomb)));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(site.server, head, bomb)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 10 }, () => 413));
       expect(process.memoryUsage().rss - before).to.be.below(200 * 1024 * 1024);
     });
@@ -165,12 +157,11 @@ describe('sending a large body', () => {
 
     for (const [encoding, [head, block]] of Object.entries(NOTHING)) {
       it(`is refused by the bytes that were sent, where ${encoding} inflates to nothing`, async () => {
-        await using server = await listen(site.app);
         const repeated = Math.ceil(65_536 / (block.length / 2));
         const blocks = Buffer.from(block.repeat(repeated), 'hex');
         const piece = (bytes: Buffer) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n'];
         const answer = await exchange(
-          server,
+          site.server,
           requestHead(POST, { ...JSON_TYPE, 'Content-Encoding': encoding, 'Transfer-Encoding': 'chunked' }),
           // The end of the body is never sent.
           ...[Buffer.from(head, 'hex'), blocks, blocks].flatMap(piece),
@@ -180,9 +171,8 @@ describe('sending a large body', () => {
     }
 
     it('leaves the connection in a state in which the next request is answered, or closes it', async () => {
-      await using server = await listen(site.app);
       const small = gzipSync(Buffer.alloc(DEFAULT_LIMIT + 1));
-      const socket = await server.connect();
+      const socket = await site.server.connect();
       const head = requestHead(POST, {
         ...JSON_TYPE,
         'Content-Encoding': 'gzip',
@@ -236,36 +226,33 @@ describe('sending a large body', () => {
 
   describe('that is cut off', () => {
     it('[A14] is given up without a log line, and the application goes on', async () => {
-      await using server = await listen(site.app);
-      const socket = await server.connect();
+      const socket = await site.server.connect();
       socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000' }));
       socket.write('{"text":');
-      const [request] = (await once(server.server, 'request')) as [IncomingMessage];
+      const [request] = (await once(site.server.server, 'request')) as [IncomingMessage];
       await once(request, 'data');
       socket.destroy();
       await closed(request);
-      const { status } = await fetch(`${server.url}/uploads`);
+      const { status } = await fetch(`${site.server.url}/uploads`);
       expect(status).to.equal(200);
       expect(logger.lines).to.deep.equal([]);
       expect(await Upload.count()).to.equal(0);
     });
 
     it('is given up while it is being decompressed', async () => {
-      await using server = await listen(site.app);
-      const socket = await server.connect();
+      const socket = await site.server.connect();
       socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Encoding': 'gzip', 'Content-Length': '1000' }));
       socket.write(gzipSync('{"text":"a"}').subarray(0, 15));
-      const [request] = (await once(server.server, 'request')) as [IncomingMessage];
+      const [request] = (await once(site.server.server, 'request')) as [IncomingMessage];
       socket.destroy();
       await closed(request);
-      const { status } = await fetch(`${server.url}/uploads`);
+      const { status } = await fetch(`${site.server.url}/uploads`);
       expect(status).to.equal(200);
       expect(logger.lines).to.deep.equal([]);
     });
 
     it('is incomplete where the client ends its half of the connection', async () => {
-      await using server = await listen(site.app);
-      const socket = await server.connect();
+      const socket = await site.server.connect();
       socket.write(requestHead(POST, { ...JSON_TYPE, 'Content-Length': '1000' }));
       socket.end('{"text":"a"}');
       await readToEnd(socket);

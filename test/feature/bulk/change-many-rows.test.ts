@@ -16,7 +16,7 @@ import { infoOf } from '../../support/offline-models.js';
 import { HARD_ROWS, PARCEL_COLUMNS, Parcel } from '../../support/parcel.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'jobs', timestamps: true, paranoid: true, version: true })
@@ -56,18 +56,19 @@ describe('changing many rows', () => {
   const ours = { 'scope.owner': 'us' };
   const columns = ['id', 'title', 'size', 'version'];
   let database: TestDatabase;
-  let site: TestApp;
-  let jobs: ManyRows;
-  let matching: MatchingRows;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     database = await freshDatabase();
-    site = await startTestApp({
+    return {
       models: [Job, Parcel],
       engine: { logging: sql.record },
       database,
       minPool: 2,
-    });
+    };
+  });
+  let jobs: ManyRows;
+  let matching: MatchingRows;
+
+  before(async () => {
     jobs = new ManyRows(info());
     matching = new MatchingRows(info());
   });
@@ -78,8 +79,6 @@ describe('changing many rows', () => {
       ['a', 'b', 'c', 'd'].map((title, index) => ({ title, size: index, owner: index < 3 ? 'us' : 'them' })),
     );
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const change = (items: readonly UpdateItem[], more: Partial<UpdateMany> = {}, on?: StatementTarget) =>
     jobs.update({ where: owned(), items, returning: { columns }, ...more }, ours, on);

@@ -18,7 +18,7 @@ import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { StatementTap } from '../../support/statement-tap.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const tenant = () => 1;
 const OPTIONS = {
@@ -176,7 +176,16 @@ const batches: fc.Arbitrary<Batch> = fc
 const OVERRIDES = 'it compares overrides with none';
 
 except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random', () => {
-  let site: TestApp;
+  const site = serveTestApp(async () => {
+    const database = await freshDatabase();
+    tap = await StatementTap.start(database.url);
+    return {
+      models: APPLICATION,
+      bootstrap: { models: [] },
+      database: { ...database, url: tap.url },
+      minPool: 2,
+    };
+  });
   let tap: StatementTap;
   const paths: Record<string, BuiltApp> = {};
 
@@ -185,21 +194,12 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
   const reset = () => site.engine.sequelize.query(RESET);
 
   before(async () => {
-    const database = await freshDatabase();
-    tap = await StatementTap.start(database.url);
-    site = await startTestApp({
-      models: APPLICATION,
-      bootstrap: { models: [] },
-      database: { ...database, url: tap.url },
-      minPool: 2,
-    });
     paths['one statement'] = await buildApp({ models: APPLICATION });
     paths['Sequelize'] = await buildApp({ models: APPLICATION, fastPath: false });
     paths['overrides'] = await buildApp({ models: APPLICATION, controllers: SERVED.map(overridden) });
   });
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await tap[Symbol.asyncDispose]();
   });
 

@@ -19,7 +19,6 @@ import {
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { listen } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 import {
   Bomb,
@@ -184,14 +183,13 @@ describe('throwing from a controller', () => {
       ['a part of an answer', WRITES.part],
     ] as const) {
       it(`cuts the connection after ${what}, so that nobody takes it for the whole`, async () => {
-        await using server = await listen(site.app);
         thrown.value = new Error('hidden reason');
-        const failure = await fetch(`${server.url}/bombs/${id}`)
+        const failure = await fetch(`${site.server.url}/bombs/${id}`)
           .then((response) => response.text())
           .catch((error: unknown) => error);
         expect(failure).to.be.an.instanceOf(Error);
         expect(logger.lines).to.have.lengthOf(1);
-        expect((await fetch(`${server.url}/bombs?page=2`)).status).to.equal(200);
+        expect((await fetch(`${site.server.url}/bombs?page=2`)).status).to.equal(200);
       });
     }
 
@@ -200,15 +198,14 @@ describe('throwing from a controller', () => {
       ['returns a record', WRITES.twice],
     ] as const) {
       it(`leaves a whole answer alone, and the connection open, when it ${what}`, async () => {
-        await using server = await listen(site.app);
         thrown.value = null;
         const agent = new Agent({ keepAlive: true, maxSockets: 1 });
         const bodies: string[] = [];
         for (let count = 0; count < 3; count += 1)
-          bodies.push((await ask(agent, `${server.url}/bombs/${id}`)).body);
+          bodies.push((await ask(agent, `${site.server.url}/bombs/${id}`)).body);
         agent.destroy();
         expect(bodies).to.deep.equal(['{"written":true}', '{"written":true}', '{"written":true}']);
-        expect(server.connections()).to.equal(1);
+        expect(site.server.connections()).to.equal(1);
       });
     }
   });
@@ -244,17 +241,16 @@ describe('throwing from a controller', () => {
 
   describe('over and over on one connection', () => {
     it('[A23] keeps the connection open over 50 answers of every kind of failure', async () => {
-      await using server = await listen(site.app);
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       thrown.value = new MissingRoute();
       const paths = ['/bombs/9', '/bombs/x', '/bombs?page=0', '/bombs/%ff', '/bunkers', '/nowhere'];
       const statuses = new Set<number>();
       for (let count = 0; count < 50; count += 1) {
-        statuses.add((await ask(agent, `${server.url}${paths[count % paths.length]}`)).status);
+        statuses.add((await ask(agent, `${site.server.url}${paths[count % paths.length]}`)).status);
       }
       agent.destroy();
       expect([...statuses].toSorted()).to.deep.equal([400, 404]);
-      expect(server.connections()).to.equal(1);
+      expect(site.server.connections()).to.equal(1);
     });
   });
 });

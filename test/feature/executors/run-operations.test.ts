@@ -14,7 +14,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'papers', timestamps: true, paranoid: true })
@@ -40,14 +40,15 @@ function targetOn(client: Client): StatementTarget {
 
 describe('running operations', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(async () => {
+    database = await freshDatabase();
+    return { models: [Paper], engine: { logging: sql.record }, database };
+  });
   let database: TestDatabase;
   let executor: SqlExecutor;
   const id = { slot: 'id' };
 
   before(async () => {
-    database = await freshDatabase();
-    site = await startTestApp({ models: [Paper], engine: { logging: sql.record }, database });
     executor = new SqlExecutor(infoOf(Paper));
   });
 
@@ -58,8 +59,6 @@ describe('running operations', () => {
     );
     await Paper.destroy({ where: { title: 'd' } });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const alive = () => aliveRows(infoOf(Paper));
   const rowOf = () => allOf(equalTo('id', id), alive());

@@ -26,7 +26,6 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { listen } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -315,13 +314,12 @@ describe('an injected parameter', () => {
 
   describe('of a client that goes away', () => {
     it('rolls back', async () => {
-      await using server = await listen(site.app);
       const { reached, until } = stopOver();
       const closed = new Promise<void>((resolve) => {
-        server.server.on('request', (_request, response) => response.once('close', () => resolve()));
+        site.server.server.on('request', (_request, response) => response.once('close', () => resolve()));
       });
       const request = new AbortController();
-      const answer = fetch(`${server.url}/tasks/lost/slow`, { method: 'POST', signal: request.signal });
+      const answer = fetch(`${site.server.url}/tasks/lost/slow`, { method: 'POST', signal: request.signal });
       await reached;
       request.abort();
       await answer.catch(() => {});

@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY, SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const MANY = SERVES_MANY ? (['createMany', 'updateMany', 'deleteMany'] as const) : [];
 const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
@@ -128,18 +128,19 @@ const SERVED = [Invoice, Order, Receipt, Payment, Ship, Parcel];
 const ofMany = except(OF_MANY);
 
 describe('methods of a model', () => {
-  let site: TestApp;
-
-  const failed = { detail: 'Internal Server Error' };
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const bootstrap = {
       models: SERVED,
       controllers: [TicketController],
       logger: new CapturedLog(),
       indexAdvice: false,
     };
-    site = await startTestApp({ models: MODELS, bootstrap });
+    return { models: MODELS, bootstrap };
+  });
+
+  const failed = { detail: 'Internal Server Error' };
+
+  before(async () => {
     Cabin.addHook('beforeDestroy', ({ name }: Cabin) => void ran.push(`hook of ${name}`));
   });
 
@@ -147,8 +148,6 @@ describe('methods of a model', () => {
     await emptyTables(site, 'cabins', 'anchors', ...MODELS.map(({ tableName }) => tableName));
     ran.length = 0;
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('that destroy a record', () => {
     it('run for a DELETE, and may refuse it', async () => {

@@ -9,7 +9,7 @@ import { Crud, type CrudContext, crudController, type ReadQuery } from '../../..
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { listen, requestHead } from '../../support/listen.js';
+import { requestHead } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -219,10 +219,9 @@ describe('writing the answer yourself', () => {
   }
 
   it('sends streams and bytes as they are', async () => {
-    await using server = await listen(site.app);
-    const stream = await fetch(`${server.url}/films/stream`);
+    const stream = await fetch(`${site.server.url}/films/stream`);
     expect(await stream.text()).to.equal('abc');
-    const bytes = await fetch(`${server.url}/films/bytes`);
+    const bytes = await fetch(`${site.server.url}/films/bytes`);
     expect([...new Uint8Array(await bytes.arrayBuffer())]).to.deep.equal([0, 255]);
   });
 
@@ -267,15 +266,14 @@ describe('writing the answer yourself', () => {
   });
 
   it('goes on when the client has left before the handler is done', async () => {
-    await using server = await listen(site.app);
-    const socket = await server.connect();
+    const socket = await site.server.connect();
     const waits = once(site.app, 'handler waits');
     socket.write(requestHead('GET /films/waits'));
     await waits;
     const goesOn = once(site.app, 'handler goes on');
     socket.destroy();
     await goesOn;
-    const { status } = await fetch(`${server.url}/films`);
+    const { status } = await fetch(`${site.server.url}/films`);
     expect(status).to.equal(200);
     expect(logger.lines).to.deep.equal([]);
   });

@@ -7,9 +7,9 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { exchange, type Listening, listen, requestHead } from '../../support/listen.js';
+import { exchange, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name', 'size'], sortAllow: ['name', 'size'] })
 @Table({ tableName: 'parts', timestamps: false })
@@ -97,28 +97,21 @@ const PLACES: Readonly<Record<string, (attack: string) => Readonly<Record<string
 describe('attacking a query', () => {
   const sql = new SqlLog();
   const logger = new CapturedLog();
-  let site: TestApp;
-  let server: Listening;
+
+  const site = serveTestApp(() => ({
+    models: [Part, Whole],
+    engine: { logging: sql.record },
+    bootstrap: { logger },
+  }));
 
   before(async () => {
-    site = await startTestApp({
-      models: [Part, Whole],
-      engine: { logging: sql.record },
-      bootstrap: { logger },
-    });
     await Whole.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: id })));
     await Part.bulkCreate(['a', 'b', 'c', 'd'].map((name) => ({ name, wholeId: 'a' })));
-    server = await listen(site.app);
-  });
-
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   /** Not by the agent: an answer that quotes the request has words of SQL, which it takes for a leak. */
   async function get(path: string) {
-    const response = await fetch(`${server.url}${path}`);
+    const response = await fetch(`${site.server.url}${path}`);
     return { status: response.status, body: (await response.json()) as { items: Whole[] } };
   }
 
@@ -165,7 +158,7 @@ describe('attacking a query', () => {
         ] as const) {
           const address = `${path}/${encodeURIComponent(attack)}`;
           for (const method of ['GET', 'DELETE']) {
-            const { status } = await fetch(`${server.url}${address}`, { method });
+            const { status } = await fetch(`${site.server.url}${address}`, { method });
             expect(status, address).to.equal(missing);
           }
         }
@@ -197,7 +190,7 @@ describe('attacking a query', () => {
       ['/parts/$1', 400],
       ['/parts/:id', 400],
     ] as const) {
-      const answer = await exchange(server, requestHead(`GET ${path}`, { Connection: 'close' }));
+      const answer = await exchange(site.server, requestHead(`GET ${path}`, { Connection: 'close' }));
       expect(answer.status, `${path} ${answer.body}`).to.equal(status);
       if (status === 200) expect(JSON.parse(answer.body)).to.deep.equal(row);
     }

@@ -22,8 +22,7 @@ import {
   valuesFor,
 } from '../../support/filter-arbitrary.js';
 import { type Expression, evaluate } from '../../support/filter-oracle.js';
-import { type Listening, listen } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const OWN = Object.fromEntries(NAMES.map((name) => [name, true]));
 const INSIDE = Object.fromEntries(Object.entries(PATHS).map(([path, { jsonType }]) => [path, jsonType]));
@@ -37,12 +36,9 @@ class Sample extends KeyedRow {
 for (const name of NAMES) Column({ type: KINDS[name].type })(Sample.prototype, name);
 
 describe('comparing filters with their meaning', () => {
-  let site: TestApp;
-  let server: Listening;
+  const site = serveTestApp(() => ({ models: [Sample], bootstrap: { logger: new CapturedLog() } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Sample], bootstrap: { logger: new CapturedLog() } });
-    server = await listen(site.app);
     const { sequelize } = site.engine;
     const literal = (value: string | null | undefined): string =>
       value === null || value === undefined ? 'NULL' : sequelize.escape(value);
@@ -56,14 +52,9 @@ describe('comparing filters with their meaning', () => {
     );
   });
 
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
-  });
-
   async function matching(q: string): Promise<number[]> {
     const query = new URLSearchParams({ q, size: '200', fields: 'id' });
-    const response = await fetch(`${server.url}/samples?${query}`);
+    const response = await fetch(`${site.server.url}/samples?${query}`);
     const body = (await response.json()) as { items?: { id: number }[]; total?: number };
     expect(response.status, JSON.stringify(body)).to.equal(200);
     expect(body.total).to.equal(body.items?.length);

@@ -18,7 +18,7 @@ import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -235,13 +235,14 @@ const ALL = 'Paris Nice Rome Tokyo Atlantis Dangling Deleted';
 
 describe('[R24] a filter by relations', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const bootstrap = { logger: new CapturedLog(), models: MODELS, controllers: [TownController] };
     const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town, Branch];
     const engine = { logging: sql.record, models: tables };
-    site = await startTestApp({ models: MODELS, bootstrap, engine });
+    return { models: MODELS, bootstrap, engine };
+  });
+
+  before(async () => {
     await Continent.bulkCreate([
       { code: 'EU', name: 'Europe' },
       { code: 'AS', name: 'Asia' },
@@ -282,7 +283,6 @@ describe('[R24] a filter by relations', () => {
       { cityId: 3, tagName: 'warm', deletedAt: new Date() },
     ] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const get = (path: string, q: string, more = '') =>
     site.agent.get(`/${path}?q=${encodeURIComponent(q)}${more}`);

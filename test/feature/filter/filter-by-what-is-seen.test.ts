@@ -6,7 +6,7 @@ import { Crud, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -178,12 +178,13 @@ const FILTERS = [
 ];
 
 describe('a filter by relations to rows of others', () => {
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const logger = new CapturedLog();
     const bootstrap = { logger, models: MODELS, scope: { tenant: tenantOf } };
-    site = await startTestApp({ models: MODELS, bootstrap, engine: { models: [...MODELS, TaskLabel] } });
+    return { models: MODELS, bootstrap, engine: { models: [...MODELS, TaskLabel] } };
+  });
+
+  before(async () => {
     await Project.bulkCreate([
       { tenant: 'A', name: 'Mine', budget: 5 },
       { tenant: 'B', name: 'Secret', budget: 9 },
@@ -212,7 +213,6 @@ describe('a filter by relations to rows of others', () => {
       { taskId: 3, labelId: 1, tenant: 'B' },
     ] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const get = (path: string, q: string, headers: Readonly<Record<string, string>> = {}) =>
     site.agent.get(`${path}?q=${encodeURIComponent(q)}`).set({ tenant: 'A', user: 'bob', ...headers });

@@ -7,7 +7,7 @@ import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: [
@@ -34,11 +34,9 @@ class Box extends Model {
 }
 
 except(OF_MANY).describe('an Idempotency-Key of many records', () => {
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const idempotency = { principal: () => 'ann' };
-    site = await startTestApp({ models: [Box], bootstrap: { idempotency }, minPool: 2 });
+    return { models: [Box], bootstrap: { idempotency }, minPool: 2 };
   });
 
   beforeEach(async () => {
@@ -48,8 +46,6 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
       { code: 'b', size: 2 },
     ]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const boxes = async () =>
     (await Box.findAll({ order: ['code'] })).map(({ code, size, version }) => `${code}${size}v${version}`);

@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Place extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
@@ -50,11 +50,12 @@ const MODELS = [Town, Village, Hamlet];
 
 describe('choosing fields', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const bootstrap = { logger: new CapturedLog() };
+    return { models: MODELS, bootstrap, engine: { logging: sql.record } };
+  });
 
   before(async () => {
-    const bootstrap = { logger: new CapturedLog() };
-    site = await startTestApp({ models: MODELS, bootstrap, engine: { logging: sql.record } });
     await Hamlet.bulkCreate([
       { name: 'Ars', population: '7' },
       { name: 'Bez', population: '5' },
@@ -62,8 +63,6 @@ describe('choosing fields', () => {
     await Town.create({ name: 'Lyon', population: '9007199254740993', secret: 'x' });
     await Village.create({ name: 'Vals' });
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('leaves the others out of every item of a list', async () => {
     expectJson(await site.agent.get('/towns?fields=population,id'), 200, {

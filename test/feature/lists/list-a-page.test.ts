@@ -5,7 +5,7 @@ import { Crud } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ pageSize: { default: 3, max: 5 } })
 @Table({ tableName: 'planets', timestamps: false })
@@ -16,16 +16,13 @@ const PLANETS = NAMES.map((name, index) => ({ id: index + 1, name }));
 
 describe('listing a page', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  // One connection is all that a list may need, or a busy pool would stop for ever.
+  const site = serveTestApp(() => ({ models: [Planet], engine: { logging: sql.record, pool: { max: 1 } } }));
 
   before(async () => {
-    // One connection is all that a list may need, or a busy pool would stop for ever.
-    site = await startTestApp({ models: [Planet], engine: { logging: sql.record, pool: { max: 1 } } });
     // Not in the order of their keys, which is not the order of the table then.
     await Planet.bulkCreate([...PLANETS].reverse());
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('of a table with rows', () => {
     it('gives the first page of the default size, by primary key', async () => {
@@ -180,6 +177,7 @@ describe('listing a page', () => {
       '01',
       '',
       '%201',
+      '5%20',
       '%2B1',
       '+1',
       '%D9%A3',

@@ -7,7 +7,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   pagination: 'cursor',
@@ -65,11 +65,9 @@ const GONE = {
 };
 
 describe('paging by long values', () => {
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const bootstrap = { logger: new CapturedLog() };
-    site = await startTestApp({ models: [Essay, NamedEssay], bootstrap });
+    return { models: [Essay, NamedEssay], bootstrap };
   });
 
   beforeEach(async () => {
@@ -77,8 +75,6 @@ describe('paging by long values', () => {
     const texts = [long('c'), long('a'), null, long('b'), 'short', long('b'), long('a', 10_000), long('é')];
     await Essay.bulkCreate(texts.map((text, index) => ({ text, team: index % 3 === 2 ? null : index % 3 })));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const ask = (query: object, path = '/essays', tenant = 1) =>
     site.agent.get(path).query(query).set('Tenant', String(tenant));

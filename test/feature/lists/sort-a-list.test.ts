@@ -7,7 +7,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Ranked extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
@@ -42,19 +42,16 @@ const ROWS = [
 
 describe('sorting a list', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  const models = [Sorted, Plain, Unsortable];
+  const site = serveTestApp(() => ({
+    models,
+    engine: { logging: sql.record },
+    bootstrap: { logger: new CapturedLog() },
+  }));
 
   before(async () => {
-    const models = [Sorted, Plain, Unsortable];
-    site = await startTestApp({
-      models,
-      engine: { logging: sql.record },
-      bootstrap: { logger: new CapturedLog() },
-    });
     for (const model of models) await model.bulkCreate(ROWS as never[]);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   async function ids(query: string, path = '/sorteds'): Promise<number[]> {
     const { status, body } = await site.agent.get(`${path}?${query}`);

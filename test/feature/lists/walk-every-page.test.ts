@@ -7,11 +7,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { SortTerm } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { type Listening, listen } from '../../support/listen.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_VALUES, type HardColumn, SORT_COLUMNS, Specimen } from '../../support/specimen.js';
 import { type SpecimenRow, SpecimenTable } from '../../support/specimen-table.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** What happens to other rows between two pages. */
 type Change =
@@ -175,27 +174,20 @@ function idsOf({ items }: Answer): number[] {
 
 describe('walking every page', function () {
   this.timeout(120_000);
-  let site: TestApp;
-  let server: Listening;
+
+  const site = serveTestApp(() => ({ models: [Specimen], bootstrap: { logger: new CapturedLog() } }));
   let table: SpecimenTable;
 
   before(async () => {
-    site = await startTestApp({ models: [Specimen], bootstrap: { logger: new CapturedLog() } });
-    server = await listen(site.app);
     table = new SpecimenTable(site.engine.sequelize);
     await table.sortTextByLanguage();
-  });
-
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   async function expectWholeWalk(journey: Journey): Promise<void> {
     await table.fill([...journey.lasting, ...journey.passing]);
     const lasting = new Set(journey.lasting.map(({ id }) => id));
     const expected = (await table.sortedIds(journey.terms)).filter((id) => lasting.has(id));
-    const walk = new Walk(table, server.url, journey);
+    const walk = new Walk(table, site.server.url, journey);
     const last = await walk.forward();
     expectOnce(walk.seen.splice(0), lasting, expected);
     await walk.backward(last);

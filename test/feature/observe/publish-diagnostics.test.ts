@@ -14,7 +14,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY, onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany'],
@@ -68,13 +68,10 @@ const listenToOperations = () => listen<OperationMessage>('crud-controllers:oper
 const listenToStatements = () => listen<StatementMessage>('crud-controllers:statement');
 
 except(OF_MANY).describe('Publishing diagnostics', () => {
-  let app: TestApp;
-
-  before(async () => {
+  const app = serveTestApp(() => {
     const bootstrap = { routePrefix: '/api', controllers: [ProbeController] };
-    app = await startTestApp({ models: [Comet, Probe], bootstrap });
+    return { models: [Comet, Probe], bootstrap };
   });
-  after(() => app[Symbol.asyncDispose]());
   beforeEach(() => emptyTables(app, 'comets', 'probes'));
 
   it('names the resource, the operation and the route, with the same object from start to end', async () => {

@@ -9,7 +9,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { StatementTap } from '../../support/statement-tap.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 const PAGE = 5;
@@ -63,25 +63,25 @@ const PATHS = ['whole', 'parts', 'parts.whole', 'parts.parts', 'parts.parts.part
 
 describe('[R19] a hostile include', () => {
   const log = new CapturedLog();
-  let site: TestApp;
-  let tap: StatementTap;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     const database = await freshDatabase();
     tap = await StatementTap.start(database.url);
-    site = await startTestApp({
+    return {
       models: [Tree, Lenient] as unknown as ModelClass[],
       // With another connection, a read that waits behind a slow one is executed there once more, and its rows count twice.
       engine: { models: [Tree, Lenient], pool: { max: 1 } },
       bootstrap: { logger: log },
       database: { ...database, url: tap.url },
-    });
+    };
+  });
+  let tap: StatementTap;
+
+  before(async () => {
     await site.engine.sequelize.query(`
       INSERT INTO trees (id, "wholeId") SELECT n, CASE WHEN n > 1 THEN (n + 3) / 5 END FROM generate_series(1, 2000) AS n`);
   });
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await tap[Symbol.asyncDispose]();
   });
 

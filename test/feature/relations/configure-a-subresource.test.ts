@@ -50,7 +50,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const INTEGER = DataType.INTEGER;
 
@@ -192,23 +192,23 @@ const OVERRIDES = 'its overrides are guards';
 
 except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-  useEmptyRegistry();
-
-  before(async () => {
+  const site = serveTestApp(() => {
     // The one connection for reads can be asked what it has prepared.
     const engine = {
       models: [Shelf, Book, Beside, Label, Note, Card],
       logging: sql.record,
       pool: { max: 1 },
     };
-    site = await startTestApp({ models: [], engine, bootstrap: { logger: new CapturedLog() } });
+    return { models: [], engine, bootstrap: { logger: new CapturedLog() } };
+  });
+  useEmptyRegistry();
+
+  before(async () => {
     await Shelf.bulkCreate([{ id: 1 }, { id: 2 }] as never);
     await Book.bulkCreate(
       [1, 2, 3, 4, 5, 6].map((id) => ({ id, year: 2000 - id, shelfId: 1 + (id % 2) })) as never,
     );
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const build = (options: BootstrapOptions = {}) =>
     buildApp({ models: [Shelf, Book], logger: new CapturedLog(), ...options });

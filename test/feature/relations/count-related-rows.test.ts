@@ -18,7 +18,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const CAP = 3;
 /** Answers later, as a rule that asks a database does. */
@@ -78,15 +78,16 @@ class CityTag extends Model {
 
 describe('counting related rows', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const models = [City, Review, Tag];
-    site = await startTestApp({
+    return {
       models,
       bootstrap: { logger: new CapturedLog() },
       engine: { logging: sql.record, models: [...models, CityTag] },
-    });
+    };
+  });
+
+  before(async () => {
     // As many reviews as its number, one that is deleted, and two cities without a code.
     await City.bulkCreate([0, 1, 2, 3, 4].map((id) => ({ id, code: `c${id}` })));
     await City.bulkCreate([
@@ -101,8 +102,6 @@ describe('counting related rows', () => {
     await Tag.bulkCreate(Array.from({ length: 12 }, (_, index) => ({ id: index })));
     await CityTag.bulkCreate(Array.from({ length: 12 }, (_, index) => ({ cityId: 1, tagId: index })));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** Of each city: how many items there are, and what is said of the others. */
   const ask = async (query: string, name = 'reviews', headers: Record<string, string> = {}) => {

@@ -16,7 +16,7 @@ import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true } as const;
@@ -173,11 +173,12 @@ const SERVED = [Person, Badge, Article, Photo] as unknown as ModelClass[];
 
 describe('including any relation', () => {
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const models = [...SERVED, Note, Friendship] as ModelClass[];
+    return { models: SERVED, bootstrap: { logger: log }, engine: { models } };
+  });
 
   before(async () => {
-    const models = [...SERVED, Note, Friendship] as ModelClass[];
-    site = await startTestApp({ models: SERVED, bootstrap: { logger: log }, engine: { models } });
     await site.engine.sequelize.query(`
       INSERT INTO people (id, name, "Boss id", "deletedAt") VALUES
         (1, 'Ann', NULL, NULL), (2, 'Bob', 1, NULL), (3, 'Cid', 2, NULL), (4, 'Dan', 4, NULL),
@@ -194,8 +195,6 @@ describe('including any relation', () => {
         (4, 'd', 'article', 1, 'old', NULL), (5, 'e', 'article', 1, 'new', 3), (6, 'f', 'article', 1, NULL, NULL),
         (7, 'g', 'photo', 2, 'old', 2);`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (path: string) => {
     log.clear();

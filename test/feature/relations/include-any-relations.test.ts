@@ -10,7 +10,7 @@ import { declareWorld } from '../../support/declare-relations.js';
 import { anyWorld } from '../../support/random-relations.js';
 import { envelope, listed, shown } from '../../support/relation-oracle.js';
 import { answered, listOf, type Question, readOf, rowsOf, urlOf } from '../../support/relation-questions.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** Several times as many worlds and requests, for a longer run. */
 const TIMES = Number(process.env['CRUD_TEST_TIMES'] ?? 1);
@@ -27,18 +27,15 @@ describe('[R21] including any relations', function () {
   this.timeout(60_000 * TIMES);
   const log = new CapturedLog();
   const served = fc.constantFrom(...WORLDS.flat().filter(({ isServed }) => isServed));
-  let site: TestApp;
+  const declared = WORLDS.map(declareWorld);
+  const models = declared.flatMap((each) => each.served);
+  const all = declared.flatMap((each) => each.all);
+  const site = serveTestApp(() => ({ models, engine: { models: all }, bootstrap: { models, logger: log } }));
 
   before(async () => {
-    const declared = WORLDS.map(declareWorld);
-    const models = declared.flatMap((each) => each.served);
-    const all = declared.flatMap((each) => each.all);
-    site = await startTestApp({ models, engine: { models: all }, bootstrap: { models, logger: log } });
     const statements = WORLDS.flatMap((world, index) => insertsOf(world, declared[index]?.all ?? []));
     await site.engine.sequelize.query(statements.join(';'));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   /** The rows of a world. Texts are compared byte by byte. */
   function insertsOf(world: readonly AnyModel[], classes: readonly ModelClass[]): string[] {

@@ -6,7 +6,7 @@ import { BelongsTo, Column, HasMany, Model, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A type of a key, and what two rows of the target have in it, as a body names them. */
 interface Key {
@@ -96,7 +96,14 @@ function declare({ title, type, childType = type, isOther = false }: Key) {
 describe('including by a key of any type', () => {
   const declared = KEYS.map((key) => ({ ...key, ...declare(key) }));
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const models = declared.flatMap(({ target, child }) => [target, child]);
+    return {
+      models,
+      engine: { createAll: false },
+      bootstrap: { logger: log },
+    };
+  });
 
   const items = async (path: string): Promise<{ one: unknown; many: unknown; code: unknown }[]> => {
     const { status, body } = await site.agent.get(path);
@@ -105,12 +112,6 @@ describe('including by a key of any type', () => {
   };
 
   before(async () => {
-    const models = declared.flatMap(({ target, child }) => [target, child]);
-    site = await startTestApp({
-      models,
-      engine: { createAll: false },
-      bootstrap: { logger: log },
-    });
     const statements = declared.flatMap(
       ({
         title,
@@ -138,8 +139,6 @@ describe('including by a key of any type', () => {
       CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
       ${statements.join(';')}`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const { title, keys } of declared) {
     it(`[R2 R3 R5] finds one, and many, by ${title}`, async () => {

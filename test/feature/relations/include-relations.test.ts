@@ -20,7 +20,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -151,12 +151,13 @@ const ANN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
 describe('including relations', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const bootstrap = { logger: new CapturedLog(), models: [Country, City, Review, Tag] };
     const engine = { logging: sql.record, models: [Country, City, Review, Tag, Author, CityTag] };
-    site = await startTestApp({ models: [Country, City, Review, Tag], bootstrap, engine });
+    return { models: [Country, City, Review, Tag], bootstrap, engine };
+  });
+
+  before(async () => {
     await Country.bulkCreate([
       { code: 'FRA', name: 'France', secret: 'x' },
       { code: 'ITA', name: 'Italy' },
@@ -182,7 +183,6 @@ describe('including relations', () => {
       { cityId: 3, tagName: 'warm' },
     ] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const items = async (query: string): Promise<Record<string, unknown>[]> => {
     const { body } = await site.agent.get(`/cities?${query}`).expect(200);

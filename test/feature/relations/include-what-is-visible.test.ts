@@ -21,7 +21,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { TenantDatabase } from '../../support/tenant-database.js';
-import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
@@ -461,12 +461,10 @@ class Paper extends NumberedRow {
 
 describe('[R15] including rows that policies hide', () => {
   let database: TenantDatabase;
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     database = await TenantDatabase.create(['papers']);
     await database.control.query(`UPDATE papers SET title = 'row'`);
-    site = await startTestApp({
+    return {
       models: [Paper as unknown as ModelClass],
       database: { url: database.url(), drop: async () => {} },
       engine: { createAll: false, pool: { max: 4 } },
@@ -474,11 +472,10 @@ describe('[R15] including rows that policies hide', () => {
         logger: new CapturedLog(),
         rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
       },
-    });
+    };
   });
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
   });
 

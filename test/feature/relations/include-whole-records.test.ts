@@ -8,7 +8,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { HARD_COLUMNS, HARD_VALUES, nullableColumn, Specimen } from '../../support/specimen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
 
@@ -136,11 +136,12 @@ const SERVED = [Holder, Odd, Loud, Quiet, Marked, Specimen] as unknown as ModelC
 
 describe('[R20] including whole records', () => {
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const engine = { models: [Holder, Odd, Loud, Specimen, Quiet, Marked] };
+    return { models: SERVED, bootstrap: { logger: log }, engine };
+  });
 
   before(async () => {
-    const engine = { models: [Holder, Odd, Loud, Specimen, Quiet, Marked] };
-    site = await startTestApp({ models: SERVED, bootstrap: { logger: log }, engine });
     const columns = HARD_COLUMNS.filter((name) => name !== 'whole');
     const literal = (text: string | undefined) =>
       text === undefined ? 'NULL' : site.engine.sequelize.escape(text);
@@ -163,8 +164,6 @@ describe('[R20] including whole records', () => {
       INSERT INTO marked (id, "holderId", name) VALUES (1, 1, 'Ann'), (2, 1, NULL);
       INSERT INTO specimens (id, whole, ${names}) VALUES ${rows};`);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (path: string): Promise<string> => {
     log.clear();

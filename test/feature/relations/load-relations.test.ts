@@ -27,7 +27,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -116,15 +116,16 @@ class BookController extends crudController<Book, object>(Book) {
 describe('loading relations with a repository', () => {
   const sql = new SqlLog();
   const models = [Book, Shelf, Leaf];
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const bootstrap = { logger: new CapturedLog(), models, controllers: [BookController] };
-    site = await startTestApp({
+    return {
       models,
       bootstrap,
       engine: { logging: sql.record, models: [...models, Loan] },
-    });
+    };
+  });
+
+  before(async () => {
     await Shelf.bulkCreate([{ id: 1, room: 'blue' }] as never);
     await Book.bulkCreate([
       { title: 'A', shelfId: 1 },
@@ -139,7 +140,6 @@ describe('loading relations with a repository', () => {
     ] as never);
     await Loan.bulkCreate([{ bookId: 2 }] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
   afterEach(() => {
     change = (books) => books;
   });

@@ -17,7 +17,7 @@ import { Crud, EVERYTHING } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 type Loaded<M> = M;
 const WORD = { allowNull: false, type: DataType.TEXT };
@@ -243,11 +243,12 @@ interface Envelope {
 }
 
 describe('[R26] walking a sub-resource', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const engine = { models: [...MODELS, CityTag, CityPick] };
+    return { models: MODELS, bootstrap: { logger: new CapturedLog() }, engine };
+  });
 
   before(async () => {
-    const engine = { models: [...MODELS, CityTag, CityPick] };
-    site = await startTestApp({ models: MODELS, bootstrap: { logger: new CapturedLog() }, engine });
     const { sequelize } = site.engine;
     await sequelize.query('CREATE EXTENSION citext; ALTER TABLE harbours ALTER name TYPE citext');
     await Harbour.create({ name: 'Brest' } as never);
@@ -295,7 +296,6 @@ describe('[R26] walking a sub-resource', () => {
       { id: 3, tenantId: 'b', teamId: BLUE, secret: 'z' },
     ] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Envelope> =>
     (await site.agent.get(path).set(headers).expect(200)).body;

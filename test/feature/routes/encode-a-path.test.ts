@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { exchange, listen, requestHead } from '../../support/listen.js';
+import { exchange, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -79,9 +79,8 @@ describe('encoding a path', () => {
   });
 
   it('answers a request line with an absolute address', async () => {
-    await using server = await listen(site.app);
-    const head = requestHead(`GET ${server.url}/keys?size=1`, { Connection: 'close' });
-    const answer = await exchange(server, head);
+    const head = requestHead(`GET ${site.server.url}/keys?size=1`, { Connection: 'close' });
+    const answer = await exchange(site.server, head);
     expect(answer.status).to.equal(200);
   });
 

@@ -7,8 +7,8 @@ import { Crud } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { exchange, type Listening, listen, requestHead } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { exchange, requestHead } from '../../support/listen.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 class TermBody {
   @IsString() declare id: string;
@@ -117,23 +117,12 @@ const ISSUE = {
 const each = (keys: readonly string[], work: (key: string) => Promise<void>) => Promise.all(keys.map(work));
 
 except(OF_MANY).describe('following a Location', () => {
-  let site: TestApp;
-  let server: Listening;
-
-  before(async () => {
-    site = await startTestApp({ models: [Tag, Term], bootstrap: { logger: new CapturedLog() } });
-    server = await listen(site.app);
-  });
+  const site = serveTestApp(() => ({ models: [Tag, Term], bootstrap: { logger: new CapturedLog() } }));
 
   beforeEach(() => emptyTables(site, 'tags', 'terms'));
 
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
-  });
-
   const send = (method: string, path: string, body?: unknown) =>
-    fetch(new URL(path, server.url), {
+    fetch(new URL(path, site.server.url), {
       method,
       headers: { 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -171,7 +160,7 @@ except(OF_MANY).describe('following a Location', () => {
           'Content-Length': '2',
           Connection: 'close',
         });
-        const { status, body } = await exchange(server, `${head}{}`);
+        const { status, body } = await exchange(site.server, `${head}{}`);
         expect([status, JSON.parse(body).errors], id).to.deep.equal([422, [ISSUE]]);
       }
     });

@@ -115,6 +115,8 @@ describe('mistyping a parameter', () => {
       expectIssue(await site.agent.post('/flags?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.patch('/flags/1?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.delete('/flags/1?dry=1'), 400, problem('dry'));
+      // A wrong query comes before a wrong id, and that before the body.
+      expectIssue(await site.agent.patch('/flags/x?dry=1').type('json').send('{'), 400, problem('dry'));
       expect(await Flag.findAll({ raw: true })).to.deep.equal([ONE]);
     });
 

@@ -9,7 +9,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** Row security lets a client see all rows, and write those of its own. */
 @Crud()
@@ -82,25 +82,22 @@ describe('being refused by rules of the database', () => {
   const role = `refused_${randomBytes(6).toString('hex')}`;
   let database: TestDatabase;
   let control: Client;
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     database = await freshDatabase('rules');
     control = new Client({ connectionString: database.url });
     await control.connect();
     await control.query(schemaFor(role));
-    site = await startTestApp({
+    return {
       models: [Letter, Memo, Order, Ledger],
       database: { ...database, drop: async () => {} },
       engine: { createAll: false, dialectOptions: { options: `-c role=${role}` } as object },
       bootstrap: { logger },
-    });
+    };
   });
 
   beforeEach(() => logger.clear());
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await control.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     await control.end();
     await database.drop();

@@ -4,7 +4,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'delete', 'restore', 'purge'],
@@ -19,18 +19,16 @@ class Scan extends TitledRow {
 
 describe('soft-deleted records under row security', () => {
   let database: TenantDatabase;
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(async () => {
     database = await TenantDatabase.create(['scans']);
     await database.control.query('ALTER TABLE scans ADD "deletedAt" timestamptz');
-    site = await startTestApp({
+    return {
       models: [Scan],
       bootstrap: { rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) } },
       engine: { createAll: false },
       database: { url: database.url(), drop: async () => {} },
       minPool: 2,
-    });
+    };
   });
 
   beforeEach(() => database.reset());
@@ -41,7 +39,6 @@ describe('soft-deleted records under row security', () => {
   });
 
   after(async () => {
-    await site[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
   });
 

@@ -34,7 +34,7 @@ import {
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
-import { type Listening, listen } from '../../support/listen.js';
+import type { Listening } from '../../support/listen.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
 import { wholeOr } from '../../support/short.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-database.js';
@@ -258,7 +258,6 @@ describe('row security', function () {
   for (const setting of SETTINGS) {
     describe(setting.name, () => {
       let site: TestApp;
-      let server: Listening;
       let stop: () => Promise<void>;
 
       before(async () => {
@@ -272,9 +271,7 @@ describe('row security', function () {
         const logger = new CapturedLog();
         const bootstrap = { logger, ...setting.bootstrap };
         site = await start({ ...setting, bootstrap, ...(pooler ? { url: pooler.url } : {}) });
-        server = await listen(site.app);
         stop = async () => {
-          await server[Symbol.asyncDispose]();
           await site[Symbol.asyncDispose]();
           await pooler?.[Symbol.asyncDispose]();
         };
@@ -284,14 +281,16 @@ describe('row security', function () {
 
       it('shows and changes rows of the own tenant alone, of several at the same time', async () => {
         const visited = TENANTS.slice(0, setting.tenants ?? SOME);
-        const wrong = await Promise.all(visited.map((_, index) => visit(server, index)));
+        const wrong = await Promise.all(visited.map((_, index) => visit(site.server, index)));
         expect(wrong.flat()).to.deep.equal([]);
         const { rows } = await database.control.query('SELECT count(*)::int AS count FROM papers');
         expect(rows).to.deep.equal([{ count: TENANTS.length * ROWS }]);
       });
 
       it('leaves nothing on a connection', async () => {
-        await Promise.all(TENANTS.map((tenant) => ask(server, { path: '/papers', headers: { tenant } })));
+        await Promise.all(
+          TENANTS.map((tenant) => ask(site.server, { path: '/papers', headers: { tenant } })),
+        );
         const text = `SELECT coalesce(current_setting('app.tenant', true), '') AS left`;
         const { sequelize } = site.engine;
         const asked = [QueryTypes.SELECT, QueryTypes.RAW].flatMap((type) =>

@@ -18,7 +18,7 @@ import {
   questionArbitrary,
   Whole,
 } from '../../support/random-scopes.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
 /** Milliseconds for all random questions of a configuration. */
@@ -30,13 +30,16 @@ const CHANGED = `
   WHERE samples.id IS NULL OR samples."deletedAt" IS DISTINCT FROM copies."deletedAt"`;
 
 describe('comparing scopes with their meaning', () => {
-  let site: TestApp;
+  after(async () => {
+    for (const runner of runners.values()) await runner[Symbol.asyncDispose]();
+  });
+
+  const models = [Whole as unknown as ModelClass, ...MODELS];
+  const logger = new CapturedLog();
+  const site = serveTestApp(() => ({ models, bootstrap: { models: [] }, engine: { createAll: false } }));
   const runners = new Map<string, Listening>();
 
   before(async () => {
-    const models = [Whole as unknown as ModelClass, ...MODELS];
-    const logger = new CapturedLog();
-    site = await startTestApp({ models, bootstrap: { models: [] }, engine: { createAll: false } });
     await Whole.sync();
     const { sequelize } = site.engine;
     await sequelize.query('ALTER TABLE samples ALTER "the text" TYPE text COLLATE "C"');
@@ -59,11 +62,6 @@ describe('comparing scopes with their meaning', () => {
       Sequelize: await buildApp({ models: MODELS, logger, fastPath: false }),
     };
     for (const [name, { app }] of Object.entries(built)) runners.set(name, await listen(app));
-  });
-
-  after(async () => {
-    for (const runner of runners.values()) await runner[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   /** A controller that looks at the records of a page. */

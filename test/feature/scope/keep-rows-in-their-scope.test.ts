@@ -14,7 +14,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
 const tenantOf = (request: Request) => {
@@ -213,7 +213,10 @@ describe('a row within a scope', () => {
 });
 
 describe('code of the application within a scope', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models,
+    bootstrap: { controllers: [PaperController], logger: new CapturedLog() },
+  }));
   /** What an override adds. */
   let added: Record<string, unknown> = {};
   let isCaught = false;
@@ -231,15 +234,6 @@ describe('code of the application within a scope', () => {
       });
     }
   }
-
-  before(async () => {
-    site = await startTestApp({
-      models,
-      bootstrap: { controllers: [PaperController], logger: new CapturedLog() },
-    });
-  });
-
-  after(async () => site[Symbol.asyncDispose]());
 
   beforeEach(async () => {
     added = {};

@@ -2,29 +2,21 @@
 // @runs fast
 import { expect } from 'chai';
 import { CapturedLog } from '../../support/captured-log.js';
-import { listen } from '../../support/listen.js';
 import { SERVED, Task } from '../../support/tenant-tasks.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
 describe('sixteen tenants at the same time', () => {
   const TENANTS = Array.from({ length: 16 }, (_, index) => `T${index}`);
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: SERVED,
-      bootstrap: { fastPath: true, logger: new CapturedLog() },
-      engine: { groupCommit: true, pool: { max: 2 } },
-    });
-  });
-
-  after(async () => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({
+    models: SERVED,
+    bootstrap: { fastPath: true, logger: new CapturedLog() },
+    engine: { groupCommit: true, pool: { max: 2 } },
+  }));
 
   it('share connections and batches, and see and change their own rows', async () => {
-    await using listening = await listen(site.app);
     const send = (tenant: string, method: string, path: string, body?: object) =>
-      ask(listening, { method, path, headers: { tenant }, ...(body ? { body } : {}) });
+      ask(site.server, { method, path, headers: { tenant }, ...(body ? { body } : {}) });
     const ids = new Map<string, number[]>();
     for (let round = 0; round < 3; round += 1) {
       await Promise.all(

@@ -33,7 +33,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 /** Has no rules: those of what it is related to hold. */
 @Crud()
@@ -256,15 +256,16 @@ class BranchController extends crudController(Branch) {
 const committed: string[] = [];
 
 describe('a repository of a request', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    const models = [Country, Branch, Sale, Partner] as unknown as ModelClass[];
+    return {
+      models,
+      bootstrap: { controllers: [BranchController], logger: log },
+    };
+  });
   const log = new CapturedLog();
 
   before(async () => {
-    const models = [Country, Branch, Sale, Partner] as unknown as ModelClass[];
-    site = await startTestApp({
-      models,
-      bootstrap: { controllers: [BranchController], logger: log },
-    });
     await site.engine.sequelize.query(`
       INSERT INTO countries VALUES ('fr'), ('de');
       INSERT INTO branches (tenant_id, name, "countryId") VALUES (1, 'a', 'fr'), (2, 'b', 'fr'), (1, 'c', 'de'), (2, 'a', 'de'), (1, 'c', 'de');
@@ -272,8 +273,6 @@ describe('a repository of a request', () => {
         (1, false, 1, NULL), (1, true, 1, NULL), (1, false, 3, NULL), (1, false, 2, 'x'), (2, false, 2, NULL), (3, false, 2, NULL);
       INSERT INTO partners ("branchId", "otherId", "isPublic") VALUES (1, 3, true), (1, 5, false), (1, 2, true)`);
   });
-
-  after(async () => site[Symbol.asyncDispose]());
 
   const get = async (path: string) => {
     const { status, body } = await site.agent.get(`/branches${path}`).set('tenant', '1');

@@ -24,8 +24,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { type Listening, listen } from '../../support/listen.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
@@ -130,26 +129,16 @@ class HandController {
 
 describe('a client that goes away', () => {
   const logger = new CapturedLog();
-  let site: TestApp;
-  let server: Listening;
 
-  before(async () => {
-    site = await startTestApp({
-      models: [Letter],
-      bootstrap: { controllers: [LetterController, HandController], logger },
-      engine: { pool: { max: 1, acquire: 2_000 } },
-    });
-    server = await listen(site.app);
-  });
+  const site = serveTestApp(() => ({
+    models: [Letter],
+    bootstrap: { controllers: [LetterController, HandController], logger },
+    engine: { pool: { max: 1, acquire: 2_000 } },
+  }));
 
   beforeEach(async () => {
     logger.clear();
     await emptyTables(site, 'letters');
-  });
-
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   /** Sends a request, goes away when its method waits, and gives what becomes of the rest of that method. */
@@ -163,9 +152,11 @@ describe('a client that goes away', () => {
     const ended = deferred<unknown>();
     stop = { reach: reached.resolve, opened: opened.promise, rest, end: ended.resolve };
     const closed = new Promise<void>((resolve) => {
-      server.server.once('request', (_request, response: ServerResponse) => response.once('close', resolve));
+      site.server.server.once('request', (_request, response: ServerResponse) =>
+        response.once('close', resolve),
+      );
     });
-    const socket = await server.connect();
+    const socket = await site.server.connect();
     const body = '{"text":"lost"}';
     socket.write(
       `${method} ${path} HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n` +

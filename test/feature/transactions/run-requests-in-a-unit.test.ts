@@ -19,7 +19,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ timestamps: false })
 abstract class Named extends NumberedRow {
@@ -98,7 +98,11 @@ const ROUTES = ['/plain', '/hooked', '/overridden', '/shaped'];
 
 describe('a middleware that runs requests in a unit of work', () => {
   const log = new CapturedLog();
-  let site: TestApp;
+  const site = serveTestApp(() => {
+    // One connection: a second transaction would wait for ever.
+    const pool = { max: 1, acquire: 1_000 };
+    return { models: [...MODELS, Crowd], engine: { pool }, bootstrap: { models: [] } };
+  });
   let agent: BuiltApp['agent'];
   /** What becomes of the unit when the request is answered. */
   let end: () => void;
@@ -120,9 +124,6 @@ describe('a middleware that runs requests in a unit of work', () => {
     (await site.engine.sequelize.query(`SELECT name FROM ${path.split('/')[1]} ORDER BY id`))[0];
 
   before(async () => {
-    // One connection: a second transaction would wait for ever.
-    const pool = { max: 1, acquire: 1_000 };
-    site = await startTestApp({ models: [...MODELS, Crowd], engine: { pool }, bootstrap: { models: [] } });
     const options = { models: MODELS, controllers: [OverriddenController], logger: log };
     ({ agent } = await buildApp(options, (app) => void app.use(inUnit)));
   });
@@ -132,8 +133,6 @@ describe('a middleware that runs requests in a unit of work', () => {
     end = () => {};
     log.clear();
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   for (const path of [...ROUTES, '/overridden/injected']) {
     it(`commits what POST ${path} has written, when the unit is committed`, async () => {

@@ -4,7 +4,7 @@ import { QueryTypes, type DataType as Type } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 const FAR = `1${'0'.repeat(400)}`;
 const bounds = (lower: unknown, upper: unknown, ends = '[)') => [
@@ -180,20 +180,17 @@ function modelOf(name: string, type: Type): ModelClass {
 }
 
 describe('a value that is sent back as it was shown', () => {
-  let site: TestApp;
+  const models = Object.entries(KINDS).map(([name, { type }]) => modelOf(name, type));
+  const site = serveTestApp(() => ({ models, bootstrap: { models: [] } }));
   let agent: TestApp['agent'];
   const query = (text: string) => site.engine.sequelize.query(text);
 
   before(async () => {
-    const models = Object.entries(KINDS).map(([name, { type }]) => modelOf(name, type));
-    site = await startTestApp({ models, bootstrap: { models: [] } });
     for (const [name, { column }] of Object.entries(KINDS)) {
       if (column) await query(`ALTER TABLE ${name} ALTER value TYPE ${column} USING NULL::${column}`);
     }
     ({ agent } = await buildApp({ models, indexAdvice: false }));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   async function stored(table: string): Promise<(string | null)[]> {
     const text = `SELECT value::text FROM ${table} ORDER BY id`;

@@ -9,7 +9,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { meetingOf } from '../../support/meeting.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
@@ -45,22 +45,16 @@ const SECOND = { id: 2, title: 'Second', text: null, stars: 0, state: null, labe
 
 describe('changing a record', () => {
   const sql = new SqlLog();
-  let site: TestApp;
+  // Two changes at the same time, whose hooks wait for each other.
+  const site = serveTestApp(() => ({ models: [Note, Page], engine: { logging: sql.record }, minPool: 2 }));
 
   const rows = (statement: string) => site.engine.sequelize.query(statement, { type: QueryTypes.SELECT });
   const change = (path: string, body: object) => site.agent.patch(path).send(body);
-
-  before(async () => {
-    // Two changes at the same time, whose hooks wait for each other.
-    site = await startTestApp({ models: [Note, Page], engine: { logging: sql.record }, minPool: 2 });
-  });
 
   beforeEach(async () => {
     await emptyTables(site, 'notes', 'pages');
     await Note.bulkCreate([FIRST, SECOND].map(({ id: _, ...values }) => values));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('changes what is given, leaves the rest, and answers with the record after the change', async () => {
     expectJson(await change('/notes/1', { title: 'New', stars: 5 }), 200, {
