@@ -359,7 +359,8 @@ describe('[R25] counting a list', () => {
     });
 
     it('refuses what it does not know', async () => {
-      for (const wrong of [{ count: 'some' }, { count: 'capped', cap: 0 }, { count: 'capped', cap: 1.5 }]) {
+      const caps = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53];
+      for (const wrong of [{ count: 'some' }, ...caps.map((cap) => ({ count: 'capped', cap }))]) {
         const found = stones.page({ ...place, ...wrong } as never);
         expect(await found.then(String, (error: unknown) => error)).to.be.instanceOf(RangeError);
       }

@@ -129,6 +129,7 @@ describe('addressing a record', () => {
       const issue = { parameter: 'id', code: 'id', detail: "'x' is not a valid id; it must be an integer." };
       expectIssue(await site.agent.get('/seats/x'), 400, issue);
       expectIssue(await site.agent.patch('/seats/x').send({ id: 1 }), 400, issue);
+      expectIssue(await site.agent.patch('/seats/x').type('json').send('{'), 400, issue);
       expectIssue(await site.agent.delete('/seats/x'), 400, issue);
     });
 

@@ -1,18 +1,29 @@
+import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { type BodyLimits, readBody, sentBody } from '../../../src/request/read-body.js';
 import { BodyError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
-import { sentRequest } from '../../support/sent-request.js';
 
 const LIMITS: BodyLimits = { limit: 100, mediaTypes: ['application/json', 'application/merge-patch+json'] };
 const JSON_TYPE: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 const NO_TYPE = { 'content-type': '' };
 
-/** With its whole body, or in pieces of which none has come yet. */
+/** With its whole body, or in pieces of which none has come yet, and nothing says how many will. */
 function sending(body: string | Buffer, headers = JSON_TYPE, isChunked = false): Request {
-  return sentRequest({ body, headers, isChunked });
+  const bytes = Buffer.from(body);
+  const stream = new Readable({ read: () => {} });
+  const push = (): void => {
+    stream.push(bytes);
+    stream.push(null);
+  };
+  if (isChunked) setImmediate(push);
+  else push();
+  const length = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes.length) };
+  const all: Readonly<Record<string, string>> = { ...length, 'content-type': 'application/json', ...headers };
+  const get = (name: string): string | undefined => all[name.toLowerCase()];
+  return Object.assign(stream, { url: '/', params: {}, headers: all, get }) as unknown as Request;
 }
 
 /** What a middleware has made of a body. */

@@ -27,91 +27,9 @@ const info = infoOf(
 const ID: Slot = { slot: 'id' };
 const where = allOf(equalTo('id', ID), aliveRows(info));
 const select = Object.freeze({ columns: ['id', 'text'] });
-const attributesOf = (...names: string[]) =>
-  [...info.attributes.values()].filter(({ name }) => names.includes(name));
-const [updatedAt = null] = attributesOf('updatedAt');
-const FOUND = '("Note"."id" = $1) AND ("Note"."deletedAt" IS NULL)';
 
 describe('OperationCompiler', () => {
   const compiler = new OperationCompiler(info);
-
-  it('reads the selected columns of a row by its key', () => {
-    expect(compiler.read({ kind: 'read', where, select })).to.deep.equal({
-      text: `SELECT "id", "body" FROM "notes" AS "Note" WHERE ${FOUND}`,
-      values: [ID],
-    });
-  });
-
-  it('reads rows without any column', () => {
-    expect(compiler.read({ kind: 'read', where: equalTo('id', ID), select: { columns: [] } }).text).to.equal(
-      'SELECT  FROM "notes" AS "Note" WHERE "Note"."id" = $1',
-    );
-  });
-
-  it('inserts a row', () => {
-    const rowOf = () => attributesOf('text', 'stars');
-    expect(compiler.insert('011', rowOf, { returning: select })).to.deep.equal({
-      text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, $2) RETURNING "id", "body"',
-      values: [{ slot: 'set.text' }, { slot: 'set.stars' }],
-    });
-  });
-
-  it('writes a row only where another one is there', () => {
-    const references = [{ attribute: 'stars', target: info, key: 'id', where: equalTo('text', 'open') }];
-    const rowOf = () => attributesOf('text', 'stars');
-    const row =
-      'EXISTS (SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = $3::int8 AND ("Note"."body" = $4))';
-    const stars = { slot: 'set.stars' };
-    expect(compiler.insert('011', rowOf, { references, returning: select })).to.deep.equal({
-      text: `INSERT INTO "notes" ("body", "stars") SELECT $1, $2 WHERE ${row} RETURNING "id", "body"`,
-      values: [{ slot: 'set.text' }, stars, stars, 'open'],
-    });
-    const setOf = () => attributesOf('stars');
-    const write = { where: equalTo('id', ID), references, returning: select };
-    expect(compiler.update('001', setOf, { updatedAt: null, version: null }, write)).to.deep.equal({
-      text: `UPDATE "notes" AS "Note" SET "stars" = $1 WHERE (("Note"."id" = $2) AND (${row})) AND ("Note"."stars" IS DISTINCT FROM $5) RETURNING "id", "body"`,
-      values: [stars, ID, stars, 'open', stars],
-    });
-  });
-
-  it('inserts a row without values', () => {
-    expect(compiler.insert('000', () => [], { returning: select }).text).to.equal(
-      'INSERT INTO "notes" ("id") VALUES (DEFAULT) RETURNING "id", "body"',
-    );
-  });
-
-  it('updates a row that differs, with parameters of their own for what is compared', () => {
-    const setOf = () => attributesOf('text', 'stars');
-    expect(
-      compiler.update('011', setOf, { updatedAt, version: null }, { where, returning: select }),
-    ).to.deep.equal({
-      text:
-        'UPDATE "notes" AS "Note" SET "body" = $1, "stars" = $2, "updatedAt" = $3 ' +
-        'WHERE (("Note"."id" = $4) AND ("Note"."deletedAt" IS NULL)) AND ' +
-        '("Note"."body"::text IS DISTINCT FROM $5::text OR "Note"."stars" IS DISTINCT FROM $6) ' +
-        'RETURNING "id", "body"',
-      values: ['set.text', 'set.stars', 'now', 'id', 'set.text', 'set.stars'].map((slot) => ({ slot })),
-    });
-  });
-
-  it('deletes a row', () => {
-    expect(compiler.delete({ kind: 'delete', where, mark: null })).to.deep.equal({
-      text: `DELETE FROM "notes" AS "Note" WHERE ${FOUND}`,
-      values: [ID],
-    });
-  });
-
-  it('marks a row as deleted', () => {
-    expect(compiler.delete({ kind: 'delete', where, mark: 'deletedAt' })).to.deep.equal({
-      text: `UPDATE "notes" AS "Note" SET "deletedAt" = $1 WHERE ${FOUND.replace('$1', '$2')}`,
-      values: [{ slot: 'now' }, ID],
-    });
-  });
-
-  it('knows an operation again', () => {
-    const operation = Object.freeze({ kind: 'read', where, select } as const);
-    expect(compiler.read(operation)).to.equal(compiler.read(operation));
-  });
 
   it('keeps a limited number of the shapes that clients choose', () => {
     const read = (name: string) =>
