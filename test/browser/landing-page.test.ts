@@ -9,15 +9,13 @@ import { serveTestApp } from '../support/test-app.js';
 @Crud({ tags: ['Rings & moons'] })
 @Table({ tableName: 'rings', timestamps: false })
 class Ring extends Model {
-  @Column(DataType.STRING(20))
-  declare name: string;
+  @Column(DataType.STRING(20)) declare name: string;
 }
 
 @Crud({ prefix: '/particles-between-the-inner-and-the-outer-rings', endpoints: ['list', 'read'] })
 @Table({ tableName: 'particles', timestamps: false })
 class Particle extends Model {
-  @Column(DataType.STRING(20))
-  declare name: string;
+  @Column(DataType.STRING(20)) declare name: string;
 }
 
 describe('the landing page in a browser', function () {

@@ -25,19 +25,10 @@ import { type Found, ShelfOracle, type ShelfRow } from './shelf-oracle.js';
 
 @Table({ tableName: 'volumes', timestamps: true, paranoid: true })
 class Volume extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-
-  @Column(DataType.INTEGER)
-  declare pages: number | null;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare owner: number;
+  @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
+  @Column(DataType.INTEGER) declare pages: number | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare owner: number;
 
   declare deletedAt: Date | null;
 }

@@ -24,23 +24,20 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../support/t
 @Crud()
 @Table({ tableName: 'coins', timestamps: false })
 class Coin extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 @Crud()
 @Table({ tableName: 'medals', timestamps: false })
 class Medal extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 /** Its creates are transactions. */
 @Crud()
 @Table({ tableName: 'stamps', timestamps: false })
 class Stamp extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 class StampController extends crudController(Stamp) {

@@ -23,15 +23,13 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 @Crud()
 @Table({ tableName: 'orders', timestamps: false })
 class Order extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
 }
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'parcels', timestamps: false })
 class Parcel extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
 }
 
 /** Its writes are transactions, because it is overridden. */

@@ -15,24 +15,21 @@ import { serveTestApp } from '../support/test-app.js';
 @Crud()
 @Table({ tableName: 'transfers', timestamps: false })
 class Transfer extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
 }
 
 /** A second try without a key would meet its own row. */
 @Crud()
 @Table({ tableName: 'accounts', timestamps: false })
 class Account extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false, unique: true })
-  declare text: string;
+  @Column({ type: DataType.STRING(200), allowNull: false, unique: true }) declare text: string;
 }
 
 /** Its creates are transactions of several statements. */
 @Crud()
 @Table({ tableName: 'ledgers', timestamps: false })
 class Ledger extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
 }
 
 class LedgerController extends crudController(Ledger) {

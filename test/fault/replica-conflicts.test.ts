@@ -21,16 +21,14 @@ import { ask, TwoPaths, type WholeAnswer } from '../support/two-paths.js';
 @Crud({ filterAllow: ['id'] })
 @Table({ tableName: 'sights', timestamps: false })
 class Sight extends KeyedRow {
-  @Column({ type: DataType.BOOLEAN, allowNull: false })
-  declare isReplica: boolean;
+  @Column({ type: DataType.BOOLEAN, allowNull: false }) declare isReplica: boolean;
 }
 
 /** The same view, read in a session of the request. */
 @Crud()
 @Table({ tableName: 'sights', timestamps: false })
 class Scene extends KeyedRow {
-  @Column({ type: DataType.BOOLEAN, allowNull: false })
-  declare isReplica: boolean;
+  @Column({ type: DataType.BOOLEAN, allowNull: false }) declare isReplica: boolean;
 }
 
 class SceneController extends crudController(Scene) {

@@ -18,14 +18,9 @@ const LIST = {
 } as object;
 
 abstract class Entry extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare rank: number | null;
-
-  @Column(DataType.DATE)
-  declare made: Date | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column(DataType.INTEGER) declare rank: number | null;
+  @Column(DataType.DATE) declare made: Date | null;
 }
 
 @Crud(LIST)

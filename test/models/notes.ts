@@ -12,17 +12,12 @@ const MANY = SERVES_MANY ? (['createMany', 'deleteMany'] as const) : [];
 })
 @Table({ tableName: 'notes', paranoid: true, createdAt: false, updatedAt: false })
 export class Note extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare title: string | null;
-
-  @HasMany(() => Remark)
-  declare remarks: Remark[];
+  @Column(DataType.STRING(20)) declare title: string | null;
+  @HasMany(() => Remark) declare remarks: Remark[];
 }
 
 @Crud({ endpoints: ['list'] })
 @Table({ tableName: 'remarks', timestamps: false })
 export class Remark extends NumberedRow {
-  @ForeignKey(() => Note)
-  @Column(DataType.INTEGER)
-  declare noteId: number;
+  @ForeignKey(() => Note) @Column(DataType.INTEGER) declare noteId: number;
 }

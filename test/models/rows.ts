@@ -3,27 +3,20 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey } from 'sequelize-ty
 
 /** A row that the database numbers. */
 export abstract class NumberedRow extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
+  @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
 }
 
 /** A row whose number clients give. */
 export abstract class KeyedRow extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare id: number;
 }
 
 /** A row with a short name. */
 export abstract class NamedRow extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
 /** A row with a title of any length. */
 export abstract class TitledRow extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }

@@ -43,8 +43,7 @@ export interface FixtureOptions {
 /** The one model; its table is there when the process is. */
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Model {
-  @Column(DataType.TEXT)
-  declare text: string;
+  @Column(DataType.TEXT) declare text: string;
 }
 
 /** A resource over a table. */

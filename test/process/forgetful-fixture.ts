@@ -17,8 +17,7 @@ import { listen } from '../support/listen.js';
 @Crud()
 @Table({ tableName: 'apples', timestamps: false })
 class Apple extends Model {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 const later = () => new Promise((resolve) => setTimeout(resolve, 50));

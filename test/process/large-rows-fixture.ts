@@ -21,18 +21,10 @@ const PATIENCE = 250_000;
 @Crud({ prefix: '/linked', include: { parent: true } })
 @Table({ tableName: 'rows', timestamps: false })
 class Linked extends Model {
-  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true })
-  declare id: number;
-
-  @Column(DataType.JSONB)
-  declare value: unknown;
-
-  @ForeignKey(() => Linked)
-  @Column(DataType.INTEGER)
-  declare parentId: number | null;
-
-  @BelongsTo(() => Linked, { constraints: false })
-  declare parent?: Linked | null;
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: number;
+  @Column(DataType.JSONB) declare value: unknown;
+  @ForeignKey(() => Linked) @Column(DataType.INTEGER) declare parentId: number | null;
+  @BelongsTo(() => Linked, { constraints: false }) declare parent?: Linked | null;
 }
 
 /** A resource over the table, under its name in lower case. */
@@ -50,12 +42,8 @@ function serveAs(name: string, options: CrudOptions = {}): ModelClass {
 }
 
 class Read {
-  @Expose()
-  declare id: number;
-
-  @Expose()
-  @Transform(({ value }) => value)
-  declare value: unknown;
+  @Expose() declare id: number;
+  @Expose() @Transform(({ value }) => value) declare value: unknown;
 }
 
 async function main(): Promise<void> {

@@ -22,9 +22,7 @@ const seen: string[] = [];
 @Crud()
 @Table({ tableName: 'plains', timestamps: false })
 class Plain extends Model {
-  @AllowNull(false)
-  @Column(DataType.STRING(9))
-  declare name: string;
+  @AllowNull(false) @Column(DataType.STRING(9)) declare name: string;
 }
 
 @Crud()
@@ -39,17 +37,10 @@ class Own extends Model {
     this.setDataValue('name', value.trim());
   }
 
-  @Column({ type: DataType.BOOLEAN, defaultValue: true })
-  declare isOpen: boolean;
-
-  @CreatedAt
-  declare made: Date;
-
-  @UpdatedAt
-  declare touched: Date;
-
-  @DeletedAt
-  declare gone: Date;
+  @Column({ type: DataType.BOOLEAN, defaultValue: true }) declare isOpen: boolean;
+  @CreatedAt declare made: Date;
+  @UpdatedAt declare touched: Date;
+  @DeletedAt declare gone: Date;
 
   @BeforeCreate
   static hear(own: Own): void {

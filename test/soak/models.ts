@@ -19,27 +19,21 @@ const OPTIONS = {
 @Crud({ ...OPTIONS, pagination: 'cursor' })
 @Table({ tableName: 'notes', version: true, timestamps: false })
 class Note extends NumberedRow {
-  @Index
-  @Column({ type: DataType.STRING(100), allowNull: false })
-  declare text: string;
+  @Index @Column({ type: DataType.STRING(100), allowNull: false }) declare text: string;
 }
 
 /** Its creates are transactions of two statements. */
 @Crud(OPTIONS)
 @Table({ tableName: 'orders', version: true, timestamps: false })
 class Order extends NumberedRow {
-  @Index
-  @Column({ type: DataType.STRING(100), allowNull: false })
-  declare text: string;
+  @Index @Column({ type: DataType.STRING(100), allowNull: false }) declare text: string;
 }
 
 /** A hook makes Sequelize run its creates. */
 @Crud(OPTIONS)
 @Table({ tableName: 'parcels', version: true, timestamps: false })
 class Parcel extends NumberedRow {
-  @Index
-  @Column({ type: DataType.STRING(100), allowNull: false })
-  declare text: string;
+  @Index @Column({ type: DataType.STRING(100), allowNull: false }) declare text: string;
 
   @BeforeCreate
   static mark(parcel: Parcel): void {

@@ -50,10 +50,7 @@ const failOnRequest: RequestHandler = (request, _response, next) => {
 })
 @Table({ tableName: 'makers', timestamps: false })
 export class Maker extends Model {
-  @PrimaryKey
-  @Default(DataType.UUIDV4)
-  @Column(DataType.UUID)
-  declare id: string;
+  @PrimaryKey @Default(DataType.UUIDV4) @Column(DataType.UUID) declare id: string;
 
   @Column({ type: DataType.STRING(40), allowNull: false, unique: true, comment: 'As it is registered.' })
   declare name: string;
@@ -99,59 +96,26 @@ export class Gadget extends NumberedRow {
   @Column({ type: DataType.STRING(12), allowNull: false, unique: true })
   declare code: string;
 
-  @Min(-5)
-  @Max(5)
-  @Column(DataType.SMALLINT)
-  declare small: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
+  @Min(-5) @Max(5) @Column(DataType.SMALLINT) declare small: number | null;
+  @Column(DataType.BIGINT) declare big: string | null;
 
   @Column({ type: DataType.DECIMAL(8, 2), allowNull: false, defaultValue: '0.00' })
   declare price: string;
 
-  @Column(DataType.DOUBLE)
-  declare ratio: number | null;
-
-  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
-  declare on: boolean;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare key: string | null;
-
-  @Column(DataType.ENUM('red', 'dark green', "o'clock"))
-  declare colour: string | null;
-
-  @Column(DataType.JSONB)
-  declare data: unknown;
-
-  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: {} })
-  declare settings: unknown;
-
-  @Column(DataType.ARRAY(DataType.STRING(6)))
-  declare words: string[] | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @ForeignKey(() => Maker)
-  @Column(DataType.UUID)
-  declare makerId: string | null;
-
-  @BelongsTo(() => Maker, { onDelete: 'RESTRICT' })
-  declare maker?: Maker;
-
-  @HasMany(() => Part, 'gadgetId')
-  declare parts?: Part[];
+  @Column(DataType.DOUBLE) declare ratio: number | null;
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare on: boolean;
+  @Column(DataType.DATE) declare moment: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.TIME) declare time: string | null;
+  @Column(DataType.UUID) declare key: string | null;
+  @Column(DataType.ENUM('red', 'dark green', "o'clock")) declare colour: string | null;
+  @Column(DataType.JSONB) declare data: unknown;
+  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: {} }) declare settings: unknown;
+  @Column(DataType.ARRAY(DataType.STRING(6))) declare words: string[] | null;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @ForeignKey(() => Maker) @Column(DataType.UUID) declare makerId: string | null;
+  @BelongsTo(() => Maker, { onDelete: 'RESTRICT' }) declare maker?: Maker;
+  @HasMany(() => Part, 'gadgetId') declare parts?: Part[];
 
   /** What a virtual attribute gives, only its getter knows. */
   @Column({
@@ -166,46 +130,22 @@ export class Gadget extends NumberedRow {
 /** Without routes of its own, as materials are. */
 @Table({ tableName: 'materials', timestamps: false })
 export class Material extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(2))
-  declare symbol: string;
-
-  @Column(DataType.DOUBLE)
-  declare density: number | null;
+  @PrimaryKey @Column(DataType.CHAR(2)) declare symbol: string;
+  @Column(DataType.DOUBLE) declare density: number | null;
 }
 
 /** What it declares is for its relations. */
 @Crud({ filterAllow: ['name', 'length'], sortAllow: ['name', 'length'], defaultSort: '-length' })
 @Table({ tableName: 'parts', timestamps: false })
 export class Part extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
-
-  @Column(DataType.DECIMAL(6, 2))
-  declare length: string | null;
-
-  @Exclude({ toPlainOnly: true })
-  @Column(DataType.TEXT)
-  declare supplier: string | null;
-
-  @ForeignKey(() => Gadget)
-  @Column(DataType.INTEGER)
-  declare gadgetId: number | null;
-
-  @BelongsTo(() => Gadget, 'gadgetId')
-  declare gadget?: Gadget;
-
-  @ForeignKey(() => Material)
-  @Column(DataType.CHAR(2))
-  declare materialSymbol: string | null;
-
-  @BelongsTo(() => Material, 'materialSymbol')
-  declare material?: Material | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
+  @Column(DataType.DECIMAL(6, 2)) declare length: string | null;
+  @Exclude({ toPlainOnly: true }) @Column(DataType.TEXT) declare supplier: string | null;
+  @ForeignKey(() => Gadget) @Column(DataType.INTEGER) declare gadgetId: number | null;
+  @BelongsTo(() => Gadget, 'gadgetId') declare gadget?: Gadget;
+  @ForeignKey(() => Material) @Column(DataType.CHAR(2)) declare materialSymbol: string | null;
+  @BelongsTo(() => Material, 'materialSymbol') declare material?: Material | null;
 }
 
 @Crud({
@@ -216,19 +156,14 @@ export class Part extends Model {
 })
 @Table({ tableName: 'notes', timestamps: true, paranoid: true })
 export class Note extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(20))
-  declare name: string;
-
-  @Column({ type: DataType.TEXT, allowNull: false, unique: true })
-  declare text: string;
+  @PrimaryKey @Column(DataType.STRING(20)) declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare text: string;
 
   @Transform(({ value }) => (value === null ? null : { stars: value }), { toPlainOnly: true })
   @Column(DataType.INTEGER)
   declare stars: number | null;
 
-  @DeletedAt
-  declare deletedAt: Date | null;
+  @DeletedAt declare deletedAt: Date | null;
 }
 
 class MemberView {
@@ -262,16 +197,9 @@ class MemberPatch {
 })
 @Table({ tableName: 'members', timestamps: false })
 export class Member extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column({ type: DataType.STRING(10), allowNull: false, unique: true })
-  declare name: string;
-
-  @Column({ type: DataType.STRING(60), unique: true })
-  declare email: string | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column({ type: DataType.STRING(10), allowNull: false, unique: true }) declare name: string;
+  @Column({ type: DataType.STRING(60), unique: true }) declare email: string | null;
 }
 
 class Renaming {

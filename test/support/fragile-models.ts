@@ -33,30 +33,18 @@ import { NumberedRow } from '../models/rows.js';
 import { SAFE_JSON } from './any-body.js';
 
 class Point {
-  @IsInt()
-  declare x: number;
-
-  @IsOptional()
-  @Type(() => Number)
-  @Min(0)
-  declare y?: number;
+  @IsInt() declare x: number;
+  @IsOptional() @Type(() => Number) @Min(0) declare y?: number;
 }
 
 class Circle {
-  @IsString()
-  declare kind: string;
-
-  @IsInt()
-  declare radius: number;
+  @IsString() declare kind: string;
+  @IsInt() declare radius: number;
 }
 
 class Square {
-  @IsString()
-  declare kind: string;
-
-  @IsOptional()
-  @IsString()
-  declare label?: string;
+  @IsString() declare kind: string;
+  @IsOptional() @IsString() declare label?: string;
 }
 
 const SHAPES = {
@@ -72,26 +60,11 @@ const SHAPES = {
 
 /** A class inside bodies, which holds itself. */
 class Part {
-  @IsOptional()
-  @IsString()
-  @Transform(({ value }) => value.trim())
-  declare name?: string;
-
-  @Expose()
-  declare note?: string;
-
-  @Exclude()
-  declare secret?: string;
-
-  @IsOptional()
-  @ValidateNested({ each: true })
-  @Type(() => Point)
-  declare points?: Point[];
-
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Part)
-  declare next?: Part;
+  @IsOptional() @IsString() @Transform(({ value }) => value.trim()) declare name?: string;
+  @Expose() declare note?: string;
+  @Exclude() declare secret?: string;
+  @IsOptional() @ValidateNested({ each: true }) @Type(() => Point) declare points?: Point[];
+  @IsOptional() @ValidateNested() @Type(() => Part) declare next?: Part;
 }
 
 @Crud({
@@ -136,42 +109,18 @@ class Part {
 })
 @Table({ tableName: 'anythings', paranoid: true, version: true })
 export class Anything extends ManyTypes {
-  @PrimaryKey
-  @Column(DataType.STRING(40))
-  declare id: string;
-
-  @Column(DataType.JSON)
-  declare json: unknown;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
-  @Column(DataType.ARRAY(DataType.JSONB))
-  declare documents: unknown[] | null;
-
-  @Column(DataType.INET)
-  declare address: string | null;
-
-  @Column(DataType.CIDR)
-  declare network: string | null;
-
-  @Column(DataType.MACADDR)
-  declare mac: string | null;
-
-  @Column(DataType.RANGE(DataType.INTEGER))
-  declare span: unknown;
-
-  @Column(DataType.RANGE(DataType.DATE))
-  declare period: unknown;
-
-  @Column(DataType.TSVECTOR)
-  declare lexemes: unknown;
-
-  @Column(DataType.VIRTUAL)
-  declare draft: unknown;
-
-  @HasMany(() => Piece)
-  declare parts: Piece[];
+  @PrimaryKey @Column(DataType.STRING(40)) declare id: string;
+  @Column(DataType.JSON) declare json: unknown;
+  @Column(DataType.TEXT) declare text: string | null;
+  @Column(DataType.ARRAY(DataType.JSONB)) declare documents: unknown[] | null;
+  @Column(DataType.INET) declare address: string | null;
+  @Column(DataType.CIDR) declare network: string | null;
+  @Column(DataType.MACADDR) declare mac: string | null;
+  @Column(DataType.RANGE(DataType.INTEGER)) declare span: unknown;
+  @Column(DataType.RANGE(DataType.DATE)) declare period: unknown;
+  @Column(DataType.TSVECTOR) declare lexemes: unknown;
+  @Column(DataType.VIRTUAL) declare draft: unknown;
+  @HasMany(() => Piece) declare parts: Piece[];
 }
 
 @Crud({
@@ -188,31 +137,17 @@ export class Piece extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false })
   declare label: string;
 
-  @ForeignKey(() => Anything)
-  @Column(DataType.STRING(40))
-  declare anythingId: string | null;
-
-  @BelongsTo(() => Anything)
-  declare anything: Anything | null;
-
-  @IsEmail()
-  @Column(DataType.TEXT)
-  declare mail: string | null;
-
-  @Matches(/^(a+)+$/)
-  @MaxLength(20)
-  @Column(DataType.TEXT)
-  declare letters: string | null;
+  @ForeignKey(() => Anything) @Column(DataType.STRING(40)) declare anythingId: string | null;
+  @BelongsTo(() => Anything) declare anything: Anything | null;
+  @IsEmail() @Column(DataType.TEXT) declare mail: string | null;
+  @Matches(/^(a+)+$/) @MaxLength(20) @Column(DataType.TEXT) declare letters: string | null;
 
   @ValidateIf(({ label }) => label !== 'a')
   @Min(0)
   @Column(DataType.INTEGER)
   declare rank: number | null;
 
-  @IsOptional()
-  @IsNotEmptyObject()
-  @Column(DataType.JSONB)
-  declare settings: object | null;
+  @IsOptional() @IsNotEmptyObject() @Column(DataType.JSONB) declare settings: object | null;
 
   @ValidateNested({ each: true })
   @IsArray()
@@ -220,10 +155,7 @@ export class Piece extends NumberedRow {
   @Column(DataType.JSONB)
   declare lines: Part[] | null;
 
-  @ValidateNested()
-  @Type(() => Part)
-  @Column(DataType.JSONB)
-  declare line: Part | null;
+  @ValidateNested() @Type(() => Part) @Column(DataType.JSONB) declare line: Part | null;
 
   @ValidateNested({ each: true })
   @Type(() => Object, SHAPES)
@@ -239,49 +171,28 @@ export class Piece extends NumberedRow {
     return this.getDataValue('upper');
   }
 
-  @Type(() => Date)
-  @Column(DataType.DATE)
-  declare due: Date | null;
-
-  @Type(() => Number)
-  @Column(DataType.INTEGER)
-  declare amount: number | null;
+  @Type(() => Date) @Column(DataType.DATE) declare due: Date | null;
+  @Type(() => Number) @Column(DataType.INTEGER) declare amount: number | null;
 }
 
 /** Properties of both classes below. */
 class Sender {
-  @IsString()
-  @MaxLength(40)
-  declare name: string;
-
-  @IsOptional()
-  @IsInt()
-  @Type(() => Number)
-  declare age?: number;
-
-  @IsOptional()
-  @IsEmail({}, { each: true })
-  declare mails?: string[];
-
-  @IsOptional()
-  @IsObject()
-  declare settings?: object;
+  @IsString() @MaxLength(40) declare name: string;
+  @IsOptional() @IsInt() @Type(() => Number) declare age?: number;
+  @IsOptional() @IsEmail({}, { each: true }) declare mails?: string[];
+  @IsOptional() @IsObject() declare settings?: object;
 }
 
 /** The user's class for bodies of a resource, and of a route. */
 class Profile extends Sender {
-  @Expose()
-  declare anything?: unknown;
+  @Expose() declare anything?: unknown;
 
   @IsOptional()
   @Transform(({ value }) => value.map((each: string) => each.toLowerCase()))
   @IsString({ each: true })
   declare tags?: string[];
 
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Part)
-  declare part?: Part;
+  @IsOptional() @ValidateNested() @Type(() => Part) declare part?: Part;
 
   @IsOptional()
   @ValidateNested({ each: true })
@@ -290,25 +201,12 @@ class Profile extends Sender {
 }
 
 class ProfileRead {
-  @Expose()
-  declare id: number;
-
-  @Expose()
-  declare name: string;
-
-  @Expose({ name: 'years' })
-  declare age: number | null;
-
-  @Expose()
-  declare settings: object | null;
-
-  @Expose()
-  @Type(() => Part)
-  declare part: Part | null;
-
-  @Expose()
-  @Type(() => Object, SHAPES)
-  declare shapes: object[] | null;
+  @Expose() declare id: number;
+  @Expose() declare name: string;
+  @Expose({ name: 'years' }) declare age: number | null;
+  @Expose() declare settings: object | null;
+  @Expose() @Type(() => Part) declare part: Part | null;
+  @Expose() @Type(() => Object, SHAPES) declare shapes: object[] | null;
 
   @Expose()
   get size(): number {
@@ -326,29 +224,14 @@ class ProfileRead {
 })
 @Table({ tableName: 'profiles', timestamps: false })
 export class ProfileModel extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare age: number | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare mails: string[] | null;
-
-  @Column(DataType.JSONB)
-  declare settings: object | null;
-
-  @Column(DataType.JSON)
-  declare anything: unknown;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare tags: string[] | null;
-
-  @Column(DataType.JSONB)
-  declare part: object | null;
-
-  @Column(DataType.JSONB)
-  declare shapes: object[] | null;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare name: string;
+  @Column(DataType.INTEGER) declare age: number | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare mails: string[] | null;
+  @Column(DataType.JSONB) declare settings: object | null;
+  @Column(DataType.JSON) declare anything: unknown;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[] | null;
+  @Column(DataType.JSONB) declare part: object | null;
+  @Column(DataType.JSONB) declare shapes: object[] | null;
 }
 
 const point = fc.record({ x: fc.integer(), y: fc.constantFrom(0, '1') });
@@ -413,13 +296,8 @@ export const RIGHT_PROFILES: fc.Arbitrary<object> = fc.record(
 
 /** What a route of the user's takes; code of the user's in it would have to bear any value. */
 class Letter extends Sender {
-  @IsOptional()
-  declare anything?: unknown;
-
-  @IsOptional()
-  @ValidateNested({ each: true })
-  @Type(() => Point)
-  declare points?: Point[];
+  @IsOptional() declare anything?: unknown;
+  @IsOptional() @ValidateNested({ each: true }) @Type(() => Point) declare points?: Point[];
 }
 
 /** For `Letter`. */

@@ -80,9 +80,7 @@ export const MODELS = SHAPES.map(modelOf);
 
 function modelOf({ prefix, names, scoped, paranoid, pagination }: Shape): ModelClass {
   class Sample extends Model {
-    @PrimaryKey
-    @Column(DataType.INTEGER)
-    declare id: number;
+    @PrimaryKey @Column(DataType.INTEGER) declare id: number;
   }
   Object.defineProperty(Sample, 'name', { value: `Sample${prefix.slice(-1)}` });
   for (const name of names) Column({ type: KINDS[name].type, field: `the ${name}` })(Sample.prototype, name);

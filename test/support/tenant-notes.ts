@@ -10,11 +10,8 @@ const tenant = (request: Request): string | undefined => request.get('tenant');
 @Crud({ scope: { owner: tenant } })
 @Table({ tableName: 'folders', timestamps: false })
 export class Folder extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare owner: string;
-
-  @Column(DataType.TEXT)
-  declare label: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
+  @Column(DataType.TEXT) declare label: string | null;
 
   @HasMany(() => Note, { as: 'notes', foreignKey: 'folderId', constraints: false })
   declare notes?: unknown;
@@ -23,48 +20,31 @@ export class Folder extends NumberedRow {
 @Crud({ scope: { owner: tenant }, filterAllow: ['id', 'code'], sortAllow: ['code'] } as object)
 @Table({ tableName: 'tags', timestamps: false })
 export class Tag extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare owner: string;
-
-  @Column(DataType.TEXT)
-  declare code: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
+  @Column(DataType.TEXT) declare code: string;
 }
 
 /** A tag is on a note for the tenant of this row, whoever has the two. */
 @Crud({ scope: { owner: tenant } })
 @Table({ tableName: 'note_tags', timestamps: false })
 export class NoteTag extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare owner: string;
-
-  @Column(DataType.INTEGER)
-  declare noteId: number;
-
-  @Column(DataType.INTEGER)
-  declare tagId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
+  @Column(DataType.INTEGER) declare noteId: number;
+  @Column(DataType.INTEGER) declare tagId: number;
 }
 
 /** What both models of the table have. Timestamps would make each answer another one. */
 abstract class Notes extends NumberedRow {
   /** May be nobody's, so that the table itself does not refuse a row that nothing was said of. */
-  @Column({ type: DataType.TEXT, unique: 'owner_code' })
-  declare owner: string | null;
-
-  @Column({ type: DataType.TEXT, allowNull: false, unique: 'owner_code' })
-  declare code: string;
-
-  @Column(DataType.INTEGER)
-  declare points: number | null;
+  @Column({ type: DataType.TEXT, unique: 'owner_code' }) declare owner: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false, unique: 'owner_code' }) declare code: string;
+  @Column(DataType.INTEGER) declare points: number | null;
 
   @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
   declare isOpen: boolean;
 
-  @ForeignKey(() => Folder)
-  @Column(DataType.INTEGER)
-  declare folderId: number | null;
-
-  @BelongsTo(() => Folder)
-  declare folder?: Folder;
+  @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
+  @BelongsTo(() => Folder) declare folder?: Folder;
 
   @BelongsToMany(() => Tag, {
     as: 'tags',
@@ -135,21 +115,14 @@ export class Leaf extends Notes {}
 @Crud({ endpoints: ['read', 'replace'], scope: { owner: tenant } })
 @Table(TABLE)
 export class Card extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare owner: string | null;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare code: string;
-
-  @Column(DataType.INTEGER)
-  declare points: number | null;
+  @Column(DataType.TEXT) declare owner: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare code: string;
+  @Column(DataType.INTEGER) declare points: number | null;
 
   @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
   declare isOpen: boolean;
 
-  @ForeignKey(() => Folder)
-  @Column(DataType.INTEGER)
-  declare folderId: number | null;
+  @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 
 /** Those that are served. */

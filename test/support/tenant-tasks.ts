@@ -52,11 +52,8 @@ export const tenantOf = (request: Request): never => {
 };
 
 abstract class Owned extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false, field: 'tenant_id' })
-  declare tenant: string;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.TEXT, allowNull: false, field: 'tenant_id' }) declare tenant: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }
 
 const LISTS = { filterAllow: ['title', 'tenant', 'id'], sortAllow: ['title', 'tenant', 'id'] } as never;

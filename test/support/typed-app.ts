@@ -20,8 +20,7 @@ import { NumberedRow } from '../models/rows.js';
 class Member extends NumberedRow {}
 
 class Invitation {
-  @IsEmail()
-  email!: string;
+  @IsEmail() email!: string;
 }
 
 class MemberController extends crudController(Member) {

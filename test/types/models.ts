@@ -6,28 +6,17 @@ import type { Ref } from '../../src/index.js';
 /** What the other models refer to. */
 @Table
 export class Country extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(3))
-  declare code: string;
+  @PrimaryKey @Column(DataType.STRING(3)) declare code: string;
 }
 
 /** As DESIGN and the sequelize-typescript documentation write it. */
 @Table
 export class City extends Model {
-  @Column(DataType.STRING)
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare population: number | null;
-
-  @Column(DataType.JSONB)
-  declare names: Record<string, string>;
-
-  @Column(DataType.ARRAY(DataType.STRING))
-  declare airports: string[];
-
-  @BelongsTo(() => Country, 'countryCode')
-  declare country?: Ref<Country>;
+  @Column(DataType.STRING) declare name: string;
+  @Column(DataType.INTEGER) declare population: number | null;
+  @Column(DataType.JSONB) declare names: Record<string, string>;
+  @Column(DataType.ARRAY(DataType.STRING)) declare airports: string[];
+  @BelongsTo(() => Country, 'countryCode') declare country?: Ref<Country>;
 
   declare neighbors: Ref<City[]>;
 

@@ -72,8 +72,7 @@ const ruled: AccessRule = (request) => {
 const CAN = { list: ruled, read: ruled, create: ruled, update: ruled, delete: ruled } as const;
 
 abstract class Numbered extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 
 @Crud({ prefix: '/things', can: CAN, dependencies: [login] })

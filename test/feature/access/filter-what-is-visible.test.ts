@@ -13,14 +13,9 @@ let rule: () => unknown = () => EVERYTHING;
 @Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title'], pageSize: { max: 200 } as never })
 @Table({ tableName: 'pages', timestamps: false })
 class Page extends TitledRow {
-  @Column(DataType.BOOLEAN)
-  declare isPublic: boolean | null;
-
-  @Column(DataType.DATE)
-  declare at: Date | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
+  @Column(DataType.BOOLEAN) declare isPublic: boolean | null;
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.BIGINT) declare big: string | null;
 }
 
 const TITLES = [

@@ -25,11 +25,8 @@ const OPTIONS = { endpoints: ENDPOINTS, can: { deleted: true } };
 const TABLE = { timestamps: true, paranoid: true, updatedAt: false, createdAt: false } as const;
 
 abstract class Owned extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare email: string | null;
-
-  @Column({ type: DataType.TEXT, defaultValue: () => SECRET })
-  declare token: string | null;
+  @Column(DataType.TEXT) declare email: string | null;
+  @Column({ type: DataType.TEXT, defaultValue: () => SECRET }) declare token: string | null;
 }
 
 /** Leaves some out. */
@@ -81,11 +78,8 @@ class Getting extends Owned {
 @Crud(OPTIONS as object)
 @Table({ ...TABLE, tableName: 'grouped' })
 class Grouped extends Owned {
-  @Expose({ groups: ['admin'] })
-  declare token: string | null;
-
-  @Exclude({ toPlainOnly: true })
-  declare deletedAt: Date | null;
+  @Expose({ groups: ['admin'] }) declare token: string | null;
+  @Exclude({ toPlainOnly: true }) declare deletedAt: Date | null;
 }
 
 /** Was given one. */
@@ -97,8 +91,7 @@ Object.assign(Mixed.prototype, { toJSON: Formed.prototype.toJSON });
 /** No route serves it. */
 @Table({ tableName: 'keepers', timestamps: false })
 class Keeper extends Owned {
-  @HasMany(() => Kept)
-  declare kept: Kept[];
+  @HasMany(() => Kept) declare kept: Kept[];
 
   override toJSON(): never {
     const { token: _, ...values } = super.toJSON() as Record<string, unknown>;
@@ -109,16 +102,9 @@ class Keeper extends Owned {
 @Crud({ endpoints: ENDPOINTS.filter((each) => each !== 'restore' && each !== 'replace') } as object)
 @Table({ tableName: 'kept', timestamps: false })
 class Kept extends NumberedRow {
-  @Exclude()
-  @Column({ type: DataType.TEXT, defaultValue: SECRET })
-  declare pin: string | null;
-
-  @ForeignKey(() => Keeper)
-  @Column(DataType.INTEGER)
-  declare keeperId: number | null;
-
-  @BelongsTo(() => Keeper)
-  declare keeper?: unknown;
+  @Exclude() @Column({ type: DataType.TEXT, defaultValue: SECRET }) declare pin: string | null;
+  @ForeignKey(() => Keeper) @Column(DataType.INTEGER) declare keeperId: number | null;
+  @BelongsTo(() => Keeper) declare keeper?: unknown;
 }
 
 class KeptController extends crudController(Kept) {
@@ -144,8 +130,7 @@ class KeptController extends crudController(Kept) {
 }
 
 abstract class Guessed extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 
   declare version: number;
 }
@@ -170,8 +155,7 @@ class Excluding extends Guessed {
 } as object)
 @Table({ ...VERSIONED, tableName: 'ruled' })
 class Ruled extends Guessed {
-  @Column({ type: DataType.TEXT, defaultValue: 'right' })
-  declare pin: string | null;
+  @Column({ type: DataType.TEXT, defaultValue: 'right' }) declare pin: string | null;
 }
 
 @Crud(GUESSED as object)

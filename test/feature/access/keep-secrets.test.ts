@@ -24,74 +24,36 @@ const INTERNAL =
 
 @Table({ tableName: 'owners', timestamps: false })
 class Owner extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(40))
-  declare code: string;
+  @PrimaryKey @Column(DataType.STRING(40)) declare code: string;
 }
 
 @Crud()
 @Table({ tableName: 'vaults', timestamps: false, version: true })
 class Vault extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare whole: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL(5, 2))
-  declare price: string | null;
-
-  @Column(DataType.DOUBLE)
-  declare double: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
-
-  @Column(DataType.JSONB)
-  declare extra: unknown;
-
-  @Column(DataType.ENUM('red', 'green'))
-  declare colour: string | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @Column(DataType.STRING(3))
-  declare short: string | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
-  @Column({ type: DataType.STRING(40), unique: true })
-  declare token: string | null;
+  @Column(DataType.INTEGER) declare whole: number | null;
+  @Column(DataType.BIGINT) declare big: string | null;
+  @Column(DataType.DECIMAL(5, 2)) declare price: string | null;
+  @Column(DataType.DOUBLE) declare double: number | null;
+  @Column(DataType.BOOLEAN) declare flag: boolean | null;
+  @Column(DataType.DATE) declare moment: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.TIME) declare time: string | null;
+  @Column(DataType.UUID) declare uuid: string | null;
+  @Column(DataType.JSONB) declare extra: unknown;
+  @Column(DataType.ENUM('red', 'green')) declare colour: string | null;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @Column(DataType.STRING(3)) declare short: string | null;
+  @Column(DataType.ARRAY(DataType.INTEGER)) declare numbers: number[] | null;
+  @Column({ type: DataType.STRING(40), unique: true }) declare token: string | null;
 
   @ForeignKey(() => Owner)
   @Column({ type: DataType.STRING(40), references: { model: 'owners', key: 'code' } })
   declare ownerCode: string | null;
 
-  @Column(DataType.STRING(40))
-  declare checked: string | null;
-
-  @Column(DataType.STRING(40))
-  declare narrow: string | null;
-
-  @Column(DataType.INET)
-  declare address: string | null;
-
-  @Column(DataType.STRING(40))
-  declare trapped: string | null;
+  @Column(DataType.STRING(40)) declare checked: string | null;
+  @Column(DataType.STRING(40)) declare narrow: string | null;
+  @Column(DataType.INET) declare address: string | null;
+  @Column(DataType.STRING(40)) declare trapped: string | null;
 
   @Matches(/^[a-z]+$/, { message: '$value does not match' })
   @Contains('x', { message: ({ value }) => `What is ${String(value)}?` })
@@ -125,9 +87,7 @@ const SCHEMA = `
 `;
 
 class Login {
-  @IsNotEmpty()
-  @Length(1, 4)
-  declare password: string;
+  @IsNotEmpty() @Length(1, 4) declare password: string;
 }
 
 class QuotingLogin {

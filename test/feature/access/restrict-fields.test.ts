@@ -57,31 +57,18 @@ const isLater = (role: string) => async (request: Request) => is(role)(request);
   indexes: [{ name: 'people_name_salary', unique: true, fields: ['name', 'salary'] }],
 })
 class Person extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare salary: number | null;
-
-  @Column({ type: DataType.TEXT, unique: true })
-  declare note: string | null;
-
-  @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'new' })
-  declare status: string;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare badge: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare grade: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column(DataType.INTEGER) declare salary: number | null;
+  @Column({ type: DataType.TEXT, unique: true }) declare note: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'new' }) declare status: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare badge: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare grade: number;
 }
 
 /** A model that no route serves. */
 @Table({ tableName: 'badges', timestamps: false })
 class Badge extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare badge: string;
+  @PrimaryKey @Column(DataType.TEXT) declare badge: string;
 
   @HasMany(() => Person, { foreignKey: 'badge', sourceKey: 'badge', constraints: false })
   declare people: Person[];
@@ -389,21 +376,15 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
 
 /** Its class has all of them. */
 class AnyMedal {
-  @Allow()
-  declare owner?: string;
-
-  @Allow()
-  declare level?: number;
+  @Allow() declare owner?: string;
+  @Allow() declare level?: number;
 }
 
 @Crud({ fields: { level: { write: isLater('staff') } } })
 @Table({ tableName: 'medals', timestamps: false })
 class Medal extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare owner: string | null;
-
-  @Column(DataType.INTEGER)
-  declare level: number | null;
+  @Column(DataType.TEXT) declare owner: string | null;
+  @Column(DataType.INTEGER) declare level: number | null;
 }
 
 class MedalController extends crudController(Medal) {

@@ -12,17 +12,9 @@ import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 class Line {
-  @IsOptional()
-  @IsString()
-  declare name?: string;
-
-  @Expose()
-  declare note?: string;
-
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Line)
-  declare next?: Line;
+  @IsOptional() @IsString() declare name?: string;
+  @Expose() declare note?: string;
+  @IsOptional() @ValidateNested() @Type(() => Line) declare next?: Line;
 }
 
 class Wide {}
@@ -32,11 +24,8 @@ for (let index = 0; index < 10; index += 1) {
 }
 
 class DocumentRead {
-  @Expose()
-  declare id: number;
-
-  @Expose()
-  declare meta: unknown;
+  @Expose() declare id: number;
+  @Expose() declare meta: unknown;
 
   @Expose()
   get size(): number {
@@ -55,8 +44,7 @@ class Document extends NumberedRow {
   @Column(DataType.TEXT)
   declare title: string | null;
 
-  @Column(DataType.JSONB)
-  declare meta: unknown;
+  @Column(DataType.JSONB) declare meta: unknown;
 
   @ValidateNested({ each: true })
   @IsArray()
@@ -69,19 +57,13 @@ class Document extends NumberedRow {
   @Column(DataType.JSONB)
   declare wides: Wide[] | null;
 
-  @Column(DataType.ARRAY(DataType.JSONB))
-  declare parts: object[] | null;
-
-  @Column(DataType.ARRAY(DataType.DECIMAL))
-  declare prices: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare moments: Date[] | null;
+  @Column(DataType.ARRAY(DataType.JSONB)) declare parts: object[] | null;
+  @Column(DataType.ARRAY(DataType.DECIMAL)) declare prices: string[] | null;
+  @Column(DataType.ARRAY(DataType.DATE)) declare moments: Date[] | null;
 }
 
 class Letter {
-  @IsOptional()
-  declare note: unknown;
+  @IsOptional() declare note: unknown;
 }
 
 @JsonController('/letters')

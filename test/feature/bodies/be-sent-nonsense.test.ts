@@ -19,11 +19,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ filterAllow: ['label'], sortAllow: ['label'] })
 @Table({ tableName: 'crates', timestamps: false })
 class Crate extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare label: string;
-
-  @Column(DataType.JSONB)
-  declare content: unknown;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare label: string;
+  @Column(DataType.JSONB) declare content: unknown;
 }
 
 @JsonController('/fragile')

@@ -22,8 +22,7 @@ for (let index = 0; index < 300; index += 1) {
 @Crud({ endpoints: ['list', 'read', 'create', 'createMany', 'update', 'delete'] })
 @Table({ tableName: 'narrow_rows', timestamps: false })
 class NarrowRow extends Model {
-  @Column(DataType.TEXT)
-  declare text: string;
+  @Column(DataType.TEXT) declare text: string;
 }
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `x${index}`);

@@ -15,56 +15,23 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'items', timestamps: false })
 class Item extends NumberedRow {
-  @Column(DataType.SMALLINT)
-  declare small: number | null;
-
-  @Column(DataType.INTEGER)
-  declare whole: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL(5, 2))
-  declare price: string | null;
-
-  @Column(DataType.REAL)
-  declare weight: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare isNew: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
-
-  @Column(DataType.JSONB)
-  declare extra: unknown;
-
-  @Column(DataType.ENUM('red', 'green'))
-  declare colour: string | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: string | null;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
-  @Column(DataType.STRING(5))
-  declare short: string | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
-  @Column(DataType.ARRAY(DataType.STRING(3)))
-  declare codes: string[] | null;
+  @Column(DataType.SMALLINT) declare small: number | null;
+  @Column(DataType.INTEGER) declare whole: number | null;
+  @Column(DataType.BIGINT) declare big: string | null;
+  @Column(DataType.DECIMAL(5, 2)) declare price: string | null;
+  @Column(DataType.REAL) declare weight: number | null;
+  @Column(DataType.BOOLEAN) declare isNew: boolean | null;
+  @Column(DataType.DATE) declare moment: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.TIME) declare time: string | null;
+  @Column(DataType.UUID) declare uuid: string | null;
+  @Column(DataType.JSONB) declare extra: unknown;
+  @Column(DataType.ENUM('red', 'green')) declare colour: string | null;
+  @Column(DataType.BLOB) declare bytes: string | null;
+  @Column(DataType.TEXT) declare text: string | null;
+  @Column(DataType.STRING(5)) declare short: string | null;
+  @Column(DataType.ARRAY(DataType.INTEGER)) declare numbers: number[] | null;
+  @Column(DataType.ARRAY(DataType.STRING(3))) declare codes: string[] | null;
 }
 
 @Table({ tableName: 'groups', timestamps: false })
@@ -96,12 +63,8 @@ class Account extends NumberedRow {
   @Column({ type: DataType.STRING(20), validate: { notIn: { args: [['admin', 'root']], msg: 'is taken' } } })
   declare login: string | null;
 
-  @ForeignKey(() => Group)
-  @Column(DataType.INTEGER)
-  declare groupId: number | null;
-
-  @BelongsTo(() => Group)
-  declare group?: Group;
+  @ForeignKey(() => Group) @Column(DataType.INTEGER) declare groupId: number | null;
+  @BelongsTo(() => Group) declare group?: Group;
 }
 
 const UUID_RULE = 'uuid must be a UUID.';

@@ -32,72 +32,43 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'customers', timestamps: false })
 class Customer extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare email: string;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare email: string;
 
   @Column({ type: DataType.STRING(10), allowNull: false, defaultValue: 'free' })
   declare plan: string;
 
-  @Column(DataType.DECIMAL(8, 2))
-  declare balance: string | null;
-
-  @Column(DataType.DATE)
-  declare since: Date | null;
-
-  @Column(DataType.JSONB)
-  declare address: unknown;
+  @Column(DataType.DECIMAL(8, 2)) declare balance: string | null;
+  @Column(DataType.DATE) declare since: Date | null;
+  @Column(DataType.JSONB) declare address: unknown;
 
   @Column({ type: DataType.STRING(80), allowNull: false, defaultValue: '' })
   declare passwordHash: string;
 }
 
 class Address {
-  @IsString()
-  declare street: string;
-
-  @IsOptional()
-  @IsArray()
-  @IsString({ each: true })
-  declare lines?: string[];
-
-  @Expose()
-  declare note?: string;
+  @IsString() declare street: string;
+  @IsOptional() @IsArray() @IsString({ each: true }) declare lines?: string[];
+  @Expose() declare note?: string;
 
   /** Not declared, and so nobody's to send; the class may have it all the same. */
   country = 'nowhere';
 }
 
 class CustomerView {
-  @Expose()
-  declare id: string;
-
-  @Expose()
-  declare email: string;
-
-  @Expose()
-  declare balance: string | null;
-
-  @Expose()
-  declare since: Date | null;
-
-  @Expose({ name: 'type' })
-  declare plan: string;
+  @Expose() declare id: string;
+  @Expose() declare email: string;
+  @Expose() declare balance: string | null;
+  @Expose() declare since: Date | null;
+  @Expose({ name: 'type' }) declare plan: string;
 
   @Expose()
   get domain(): string {
     return this.email.slice(this.email.indexOf('@') + 1);
   }
 
-  @Exclude()
-  declare passwordHash: string;
-
-  @Exclude()
-  declare address: unknown;
+  @Exclude() declare passwordHash: string;
+  @Exclude() declare address: unknown;
 }
 
 class CustomerSignUp {
@@ -105,48 +76,29 @@ class CustomerSignUp {
   @Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : value))
   declare email: string;
 
-  @IsNotEmpty()
-  @MaxLength(20)
-  declare password: string;
-
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Address)
-  declare address?: Address;
+  @IsNotEmpty() @MaxLength(20) declare password: string;
+  @IsOptional() @ValidateNested() @Type(() => Address) declare address?: Address;
 }
 
 class CustomerChange {
-  @IsIn(['free', 'paid'])
-  @IsOptional()
-  declare plan?: string;
-
-  @IsInt()
-  @Min(0)
-  @IsOptional()
-  declare balance?: number;
+  @IsIn(['free', 'paid']) @IsOptional() declare plan?: string;
+  @IsInt() @Min(0) @IsOptional() declare balance?: number;
 }
 
 /** Extends the class of a model that no engine has yet. */
 class Short extends readSchema(Customer) {
-  @Exclude()
-  declare passwordHash: string;
-
-  @Exclude()
-  declare address: unknown;
-
-  @Exclude()
-  declare since: unknown;
+  @Exclude() declare passwordHash: string;
+  @Exclude() declare address: unknown;
+  @Exclude() declare since: unknown;
 }
 
 class Invitation extends createSchema(Customer) {
-  @IsNotEmpty()
-  declare invitedBy: string;
+  @IsNotEmpty() declare invitedBy: string;
 }
 
 /** What it makes is no value of the column: Sequelize writes an expression. */
 class Located {
-  @IsEmail()
-  declare email: string;
+  @IsEmail() declare email: string;
 
   @IsOptional()
   @Transform(({ value }) => fn('jsonb_build_object', 'street', value))
@@ -154,8 +106,7 @@ class Located {
 }
 
 class Placed extends Located {
-  @IsString()
-  declare id: string;
+  @IsString() declare id: string;
 }
 
 class Moved {

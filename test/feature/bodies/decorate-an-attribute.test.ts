@@ -49,10 +49,7 @@ abstract class Row extends NumberedRow {}
 @Crud()
 @Table({ tableName: 'prices', timestamps: false })
 class Price extends Row {
-  @Min(0)
-  @Max(0.3)
-  @Column(DataType.DECIMAL(30, 20))
-  declare amount: string | null;
+  @Min(0) @Max(0.3) @Column(DataType.DECIMAL(30, 20)) declare amount: string | null;
 
   @IsNumber({ maxDecimalPlaces: 2 })
   @IsPositive()
@@ -60,11 +57,7 @@ class Price extends Row {
   @Column(DataType.DECIMAL)
   declare rate: string | null;
 
-  @IsInt()
-  @IsNegative()
-  @IsNotIn([-7])
-  @Column(DataType.DECIMAL)
-  declare debt: string | null;
+  @IsInt() @IsNegative() @IsNotIn([-7]) @Column(DataType.DECIMAL) declare debt: string | null;
 
   @IsInt()
   @Max(9007199254740992)
@@ -72,40 +65,19 @@ class Price extends Row {
   @Column(DataType.BIGINT)
   declare views: string | null;
 
-  @IsEnum(Level)
-  @Column(DataType.BIGINT)
-  declare level: string | null;
-
-  @IsIn([0.5, 1])
-  @Column(DataType.DECIMAL(5, 2))
-  declare share: string | null;
+  @IsEnum(Level) @Column(DataType.BIGINT) declare level: string | null;
+  @IsIn([0.5, 1]) @Column(DataType.DECIMAL(5, 2)) declare share: string | null;
 
   @IsInt({ each: true })
   @Min(0, { each: true })
   @Column(DataType.ARRAY(DataType.BIGINT))
   declare steps: string[] | null;
 
-  @IsDateString()
-  @MinDate(new Date(0))
-  @Column(DataType.DATE)
-  declare until: Date | null;
-
-  @IsDate()
-  @MaxDate(new Date('2030-01-01'))
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @IsBase64()
-  @Column(DataType.BLOB)
-  declare seal: Buffer | null;
-
-  @IsJSON()
-  @Column(DataType.JSONB)
-  declare notes: unknown;
-
-  @Min(0, { message: 'cost is too small' })
-  @Column(DataType.DECIMAL)
-  declare cost: string | null;
+  @IsDateString() @MinDate(new Date(0)) @Column(DataType.DATE) declare until: Date | null;
+  @IsDate() @MaxDate(new Date('2030-01-01')) @Column(DataType.DATEONLY) declare day: string | null;
+  @IsBase64() @Column(DataType.BLOB) declare seal: Buffer | null;
+  @IsJSON() @Column(DataType.JSONB) declare notes: unknown;
+  @Min(0, { message: 'cost is too small' }) @Column(DataType.DECIMAL) declare cost: string | null;
 }
 
 const MANY = SERVES_MANY ? (['createMany', 'updateMany'] as const) : [];
@@ -113,55 +85,27 @@ const MANY = SERVES_MANY ? (['createMany', 'updateMany'] as const) : [];
 @Crud({ endpoints: ['create', 'update', ...MANY] })
 @Table({ tableName: 'firms', timestamps: false })
 class Firm extends Row {
-  @IsNotEmpty()
-  @Column(DataType.TEXT)
-  declare name: string | null;
-
-  @IsDefined()
-  @Length(2, 9)
-  @Column(DataType.TEXT)
-  declare city: string | null;
-
-  @Column(DataType.TEXT)
-  declare kind: string | null;
+  @IsNotEmpty() @Column(DataType.TEXT) declare name: string | null;
+  @IsDefined() @Length(2, 9) @Column(DataType.TEXT) declare city: string | null;
+  @Column(DataType.TEXT) declare kind: string | null;
 
   @ValidateIf(({ kind }: Firm) => kind === 'company')
   @IsNotEmpty()
   @Column(DataType.TEXT)
   declare vat: string | null;
 
-  @IsOptional()
-  @IsNotEmpty()
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @IsNotEmpty()
-  @Column({ type: DataType.TEXT, defaultValue: 'new' })
-  declare state: string | null;
-
-  @IsNotIn([null])
-  @Column(DataType.INTEGER)
-  declare size: number | null;
-
-  @ArrayNotEmpty()
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare tags: string[] | null;
-
-  @Length(2, 9)
-  @Column(DataType.TEXT)
-  declare remark: string | null;
+  @IsOptional() @IsNotEmpty() @Column(DataType.TEXT) declare note: string | null;
+  @IsNotEmpty() @Column({ type: DataType.TEXT, defaultValue: 'new' }) declare state: string | null;
+  @IsNotIn([null]) @Column(DataType.INTEGER) declare size: number | null;
+  @ArrayNotEmpty() @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[] | null;
+  @Length(2, 9) @Column(DataType.TEXT) declare remark: string | null;
 }
 
 @Crud({ endpoints: ['create', 'replace', 'read'] })
 @Table({ tableName: 'codes', timestamps: false })
 class Code extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(9))
-  declare code: string;
-
-  @IsNotEmpty()
-  @Column(DataType.TEXT)
-  declare label: string | null;
+  @PrimaryKey @Column(DataType.STRING(9)) declare code: string;
+  @IsNotEmpty() @Column(DataType.TEXT) declare label: string | null;
 }
 
 const RIGHT = { name: 'n', city: 'Lyon', size: 1, tags: ['a'] };
@@ -313,38 +257,14 @@ describe('a decorator of an attribute', () => {
     @Crud()
     @Table({ tableName: 'odds', timestamps: false })
     class Odd extends Row {
-      @IsInt()
-      @Column(DataType.TEXT)
-      declare text: string | null;
-
-      @Length(1, 3)
-      @Column(DataType.INTEGER)
-      declare number: number | null;
-
-      @IsBoolean()
-      @Column(DataType.DATE)
-      declare moment: Date | null;
-
-      @IsString()
-      @Column(DataType.ARRAY(DataType.TEXT))
-      declare words: string[] | null;
-
-      @IsRFC3339()
-      @Column(DataType.DATEONLY)
-      declare day: string | null;
-
-      @IsIn(['1', '2'])
-      @Column(DataType.INTEGER)
-      declare chosen: number | null;
-
-      @Equals(true)
-      @IsUUID()
-      @Column(DataType.BOOLEAN)
-      declare flag: boolean | null;
-
-      @IsInt()
-      @Column(DataType.JSONB)
-      declare any: unknown;
+      @IsInt() @Column(DataType.TEXT) declare text: string | null;
+      @Length(1, 3) @Column(DataType.INTEGER) declare number: number | null;
+      @IsBoolean() @Column(DataType.DATE) declare moment: Date | null;
+      @IsString() @Column(DataType.ARRAY(DataType.TEXT)) declare words: string[] | null;
+      @IsRFC3339() @Column(DataType.DATEONLY) declare day: string | null;
+      @IsIn(['1', '2']) @Column(DataType.INTEGER) declare chosen: number | null;
+      @Equals(true) @IsUUID() @Column(DataType.BOOLEAN) declare flag: boolean | null;
+      @IsInt() @Column(DataType.JSONB) declare any: unknown;
     }
     const { sequelize } = site.engine;
     (sequelize as Sequelize).addModels([Odd]);

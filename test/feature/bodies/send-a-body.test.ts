@@ -18,11 +18,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false })
 class Parcel extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare label: string | null;
-
-  @Column(DataType.JSONB)
-  declare content: unknown;
+  @Column(DataType.TEXT) declare label: string | null;
+  @Column(DataType.JSONB) declare content: unknown;
 }
 
 const MALFORMED = { pointer: '', code: 'malformed', detail: 'The body is not valid JSON.' };

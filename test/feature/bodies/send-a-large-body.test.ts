@@ -16,8 +16,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'uploads', timestamps: false })
 class Upload extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -27,67 +27,34 @@ import { serveTestApp } from '../../support/test-app.js';
   indexes: [{ fields: ['label'] }, { name: 'hards_note', fields: ['note'] }],
 })
 class Hard extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare label: string | null;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @Column(DataType.JSON)
-  declare json: unknown;
-
-  @Column(DataType.JSONB)
-  declare jsonb: unknown;
-
-  @Column(DataType.ARRAY(DataType.JSONB))
-  declare parts: unknown[] | null;
-
-  @Column(DataType.RANGE(DataType.INTEGER))
-  declare span: unknown;
-
-  @Column(DataType.ARRAY(DataType.RANGE(DataType.DATE)))
-  declare periods: unknown;
-
-  @Column(DataType.TSVECTOR)
-  declare words: unknown;
-
-  @Column('JSONPATH')
-  declare path: unknown;
-
-  @Column('TSQUERY')
-  declare search: unknown;
-
-  @Column('REGTYPE')
-  declare type: unknown;
-
-  @IsEmail()
-  @Column(DataType.STRING)
-  declare email: string | null;
-
-  @IsOptional()
-  @IsNotEmptyObject()
-  @Column(DataType.JSONB)
-  declare settings: object | null;
+  @Column(DataType.TEXT) declare label: string | null;
+  @Column(DataType.TEXT) declare note: string | null;
+  @Column(DataType.JSON) declare json: unknown;
+  @Column(DataType.JSONB) declare jsonb: unknown;
+  @Column(DataType.ARRAY(DataType.JSONB)) declare parts: unknown[] | null;
+  @Column(DataType.RANGE(DataType.INTEGER)) declare span: unknown;
+  @Column(DataType.ARRAY(DataType.RANGE(DataType.DATE))) declare periods: unknown;
+  @Column(DataType.TSVECTOR) declare words: unknown;
+  @Column('JSONPATH') declare path: unknown;
+  @Column('TSQUERY') declare search: unknown;
+  @Column('REGTYPE') declare type: unknown;
+  @IsEmail() @Column(DataType.STRING) declare email: string | null;
+  @IsOptional() @IsNotEmptyObject() @Column(DataType.JSONB) declare settings: object | null;
 }
 
 class Line {
-  @IsString()
-  @Transform(({ value }) => value.trim())
-  declare name: string;
+  @IsString() @Transform(({ value }) => value.trim()) declare name: string;
 }
 
 class Circle {
-  @IsInt()
-  declare radius: number;
+  @IsInt() declare radius: number;
 }
 
 /** Each value chooses its class. */
 const SHAPES = { discriminator: { property: 'kind', subTypes: [{ name: 'circle', value: Circle }] } };
 
 class ShapesRead {
-  @Expose()
-  @Type(() => Object, SHAPES)
-  declare shapes: unknown;
+  @Expose() @Type(() => Object, SHAPES) declare shapes: unknown;
 }
 
 class Profile {
@@ -96,33 +63,17 @@ class Profile {
   @Transform(({ value }) => value.map((each: string) => each.trim()))
   declare tags?: string[];
 
-  @IsOptional()
-  @ValidateNested({ each: true })
-  @Type(() => Line)
-  declare lines?: Line[];
+  @IsOptional() @ValidateNested({ each: true }) @Type(() => Line) declare lines?: Line[];
 
   @IsOptional()
   @ValidateNested({ each: true })
   @Type(() => Object, SHAPES)
   declare shapes?: Circle[];
 
-  @IsOptional()
-  @IsInt()
-  @Type(() => Number)
-  declare age?: number;
-
-  @IsOptional()
-  @IsString()
-  @Transform(({ value }) => value.trim())
-  declare name?: string;
-
-  @IsOptional()
-  @IsEmail()
-  declare login?: string;
-
-  @IsOptional()
-  @IsNotEmptyObject()
-  declare extra?: object;
+  @IsOptional() @IsInt() @Type(() => Number) declare age?: number;
+  @IsOptional() @IsString() @Transform(({ value }) => value.trim()) declare name?: string;
+  @IsOptional() @IsEmail() declare login?: string;
+  @IsOptional() @IsNotEmptyObject() declare extra?: object;
 
   @IsOptional()
   @Transform(({ value }) => {
@@ -132,71 +83,40 @@ class Profile {
   })
   declare word?: string;
 
-  @IsOptional()
-  declare span?: unknown;
+  @IsOptional() declare span?: unknown;
 }
 
 /** Nothing checks its number. */
 @Crud()
 @Table({ tableName: 'loose', timestamps: false })
 class Loose extends NumberedRow {
-  @ValidateIf(() => false)
-  @Min(0)
-  @Column(DataType.INTEGER)
-  declare unchecked: number | null;
+  @ValidateIf(() => false) @Min(0) @Column(DataType.INTEGER) declare unchecked: number | null;
 }
 
 @Crud({ createSchema: Profile, updateSchema: Profile })
 @Table({ tableName: 'people', timestamps: false })
 class Person extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare age: number | null;
-
-  @Column(DataType.TEXT)
-  declare name: string | null;
-
-  @Column(DataType.JSONB)
-  declare extra: object | null;
-
-  @Column(DataType.JSONB)
-  declare tags: string[] | null;
-
-  @Column(DataType.JSONB)
-  declare lines: object[] | null;
-
-  @Column(DataType.JSONB)
-  declare shapes: object[] | null;
-
-  @Column(DataType.TEXT)
-  declare word: string | null;
-
-  @Column(DataType.RANGE(DataType.INTEGER))
-  declare span: unknown;
+  @Column(DataType.INTEGER) declare age: number | null;
+  @Column(DataType.TEXT) declare name: string | null;
+  @Column(DataType.JSONB) declare extra: object | null;
+  @Column(DataType.JSONB) declare tags: string[] | null;
+  @Column(DataType.JSONB) declare lines: object[] | null;
+  @Column(DataType.JSONB) declare shapes: object[] | null;
+  @Column(DataType.TEXT) declare word: string | null;
+  @Column(DataType.RANGE(DataType.INTEGER)) declare span: unknown;
 }
 
 @Crud({ readSchema: ShapesRead, endpoints: ['list'] })
 @Table({ tableName: 'drawings', timestamps: false })
 class Drawing extends NumberedRow {
-  @Column(DataType.JSONB)
-  declare shapes: unknown;
+  @Column(DataType.JSONB) declare shapes: unknown;
 }
 
 class Letter {
-  @IsString()
-  declare name: string;
-
-  @IsOptional()
-  declare settings: unknown;
-
-  @IsOptional()
-  @IsInt({ each: true })
-  @Type(() => Number)
-  declare sizes?: number[];
-
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Letter)
-  declare answer?: Letter;
+  @IsString() declare name: string;
+  @IsOptional() declare settings: unknown;
+  @IsOptional() @IsInt({ each: true }) @Type(() => Number) declare sizes?: number[];
+  @IsOptional() @ValidateNested() @Type(() => Letter) declare answer?: Letter;
 }
 
 @JsonController('/letters')

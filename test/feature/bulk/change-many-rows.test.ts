@@ -21,17 +21,10 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'jobs', timestamps: true, paranoid: true, version: true })
 class Job extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare title: string | null;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
-
-  @Column(DataType.TEXT)
-  declare owner: string | null;
-
-  @Column({ type: DataType.INTEGER, field: 'after_id' })
-  declare afterId: number | null;
+  @Column(DataType.STRING(20)) declare title: string | null;
+  @Column(DataType.INTEGER) declare size: number | null;
+  @Column(DataType.TEXT) declare owner: string | null;
+  @Column({ type: DataType.INTEGER, field: 'after_id' }) declare afterId: number | null;
 }
 
 /** One connection, as a session would hold it. */

@@ -16,16 +16,14 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'coins', version: true, timestamps: false })
 class Coin extends Model {
-  @Column({ type: DataType.STRING(10), allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataType.STRING(10), allowNull: false, unique: true }) declare name: string;
 }
 
 /** One endpoint each. */
 @Crud({ endpoints: ['createMany'] })
 @Table({ tableName: 'stamps', timestamps: false })
 class Stamp extends Model {
-  @Column({ type: DataType.STRING(10), allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.STRING(10), allowNull: false }) declare name: string;
 }
 
 except(OF_MANY).describe('the document of endpoints for many records', () => {

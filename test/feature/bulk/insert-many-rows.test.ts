@@ -17,33 +17,18 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'parts', timestamps: true })
 class Part extends NumberedRow {
-  @Column({ type: DataType.STRING(10), allowNull: false })
-  declare name: string;
-
-  @Default('new')
-  @Column(DataType.TEXT)
-  declare state: string | null;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
-
-  @Column({ type: DataType.INTEGER, field: 'whole_id' })
-  declare wholeId: number | null;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
+  @Column({ type: DataType.STRING(10), allowNull: false }) declare name: string;
+  @Default('new') @Column(DataType.TEXT) declare state: string | null;
+  @Column(DataType.INTEGER) declare size: number | null;
+  @Column({ type: DataType.INTEGER, field: 'whole_id' }) declare wholeId: number | null;
+  @Column(DataType.TEXT) declare note: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends Model {
-  @PrimaryKey
-  @Default(DataType.UUIDV4)
-  @Column(DataType.UUID)
-  declare code: string;
-
-  @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER)))
-  declare grid: number[][] | null;
+  @PrimaryKey @Default(DataType.UUIDV4) @Column(DataType.UUID) declare code: string;
+  @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER))) declare grid: number[][] | null;
 }
 
 /** The rows that were written. */

@@ -30,24 +30,16 @@ const OPTIONS = {
 
 /** What both tables have. */
 abstract class Goods extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(3), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare rank: number;
-
-  @Column({ type: DataType.STRING(3), unique: true })
-  declare code: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(3), allowNull: false }) declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare rank: number;
+  @Column({ type: DataType.STRING(3), unique: true }) declare code: string | null;
 }
 
 @Crud({ scope: { tenant } })
 @Table({ tableName: 'crates', timestamps: false })
 class Crate extends Model {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
 }
 
 @Crud(OPTIONS as object)

@@ -11,24 +11,20 @@ const MANY = ['createMany', 'updateMany', 'deleteMany'] as const;
 @Crud({ endpoints: [...MANY], filterAllow: ['name'] })
 @Table({ tableName: 'twigs', timestamps: false })
 class Twig extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare name: string;
+  @PrimaryKey @Column(DataType.STRING(10)) declare name: string;
 
   @ForeignKey(() => Twig)
   @Column({ type: DataType.STRING(10), references: { model: 'twigs', key: 'name' } })
   declare parent: string | null;
 
-  @Column({ type: DataType.INTEGER, unique: true })
-  declare code: number | null;
+  @Column({ type: DataType.INTEGER, unique: true }) declare code: number | null;
 }
 
 /** Each request sees the second one alone. */
 @Crud({ endpoints: [...MANY], filterAllow: ['size'], scope: { id: () => 2 } })
 @Table({ tableName: 'drawers', timestamps: false })
 class Drawer extends KeyedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare size: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare size: number;
 }
 
 describe('many records in the order of a request', () => {

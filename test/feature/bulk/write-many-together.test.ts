@@ -18,19 +18,14 @@ import { serveTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
 class Bag extends NumberedRow {
   /** The database would take a row of nobody. */
-  @Column(DataType.INTEGER)
-  declare tenant: number | null;
+  @Column(DataType.INTEGER) declare tenant: number | null;
 }
 
 @Crud({ endpoints: ['create', 'createMany', 'updateMany', 'deleteMany'], filterAllow: ['size'] })
 @Table({ tableName: 'pebbles', timestamps: false, indexes: [{ fields: ['size', 'name'] }] })
 class Pebble extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare size: number;
+  @PrimaryKey @Column(DataType.STRING(10)) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare size: number;
 
   @ForeignKey(() => Bag)
   @Column({ type: DataType.INTEGER, references: { model: 'bags', key: 'id' } })
@@ -46,24 +41,16 @@ class Shell extends KeyedRow {
     return speak(this.getDataValue('text')) as string;
   }
 
-  @Column({ type: DataType.STRING(10), unique: true })
-  declare note: string | null;
+  @Column({ type: DataType.STRING(10), unique: true }) declare note: string | null;
 }
 
 /** Its key is for the server alone. */
 @Crud({ endpoints: ['updateMany'], filterAllow: ['name'] })
 @Table({ tableName: 'seals', timestamps: false })
 class Seal extends Model {
-  @Exclude()
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare id: string;
-
-  @Column(DataType.STRING(10))
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
+  @Exclude() @PrimaryKey @Column(DataType.STRING(10)) declare id: string;
+  @Column(DataType.STRING(10)) declare name: string;
+  @Column(DataType.INTEGER) declare size: number | null;
 }
 
 /** Sees the answer. */

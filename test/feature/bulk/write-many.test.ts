@@ -35,17 +35,10 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'papers', version: true, timestamps: false })
 class Paper extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(10), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare rank: number;
-
-  @Column({ type: DataType.STRING(10), unique: true })
-  declare code: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(10), allowNull: false }) declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare rank: number;
+  @Column({ type: DataType.STRING(10), unique: true }) declare code: string | null;
 
   @ForeignKey(() => Paper)
   @Column({ type: DataType.INTEGER, references: { model: 'papers', key: 'id' }, onDelete: 'CASCADE' })
@@ -55,21 +48,15 @@ class Paper extends NumberedRow {
 @Crud({ endpoints: ['createMany'] })
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(5))
-  declare name: string;
+  @PrimaryKey @Column(DataType.STRING(5)) declare name: string;
 }
 
 /** Blanks at the end of a key mean nothing. */
 @Crud({ endpoints: ['updateMany'] })
 @Table({ tableName: 'padded_labels', timestamps: false })
 class PaddedLabel extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(3))
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
+  @PrimaryKey @Column(DataType.CHAR(3)) declare name: string;
+  @Column(DataType.INTEGER) declare size: number | null;
 }
 
 @Table({ tableName: 'plain_labels', timestamps: false })

@@ -14,14 +14,9 @@ import { TwoPaths } from '../../support/two-paths.js';
 })
 @Table({ tableName: 'parcels', timestamps: false })
 class Parcel extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare state: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare tags: string[] | null;
-
-  @Column(DataType.JSONB)
-  declare details: unknown;
+  @Column(DataType.TEXT) declare state: string | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[] | null;
+  @Column(DataType.JSONB) declare details: unknown;
 }
 
 const PARCELS = [

@@ -28,8 +28,7 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false, indexes: [{ name: 'lamps_room', fields: ['room'] }] })
 class Lamp extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare room: string | null;
+  @Column(DataType.STRING(20)) declare room: string | null;
 }
 
 const ENCODED =

@@ -18,8 +18,7 @@ import { startTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
 class Flag extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 }
 
 const NAME = 'flags/of "all" & 100 %';

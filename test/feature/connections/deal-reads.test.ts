@@ -18,8 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud({ prefix: '/seats', pagination: 'cursor' })
 @Table({ tableName: 'seats', timestamps: false })
 class Seat extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare server: string;
+  @Column(DataType.TEXT) declare server: string;
 }
 
 const CLIENTS = 16;

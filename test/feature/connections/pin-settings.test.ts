@@ -24,20 +24,11 @@ import { startTestApp } from '../../support/test-app.js';
 @Crud({ pagination: 'cursor', sortAllow: ['at', 'score'], filterAllow: ['at', 'score'] })
 @Table({ tableName: 'gauges', timestamps: false })
 class Gauge extends NumberedRow {
-  @Column(DataType.DATE)
-  declare at: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.DOUBLE)
-  declare score: number | null;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.DOUBLE) declare score: number | null;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare words: string[] | null;
 }
 
 const SENT = {

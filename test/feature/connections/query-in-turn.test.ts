@@ -31,8 +31,7 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 @Crud({ pagination: 'offset', filterAllow: ['size'] })
 @Table({ tableName: 'pots', timestamps: false })
 class Pot extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare size: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare size: number;
 }
 
 const pots = new Repository(Pot);

@@ -24,15 +24,13 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'posts', timestamps: false })
 class Post extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
 }
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'notices', timestamps: false })
 class Notice extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
 }
 
 @Crud({ prefix: '/deeds', endpoints: ['read', 'create', 'update', 'replace', 'restore'] } as never)
@@ -45,12 +43,8 @@ class Notice extends NumberedRow {
   updatedAt: false,
 })
 class Deed extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare id: string;
-
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare title: string;
+  @PrimaryKey @Column(DataType.STRING(10)) declare id: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
 }
 
 class PostController extends crudController(Post) {

@@ -20,8 +20,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud({ prefix: '/books' })
 @Table({ tableName: 'books', timestamps: false })
 class Book extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare title: string;
+  @Column(DataType.TEXT) declare title: string;
 }
 
 /** A table that nobody locks. */
@@ -33,8 +32,7 @@ class Pen extends KeyedRow {}
 @Crud<View>({ prefix: '/views', filterAllow: ['id', 'title'] })
 @Table({ tableName: 'views', timestamps: false })
 class View extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare title: string;
+  @Column(DataType.TEXT) declare title: string;
 }
 
 const VIEW = `

@@ -23,8 +23,7 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 @Crud({ sortAllow: ['id'] })
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 }
 
 const PASSWORD = 'p/4ss:word';

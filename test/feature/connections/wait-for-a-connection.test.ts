@@ -18,8 +18,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 /** What both have. */
 abstract class Writing extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare text: string | null;
+  @Column(DataType.TEXT) declare text: string | null;
 }
 
 /** Written by the fast path. The table fills in who wrote a row. */

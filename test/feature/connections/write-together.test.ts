@@ -20,15 +20,9 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 abstract class Piece extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @Default(0)
-  @Column(DataType.INTEGER)
-  declare worth: number;
-
-  @Column(DataType.INTEGER)
-  declare place: number | null;
+  @Column(DataType.TEXT) declare name: string;
+  @Default(0) @Column(DataType.INTEGER) declare worth: number;
+  @Column(DataType.INTEGER) declare place: number | null;
 }
 
 @Crud({ prefix: '/coins' })

@@ -25,22 +25,15 @@ const LIST = { filterAllow: ['state'], sortAllow: ['id', 'made', 'state'], defau
 @Crud(LIST as object)
 @Table({ tableName: 'jobs', timestamps: false })
 class Job extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, field: 'job no' })
-  declare id: number;
-
-  @Column({ type: DataType.DATE, allowNull: false, field: 'made_at' })
-  declare made: Date;
-
-  @Column({ type: DataType.TEXT })
-  declare state: string | null;
+  @PrimaryKey @Column({ type: DataType.INTEGER, field: 'job no' }) declare id: number;
+  @Column({ type: DataType.DATE, allowNull: false, field: 'made_at' }) declare made: Date;
+  @Column({ type: DataType.TEXT }) declare state: string | null;
 }
 
 @Crud({ filterAllow: ['state'] as never })
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends KeyedRow {
-  @Column({ type: DataType.TEXT })
-  declare state: string | null;
+  @Column({ type: DataType.TEXT }) declare state: string | null;
 }
 
 @Crud({
@@ -50,11 +43,8 @@ class Task extends KeyedRow {
 })
 @Table({ tableName: 'seats', timestamps: false })
 class Seat extends KeyedRow {
-  @Column({ type: DataType.INTEGER, field: 'hall_id' })
-  declare hall: number;
-
-  @Column({ type: DataType.TEXT })
-  declare state: string | null;
+  @Column({ type: DataType.INTEGER, field: 'hall_id' }) declare hall: number;
+  @Column({ type: DataType.TEXT }) declare state: string | null;
 }
 
 @Crud({
@@ -69,70 +59,41 @@ class Seat extends KeyedRow {
 } as object)
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends KeyedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare hall: number;
-
-  @Column({ type: DataType.ARRAY(DataType.TEXT), field: 'the tags' })
-  declare tags: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare sizes: number[] | null;
-
-  @Column(DataType.ARRAY(DataType.UUID))
-  declare marks: string[] | null;
-
-  @Column({ type: DataType.JSONB, field: 'the details' })
-  declare details: unknown;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare hall: number;
+  @Column({ type: DataType.ARRAY(DataType.TEXT), field: 'the tags' }) declare tags: string[] | null;
+  @Column(DataType.ARRAY(DataType.INTEGER)) declare sizes: number[] | null;
+  @Column(DataType.ARRAY(DataType.UUID)) declare marks: string[] | null;
+  @Column({ type: DataType.JSONB, field: 'the details' }) declare details: unknown;
 }
 
 @Crud()
 @Table({ tableName: 'badges', paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'goneAt' })
 class Badge extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare code: string;
-
-  @Column({ type: DataType.DATE, field: 'gone at' })
-  declare goneAt: Date | null;
+  @Column(DataType.TEXT) declare code: string;
+  @Column({ type: DataType.DATE, field: 'gone at' }) declare goneAt: Date | null;
 }
 
 /** Without routes of its own. */
 @Table({ tableName: 'rooms', timestamps: false })
 class Room extends KeyedRow {
-  @Column({ type: DataType.TEXT, unique: true })
-  declare name: string;
+  @Column({ type: DataType.TEXT, unique: true }) declare name: string;
 }
 
 @Crud({ defaultSort: '-paidAt', sortAllow: ['paidAt'], scope: { house: () => 1 } })
 @Table({ tableName: 'guests', timestamps: false })
 class Guest extends KeyedRow {
-  @Column(DataType.INTEGER)
-  declare house: number;
-
-  @Column({ type: DataType.DATE, field: 'paid_at' })
-  declare paidAt: Date | null;
-
-  @Column({ type: DataType.INTEGER, field: 'stay_id' })
-  declare stayId: number | null;
-
-  @Column(DataType.TEXT)
-  declare kind: string | null;
-
-  @Column({ type: DataType.INTEGER, field: 'tour_id' })
-  declare tourId: number | null;
-
-  @BelongsTo(() => Stay, { foreignKey: 'stayId', constraints: false })
-  declare stay?: object | null;
+  @Column(DataType.INTEGER) declare house: number;
+  @Column({ type: DataType.DATE, field: 'paid_at' }) declare paidAt: Date | null;
+  @Column({ type: DataType.INTEGER, field: 'stay_id' }) declare stayId: number | null;
+  @Column(DataType.TEXT) declare kind: string | null;
+  @Column({ type: DataType.INTEGER, field: 'tour_id' }) declare tourId: number | null;
+  @BelongsTo(() => Stay, { foreignKey: 'stayId', constraints: false }) declare stay?: object | null;
 }
 
 @Table({ tableName: 'stay_rooms', timestamps: false })
 class StayRoom extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare roomId: number;
-
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, field: 'stay_id' })
-  declare stayId: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare roomId: number;
+  @PrimaryKey @Column({ type: DataType.INTEGER, field: 'stay_id' }) declare stayId: number;
 }
 
 @Crud({
@@ -149,26 +110,16 @@ class StayRoom extends Model {
 } as object)
 @Table({ tableName: 'stays', timestamps: false })
 class Stay extends KeyedRow {
-  @Column(DataType.INTEGER)
-  declare roomId: number | null;
-
-  @Column(DataType.TEXT)
-  declare roomName: string | null;
-
-  @Column(DataType.INTEGER)
-  declare tourId: number | null;
-
-  @HasMany(() => Guest, 'stayId')
-  declare guests?: Guest[];
+  @Column(DataType.INTEGER) declare roomId: number | null;
+  @Column(DataType.TEXT) declare roomName: string | null;
+  @Column(DataType.INTEGER) declare tourId: number | null;
+  @HasMany(() => Guest, 'stayId') declare guests?: Guest[];
 
   @HasMany(() => Guest, { foreignKey: 'stayId', scope: { kind: 'child' }, as: 'children' })
   declare children?: Guest[];
 
-  @HasOne(() => Guest, { foreignKey: 'stayId', as: 'payer' })
-  declare payer?: Guest | null;
-
-  @BelongsTo(() => Room, { foreignKey: 'roomId', constraints: false })
-  declare room?: Room | null;
+  @HasOne(() => Guest, { foreignKey: 'stayId', as: 'payer' }) declare payer?: Guest | null;
+  @BelongsTo(() => Room, { foreignKey: 'roomId', constraints: false }) declare room?: Room | null;
 
   @BelongsTo(() => Room, { foreignKey: 'roomName', targetKey: 'name', constraints: false, as: 'named' })
   declare named?: object | null;
@@ -186,11 +137,8 @@ class Stay extends KeyedRow {
 @Crud({ filterAllow: { guests: ['kind'], stays: { 'named.name': true, 'room.name': true } } } as object)
 @Table({ tableName: 'tours', timestamps: false })
 class Tour extends Model {
-  @HasMany(() => Guest, { foreignKey: 'tourId', constraints: false })
-  declare guests?: Guest[];
-
-  @HasMany(() => Stay, { foreignKey: 'tourId', constraints: false })
-  declare stays?: Stay[];
+  @HasMany(() => Guest, { foreignKey: 'tourId', constraints: false }) declare guests?: Guest[];
+  @HasMany(() => Stay, { foreignKey: 'tourId', constraints: false }) declare stays?: Stay[];
 }
 
 @Crud()

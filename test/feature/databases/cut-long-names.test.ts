@@ -25,15 +25,9 @@ const ACCENTS = 'é'.repeat(40);
   ],
 })
 class Long extends Model {
-  @Unique
-  @Column({ type: DataType.TEXT, field: LONG })
-  declare longest: string | null;
-
-  @Column({ type: DataType.TEXT, field: ACCENTS })
-  declare accents: string | null;
-
-  @Column(DataType.TEXT)
-  declare code: string | null;
+  @Unique @Column({ type: DataType.TEXT, field: LONG }) declare longest: string | null;
+  @Column({ type: DataType.TEXT, field: ACCENTS }) declare accents: string | null;
+  @Column(DataType.TEXT) declare code: string | null;
 }
 
 const ROW = { longest: 'L', accents: 'A', code: 'C' };

@@ -15,11 +15,8 @@ const TOWERS = { tableName: 'Tall towers', schema: 'city one', timestamps: false
 @Crud({ sortAllow: ['heightInM'] as never })
 @Table(TOWERS)
 class Tower extends KeyedRow {
-  @Column({ type: DataType.INTEGER, field: 'height in m' })
-  declare heightInM: number | null;
-
-  @Column(DataType.INTEGER)
-  declare floors: number | null;
+  @Column({ type: DataType.INTEGER, field: 'height in m' }) declare heightInM: number | null;
+  @Column(DataType.INTEGER) declare floors: number | null;
 
   @Column({
     type: DataType.VIRTUAL,

@@ -15,24 +15,16 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete'] })
 @Table({ tableName: 'Order lines', timestamps: false })
 class Line extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, field: 'order id' })
-  declare orderId: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare no: number;
+  @PrimaryKey @Column({ type: DataType.INTEGER, field: 'order id' }) declare orderId: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
 /** Of a database of its own. */
 @Crud({ prefix: '/lines' })
 @Table({ tableName: 'Order lines', timestamps: false })
 class FarLine extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER, field: 'order id' })
-  declare orderId: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare no: number;
+  @PrimaryKey @Column({ type: DataType.INTEGER, field: 'order id' }) declare orderId: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
 const TABLE = '"Order lines"';

@@ -29,8 +29,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
-  @Column({ type: DataType.STRING(20), unique: true })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), unique: true }) declare name: string;
 }
 
 @Crud({
@@ -44,9 +43,7 @@ class Bridge extends KeyedRow {}
 
 @Table({ tableName: 'days', timestamps: false })
 class Day extends Model {
-  @PrimaryKey
-  @Column(DataType.DATEONLY)
-  declare day: string;
+  @PrimaryKey @Column(DataType.DATEONLY) declare day: string;
 }
 
 class Flooded extends PersistenceError {}

@@ -14,9 +14,7 @@ const SECRET = 'secret@example.com';
 @Crud({ prefix: '/guests' })
 @Table({ tableName: 'guests', timestamps: false })
 class Guest extends NumberedRow {
-  @Unique
-  @Column({ type: DataType.TEXT, validate: { isNotBad: refuse } })
-  declare email: string;
+  @Unique @Column({ type: DataType.TEXT, validate: { isNotBad: refuse } }) declare email: string;
 }
 
 function refuse(value: string): void {

@@ -23,8 +23,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
 function fail(): never {

@@ -14,8 +14,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
-  @Column(DataType.TEXT)
-  declare label: string;
+  @Column(DataType.TEXT) declare label: string;
 }
 
 /** Keeps what is written to it. */

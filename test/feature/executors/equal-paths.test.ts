@@ -29,26 +29,17 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../suppor
 })
 @Table({ tableName: 'things', createdAt: false })
 class Thing extends NumberedManyTypes {
-  @Column({ type: DataType.TEXT, field: 'The text' })
-  declare text: string | null;
-
-  @Column(DataType.ARRAY(DataType.BIGINT))
-  declare bigs: string[] | null;
-
-  @UpdatedAt
-  @Column(DataType.DATE)
-  declare updatedAt: Date;
+  @Column({ type: DataType.TEXT, field: 'The text' }) declare text: string | null;
+  @Column(DataType.ARRAY(DataType.BIGINT)) declare bigs: string[] | null;
+  @UpdatedAt @Column(DataType.DATE) declare updatedAt: Date;
 }
 
 /** Types whose changes only Sequelize tells; they are read as others are. */
 @Crud({ prefix: '/odds' })
 @Table({ tableName: 'odds', createdAt: false })
 class Odd extends NumberedRow {
-  @Column(DataType.JSON)
-  declare json: unknown;
-
-  @Column(DataType.CHAR(3))
-  declare code: string | null;
+  @Column(DataType.JSON) declare json: unknown;
+  @Column(DataType.CHAR(3)) declare code: string | null;
 }
 
 const UNIX = new Date(0);
@@ -63,9 +54,7 @@ let serial = 0;
 })
 @Table({ tableName: 'Parcels in transit', schema: 'depot', paranoid: true, underscored: true })
 class Parcel extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.UUID, defaultValue: DataType.UUIDV4 })
-  declare code: string;
+  @PrimaryKey @Column({ type: DataType.UUID, defaultValue: DataType.UUIDV4 }) declare code: string;
 
   @Column({ type: DataType.DOUBLE, allowNull: false, field: 'weight in kg' })
   declare weight: number;
@@ -79,35 +68,22 @@ class Parcel extends Model {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: () => (serial += 1) })
   declare serial: number;
 
-  @Column({ type: DataType.JSONB, defaultValue: { fragile: false } })
-  declare marks: unknown;
+  @Column({ type: DataType.JSONB, defaultValue: { fragile: false } }) declare marks: unknown;
 
   @Column({ type: DataType.ARRAY(DataType.TEXT), defaultValue: ['a', 'b'] })
   declare stops: string[];
 
-  @Column({ type: DataType.DATE, defaultValue: UNIX })
-  declare since: Date;
-
-  @CreatedAt
-  @Column({ type: DataType.DATE, field: 'born' })
-  declare bornAt: Date;
-
-  @UpdatedAt
-  @Column(DataType.DATE)
-  declare touchedAt: Date;
-
-  @DeletedAt
-  @Column(DataType.DATE)
-  declare goneAt: Date | null;
+  @Column({ type: DataType.DATE, defaultValue: UNIX }) declare since: Date;
+  @CreatedAt @Column({ type: DataType.DATE, field: 'born' }) declare bornAt: Date;
+  @UpdatedAt @Column(DataType.DATE) declare touchedAt: Date;
+  @DeletedAt @Column(DataType.DATE) declare goneAt: Date | null;
 }
 
 /** Keys that clients choose, and names that objects of JavaScript sort. */
 @Crud({ prefix: '/names' })
 @Table({ tableName: 'names', timestamps: false })
 class Name extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(20))
-  declare key: string;
+  @PrimaryKey @Column(DataType.STRING(20)) declare key: string;
 }
 for (const name of ['b', '10', '2', 'a b', 'é\\']) {
   Column({ type: DataType.INTEGER, allowNull: true })(Name.prototype, name);

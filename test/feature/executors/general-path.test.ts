@@ -48,8 +48,7 @@ import { serveTestApp } from '../../support/test-app.js';
 abstract class Keyed extends NumberedRow {}
 
 abstract class Row extends Keyed {
-  @Column({ type: DataType.STRING(40), allowNull: true })
-  declare name: string | null;
+  @Column({ type: DataType.STRING(40), allowNull: true }) declare name: string | null;
 }
 
 const PLAIN = { timestamps: false } as const;
@@ -186,8 +185,7 @@ class WithTransform extends Row {
 }
 
 class NameOnly {
-  @Expose()
-  declare name: string;
+  @Expose() declare name: string;
 }
 
 @Crud({ readSchema: NameOnly })
@@ -201,34 +199,26 @@ class WithIds extends Row {}
 @Crud()
 @Table(PLAIN)
 class WithDocuments extends Row {
-  @Column(DataType.JSON)
-  declare document: unknown;
-
-  @Column(DataType.CHAR(4))
-  declare code: string | null;
+  @Column(DataType.JSON) declare document: unknown;
+  @Column(DataType.CHAR(4)) declare code: string | null;
 }
 
 @Crud()
 @Table(PLAIN)
 class WithRange extends Row {
-  @Column(DataType.RANGE(DataType.INTEGER))
-  declare range: unknown;
+  @Column(DataType.RANGE(DataType.INTEGER)) declare range: unknown;
 }
 
 @Crud()
 @Table({ createdAt: false })
 class WithOwnMoment extends Row {
-  @UpdatedAt
-  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
-  declare touched: Date;
+  @UpdatedAt @Column({ type: DataType.DATE, defaultValue: new Date(0) }) declare touched: Date;
 }
 
 @Crud()
 @Table({ createdAt: false, updatedAt: false, paranoid: true })
 class WithOwnEnd extends Row {
-  @DeletedAt
-  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
-  declare ended: Date;
+  @DeletedAt @Column({ type: DataType.DATE, defaultValue: new Date(0) }) declare ended: Date;
 }
 
 @Crud()
@@ -265,15 +255,13 @@ class Decorated extends Row {}
 @Crud()
 @Table(PLAIN)
 class WithLiteral extends Row {
-  @Column({ type: DataType.INTEGER, defaultValue: literal('1 + 2') })
-  declare sum: number;
+  @Column({ type: DataType.INTEGER, defaultValue: literal('1 + 2') }) declare sum: number;
 }
 
 @Crud()
 @Table(PLAIN)
 class WithCascade extends Row {
-  @Column(DataType.TEXT)
-  declare parent: string | null;
+  @Column(DataType.TEXT) declare parent: string | null;
 }
 
 @Crud()
@@ -295,12 +283,8 @@ class WithJson extends Row {
 @Crud()
 @Table(PLAIN)
 class WithParts extends Row {
-  @ForeignKey(() => WithParts)
-  @Column(DataType.INTEGER)
-  declare wholeId: number | null;
-
-  @HasMany(() => WithParts, { onDelete: 'CASCADE', hooks: true })
-  declare parts: WithParts[];
+  @ForeignKey(() => WithParts) @Column(DataType.INTEGER) declare wholeId: number | null;
+  @HasMany(() => WithParts, { onDelete: 'CASCADE', hooks: true }) declare parts: WithParts[];
 }
 
 @Crud()

@@ -8,43 +8,24 @@ import { NumberedRow } from '../../models/rows.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Row extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'specimens' })
 class Specimen extends Row {
-  @Column({ type: DataType.DECIMAL(10, 2), field: 'the price' })
-  declare price: string | null;
-
-  @Column(DataType.BIGINT)
-  declare count: string | null;
-
-  @Column(DataType.DATE(6))
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.BOOLEAN)
-  declare isOpen: boolean | null;
+  @Column({ type: DataType.DECIMAL(10, 2), field: 'the price' }) declare price: string | null;
+  @Column(DataType.BIGINT) declare count: string | null;
+  @Column(DataType.DATE(6)) declare moment: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.BOOLEAN) declare isOpen: boolean | null;
 
   /** A boolean that the table holds as text. */
-  @Column(DataType.BOOLEAN)
-  declare isKnown: boolean | null;
-
-  @Column(DataType.JSONB)
-  declare json: unknown;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare numbers: number[] | null;
-
-  @Column(DataType.RANGE(DataType.INTEGER))
-  declare range: unknown;
+  @Column(DataType.BOOLEAN) declare isKnown: boolean | null;
+  @Column(DataType.JSONB) declare json: unknown;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @Column(DataType.ARRAY(DataType.INTEGER)) declare numbers: number[] | null;
+  @Column(DataType.RANGE(DataType.INTEGER)) declare range: unknown;
 
   @Column({
     type: DataType.TEXT,
@@ -79,13 +60,8 @@ class Fielded extends Row {
 
 @Table({ tableName: 'pairs', timestamps: false })
 class Pair extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare first: number;
-
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare second: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare first: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare second: number;
 }
 
 describe('records of a page', () => {

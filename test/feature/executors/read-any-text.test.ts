@@ -10,14 +10,9 @@ import { TwoPaths } from '../../support/two-paths.js';
 @Crud({ prefix: '/pages', pagination: 'cursor' })
 @Table({ tableName: 'pages', timestamps: false })
 class Page extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare head: string;
-
-  @Column(DataType.TEXT)
-  declare body: string | null;
-
-  @Column(DataType.TEXT)
-  declare tail: string;
+  @Column(DataType.TEXT) declare head: string;
+  @Column(DataType.TEXT) declare body: string | null;
+  @Column(DataType.TEXT) declare tail: string;
 }
 
 /** What Sequelize does not type. */

@@ -19,12 +19,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'papers', timestamps: true, paranoid: true })
 class Paper extends TitledRow {
-  @Default('draft')
-  @Column(DataType.TEXT)
-  declare state: string | null;
-
-  @Column(DataType.INTEGER)
-  declare pages: number | null;
+  @Default('draft') @Column(DataType.TEXT) declare state: string | null;
+  @Column(DataType.INTEGER) declare pages: number | null;
 }
 
 /** One connection, in a transaction. */

@@ -40,35 +40,21 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'teams', timestamps: false })
 class Team extends NamedRow {
-  @Exclude()
-  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
-  declare budget: string;
-
-  @HasMany(() => Player)
-  declare players?: Player[];
+  @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare budget: string;
+  @HasMany(() => Player) declare players?: Player[];
 }
 
 @Crud()
 @Table({ tableName: 'players', timestamps: false })
 class Player extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
 
   @Column({ type: DataType.DECIMAL(8, 2), allowNull: false, defaultValue: '0' })
   declare score: string;
 
-  @Exclude()
-  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
-  declare salary: string;
-
-  @ForeignKey(() => Team)
-  @Column(DataType.INTEGER)
-  declare teamId: number | null;
-
-  @BelongsTo(() => Team)
-  declare team?: Team;
+  @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare salary: string;
+  @ForeignKey(() => Team) @Column(DataType.INTEGER) declare teamId: number | null;
+  @BelongsTo(() => Team) declare team?: Team;
 }
 
 /** A model that this application does not serve. */
@@ -78,27 +64,22 @@ class Coach extends NumberedRow {
   @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
   declare contract: string;
 
-  @Column({ type: DataType.STRING(20), defaultValue: 'strict' })
-  declare style: string;
+  @Column({ type: DataType.STRING(20), defaultValue: 'strict' }) declare style: string;
 }
 
 /** A class of the user's own, with what class-transformer is to hide. */
 class Overview {
-  @Exclude()
-  readonly internal = 'hidden';
+  @Exclude() readonly internal = 'hidden';
 
   constructor(readonly record: Model) {}
 }
 
 class Rename {
-  @IsString()
-  @Length(2, 20)
-  declare name: string;
+  @IsString() @Length(2, 20) declare name: string;
 }
 
 class Move {
-  @IsInt()
-  declare teamId: number;
+  @IsInt() declare teamId: number;
 }
 
 class TeamController extends crudController(Team) {

@@ -21,47 +21,28 @@ import { expectIssue, expectJson, expectProblem } from '../../support/expect-ans
 import { serveTestApp } from '../../support/test-app.js';
 
 class Rating {
-  @IsInt()
-  @Max(5)
-  declare stars: number;
+  @IsInt() @Max(5) declare stars: number;
 }
 
 class Sheet {
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Rating)
-  declare best?: Rating;
-
-  @IsOptional()
-  @ValidateNested({ each: true })
-  @Type(() => Rating)
-  declare all?: Rating[];
+  @IsOptional() @ValidateNested() @Type(() => Rating) declare best?: Rating;
+  @IsOptional() @ValidateNested({ each: true }) @Type(() => Rating) declare all?: Rating[];
 }
 
 class Search {
-  @IsOptional()
-  @IsString()
-  declare text?: string;
+  @IsOptional() @IsString() declare text?: string;
 }
 
 class Notice {
-  @IsString()
-  declare title: string;
-
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => Rating)
-  declare rating?: Rating;
+  @IsString() declare title: string;
+  @IsOptional() @ValidateNested() @Type(() => Rating) declare rating?: Rating;
 }
 
 @Crud({ createSchema: Notice })
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare title: string | null;
-
-  @Column(DataType.JSONB)
-  declare rating: unknown;
+  @Column(DataType.STRING(20)) declare title: string | null;
+  @Column(DataType.JSONB) declare rating: unknown;
 }
 
 const took: unknown[] = [];
@@ -275,12 +256,8 @@ describe('asking for a class', () => {
     }
 
     class Holder {
-      @ValidateNested()
-      @Type(() => Bare)
-      declare bare: Bare;
-
-      @ValidateNested({ each: true })
-      declare untyped: Rating[];
+      @ValidateNested() @Type(() => Bare) declare bare: Bare;
+      @ValidateNested({ each: true }) declare untyped: Rating[];
     }
 
     const problemsOf = async (controller: Class): Promise<readonly string[]> => {
@@ -322,9 +299,7 @@ describe('asking for a class', () => {
 
     it('also in a body of a generated route', async () => {
       class Draft {
-        @ValidateNested()
-        @Type(() => Bare)
-        declare rating: Bare;
+        @ValidateNested() @Type(() => Bare) declare rating: Bare;
       }
       class DraftController extends crudController(Note, { createSchema: Draft }) {}
       expect(await problemsOf(DraftController)).to.deep.equal([

@@ -64,8 +64,7 @@ class VetController {
 }
 
 class Greeting {
-  @IsString()
-  declare text: string;
+  @IsString() declare text: string;
 }
 
 /** Nothing says what it has to be. */

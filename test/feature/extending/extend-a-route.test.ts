@@ -31,38 +31,17 @@ import { ask, type WholeRequest } from '../../support/two-paths.js';
 
 /** A column for each way of writing a value. */
 abstract class Columns extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false, field: 'the text' })
-  declare text: string;
-
-  @Column(DataType.DOUBLE)
-  declare number: number | null;
-
-  @Column(DataType.BIGINT)
-  declare big: string | null;
-
-  @Column(DataType.DECIMAL)
-  declare exact: string | null;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.UUID)
-  declare uuid: string | null;
-
-  @Column(DataType.JSONB)
-  declare extra: unknown;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
+  @Column({ type: DataType.TEXT, allowNull: false, field: 'the text' }) declare text: string;
+  @Column(DataType.DOUBLE) declare number: number | null;
+  @Column(DataType.BIGINT) declare big: string | null;
+  @Column(DataType.DECIMAL) declare exact: string | null;
+  @Column(DataType.BOOLEAN) declare flag: boolean | null;
+  @Column(DataType.DATE) declare moment: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.UUID) declare uuid: string | null;
+  @Column(DataType.JSONB) declare extra: unknown;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare words: string[] | null;
 }
 
 const OFFSET = { sortAllow: ['text'], filterAllow: ['text', 'flag'] } as never;
@@ -135,8 +114,7 @@ class WithChanges extends Columns {
 @Table(TABLE)
 class WithNote extends Columns {
   /** What is given is in the answer, and not in the row. */
-  @Column(DataType.VIRTUAL(DataType.STRING(20)))
-  declare note: string | null;
+  @Column(DataType.VIRTUAL(DataType.STRING(20))) declare note: string | null;
 }
 
 @Crud(OFFSET)

@@ -22,10 +22,7 @@ function declarePaper() {
   @Crud()
   @Table({ tableName: 'papers', timestamps: false })
   class Paper extends Model {
-    @PrimaryKey
-    @AutoIncrement
-    @Column(DataType.INTEGER)
-    declare id: number;
+    @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
   }
   return attach(Paper);
 }

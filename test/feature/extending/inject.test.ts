@@ -31,17 +31,13 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
-  declare title: string;
-
-  @Column(DataType.INTEGER)
-  declare parent: number | null;
+  @Column({ type: DataType.STRING(40), allowNull: false, unique: true }) declare title: string;
+  @Column(DataType.INTEGER) declare parent: number | null;
 }
 
 @Table({ tableName: 'events', timestamps: false })
 class Event extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 class EventRepository extends Repository<Event> {
@@ -74,8 +70,7 @@ async function currentTransaction(): Promise<string> {
 }
 
 class Count {
-  @IsInt()
-  declare count: number;
+  @IsInt() declare count: number;
 }
 
 class TaskController extends crudController(Task) {

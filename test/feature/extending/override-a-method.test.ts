@@ -43,11 +43,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'songs', timestamps: false })
 class Song extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.BIGINT, allowNull: false, defaultValue: 0 })
-  declare plays: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
+  @Column({ type: DataType.BIGINT, allowNull: false, defaultValue: 0 }) declare plays: string;
 
   @Exclude()
   @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })

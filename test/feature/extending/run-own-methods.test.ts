@@ -17,8 +17,7 @@ const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
 const ran: string[] = [];
 
 abstract class Row extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare name: string | null;
+  @Column(DataType.STRING(20)) declare name: string | null;
 }
 
 /** Its method is that of a class between. */
@@ -74,25 +73,18 @@ class Payment extends Guarded {
 @Crud({ endpoints: ALL, filterAllow: ['name'] })
 @Table({ tableName: 'ships', timestamps: false })
 class Ship extends Row {
-  @HasMany(() => Cabin, { onDelete: 'CASCADE', hooks: true })
-  declare cabins: Cabin[];
-
-  @HasOne(() => Anchor, { onDelete: 'cascade', hooks: true })
-  declare anchor: Anchor | null;
+  @HasMany(() => Cabin, { onDelete: 'CASCADE', hooks: true }) declare cabins: Cabin[];
+  @HasOne(() => Anchor, { onDelete: 'cascade', hooks: true }) declare anchor: Anchor | null;
 }
 
 @Table({ tableName: 'cabins', timestamps: false })
 class Cabin extends Row {
-  @ForeignKey(() => Ship)
-  @Column(DataType.INTEGER)
-  declare shipId: number;
+  @ForeignKey(() => Ship) @Column(DataType.INTEGER) declare shipId: number;
 }
 
 @Table({ tableName: 'anchors', timestamps: false })
 class Anchor extends Guarded {
-  @ForeignKey(() => Ship)
-  @Column(DataType.INTEGER)
-  declare shipId: number;
+  @ForeignKey(() => Ship) @Column(DataType.INTEGER) declare shipId: number;
 }
 
 @Crud({
@@ -102,8 +94,7 @@ class Anchor extends Guarded {
 })
 @Table({ tableName: 'parcels', timestamps: false })
 class Parcel extends Guarded {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
 
   override async destroy(options?: InstanceDestroyOptions): Promise<void> {
     if (this.name !== 'archived') return super.destroy(options);

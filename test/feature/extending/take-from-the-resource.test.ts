@@ -57,15 +57,9 @@ import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two
 @Crud({ filterAllow: ['name', 'population'], sortAllow: ['name', 'population'] })
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare population: number;
-
-  @Exclude()
-  @Column({ type: DataType.TEXT, defaultValue: 'hidden' })
-  declare secret: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare population: number;
+  @Exclude() @Column({ type: DataType.TEXT, defaultValue: 'hidden' }) declare secret: string;
 }
 
 @Crud({
@@ -78,32 +72,22 @@ class Town extends NumberedRow {
 })
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenantId: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare townId: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenantId: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare townId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }
 
 @Crud()
 @DefaultScope(() => ({ include: [House] }))
 @Table({ tableName: 'streets', timestamps: false })
 class Street extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @HasMany(() => House)
-  declare houses?: House[];
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @HasMany(() => House) declare houses?: House[];
 }
 
 @Table({ tableName: 'houses', timestamps: false })
 class House extends NumberedRow {
-  @ForeignKey(() => Street)
-  @Column(DataType.INTEGER)
-  declare streetId: number;
+  @ForeignKey(() => Street) @Column(DataType.INTEGER) declare streetId: number;
 }
 
 /** Streets and houses on an instance that no engine owns. */
@@ -120,8 +104,7 @@ async function ownDatabase(): Promise<AsyncDisposable> {
 }
 
 class Count {
-  @IsInt()
-  declare count: number;
+  @IsInt() declare count: number;
 }
 
 /** What routes answer that are given a page. */

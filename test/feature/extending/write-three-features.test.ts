@@ -43,16 +43,13 @@ const ENDPOINTS = [
 })
 @Table({ tableName: 'moons', timestamps: false })
 class Moon extends NamedRow {
-  @ForeignKey(() => Sun)
-  @Column(DataType.INTEGER)
-  declare sunId: number | null;
+  @ForeignKey(() => Sun) @Column(DataType.INTEGER) declare sunId: number | null;
 }
 
 @Crud({ sortAllow: ['name'], subresources: { moons: { where: 'all' } } })
 @Table({ tableName: 'suns', timestamps: false })
 class Sun extends NamedRow {
-  @HasMany(() => Moon)
-  declare moons: Moon[];
+  @HasMany(() => Moon) declare moons: Moon[];
 }
 
 @Crud({ history: true })

@@ -14,15 +14,9 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ filterAllow: ['name', 'size'], sortAllow: ['name', 'size'] })
 @Table({ tableName: 'parts', timestamps: false })
 class Part extends NumberedRow {
-  @ForeignKey(() => Whole)
-  @Column(DataType.STRING(200))
-  declare wholeId: string | null;
-
-  @Column(DataType.TEXT)
-  declare name: string | null;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
+  @ForeignKey(() => Whole) @Column(DataType.STRING(200)) declare wholeId: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
+  @Column(DataType.INTEGER) declare size: number | null;
 }
 
 @Crud({
@@ -35,15 +29,9 @@ class Part extends NumberedRow {
 })
 @Table({ tableName: 'wholes', timestamps: false })
 class Whole extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(200))
-  declare id: string;
-
-  @HasMany(() => Part)
-  declare parts?: Part[];
-
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @PrimaryKey @Column(DataType.STRING(200)) declare id: string;
+  @HasMany(() => Part) declare parts?: Part[];
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 /** Each has this word, which no statement may have. */

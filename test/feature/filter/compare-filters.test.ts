@@ -30,8 +30,7 @@ const INSIDE = Object.fromEntries(Object.entries(PATHS).map(([path, { jsonType }
 @Crud({ filterAllow: { ...OWN, ...INSIDE } as never, pageSize: { max: 200 } })
 @Table({ tableName: 'samples', timestamps: false })
 class Sample extends KeyedRow {
-  @Column(DataType.JSONB)
-  declare data: unknown;
+  @Column(DataType.JSONB) declare data: unknown;
 }
 for (const name of NAMES) Column({ type: KINDS[name].type })(Sample.prototype, name);
 

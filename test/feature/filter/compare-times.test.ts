@@ -13,24 +13,12 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'events', timestamps: false })
 class Event extends NumberedRow {
-  @ForeignKey(() => Event)
-  @Column(DataType.INTEGER)
-  declare wholeId: number | null;
-
-  @BelongsTo(() => Event)
-  declare whole?: Event;
-
-  @HasMany(() => Event)
-  declare parts?: Event[];
-
-  @Column(DataType.DATE)
-  declare made: Date | null;
-
-  @Column(DataType.DATEONLY)
-  declare day: string | null;
-
-  @Column(DataType.TIME)
-  declare time: string | null;
+  @ForeignKey(() => Event) @Column(DataType.INTEGER) declare wholeId: number | null;
+  @BelongsTo(() => Event) declare whole?: Event;
+  @HasMany(() => Event) declare parts?: Event[];
+  @Column(DataType.DATE) declare made: Date | null;
+  @Column(DataType.DATEONLY) declare day: string | null;
+  @Column(DataType.TIME) declare time: string | null;
 }
 
 const OFFSETS = ['Z', '+00:00', '-00:00', '+05:30', '+14:00', '-12:00', '+15:59', '-15:59'];

@@ -19,30 +19,14 @@ const FILTERABLE = ['id', 'name', 'age', 'grade', 'born', 'note', 'tags'] as con
 })
 @Table({ tableName: 'people', timestamps: false })
 class Person extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false, field: 'full_name' })
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare age: number | null;
-
-  @Column(DataType.ENUM('new', 'in progress'))
-  declare grade: string | null;
-
-  @Column(DataType.DATE)
-  declare born: Date | null;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare tags: string[] | null;
-
-  @Column(DataType.TEXT)
-  declare city: string | null;
-
-  @Exclude()
-  @Column(DataType.TEXT)
-  declare password: string | null;
+  @Column({ type: DataType.STRING(40), allowNull: false, field: 'full_name' }) declare name: string;
+  @Column(DataType.INTEGER) declare age: number | null;
+  @Column(DataType.ENUM('new', 'in progress')) declare grade: string | null;
+  @Column(DataType.DATE) declare born: Date | null;
+  @Column(DataType.TEXT) declare note: string | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[] | null;
+  @Column(DataType.TEXT) declare city: string | null;
+  @Exclude() @Column(DataType.TEXT) declare password: string | null;
 }
 
 /** Texts that mean something to SQL, to Sequelize or to LIKE. */

@@ -35,18 +35,10 @@ class Book extends TitledRow {
   @Column({ type: DataType.ARRAY(DataType.STRING(20)), field: 'the tags' })
   declare tags: string[] | null;
 
-  @Column(DataType.ARRAY(DataType.INTEGER))
-  declare sizes: (number | null)[] | null;
-
-  @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER)))
-  declare grid: number[][] | null;
-
-  @ForeignKey(() => Shelf)
-  @Column(DataType.INTEGER)
-  declare shelfId: number | null;
-
-  @BelongsTo(() => Shelf, 'shelfId')
-  declare shelf?: object | null;
+  @Column(DataType.ARRAY(DataType.INTEGER)) declare sizes: (number | null)[] | null;
+  @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER))) declare grid: number[][] | null;
+  @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number | null;
+  @BelongsTo(() => Shelf, 'shelfId') declare shelf?: object | null;
 }
 
 @Crud({
@@ -56,8 +48,7 @@ class Book extends TitledRow {
 })
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends KeyedRow {
-  @HasMany(() => Book, 'shelfId')
-  declare books?: Book[];
+  @HasMany(() => Book, 'shelfId') declare books?: Book[];
 }
 
 class ShelfController extends crudController(Shelf) {

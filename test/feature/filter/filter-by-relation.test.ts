@@ -25,37 +25,19 @@ type Loaded<M> = M;
 
 @Table({ tableName: 'continents', timestamps: false })
 class Continent extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(2))
-  declare code: string;
-
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.CHAR(2)) declare code: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud<Country>({ sortAllow: ['code'], filterAllow: ['name'] })
 @Table({ tableName: 'countries', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Country extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(3))
-  declare code: string;
-
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @Column(DataType.TEXT)
-  declare region: string | null;
-
-  @Exclude()
-  @Column(DataType.TEXT)
-  declare secret: string | null;
-
-  @ForeignKey(() => Continent)
-  @Column(DataType.CHAR(2))
-  declare continentCode: string | null;
-
-  @BelongsTo(() => Continent, 'continentCode')
-  declare continent?: Loaded<Continent> | null;
+  @PrimaryKey @Column(DataType.CHAR(3)) declare code: string;
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.TEXT) declare region: string | null;
+  @Exclude() @Column(DataType.TEXT) declare secret: string | null;
+  @ForeignKey(() => Continent) @Column(DataType.CHAR(2)) declare continentCode: string | null;
+  @BelongsTo(() => Continent, 'continentCode') declare continent?: Loaded<Continent> | null;
 }
 
 const CITIES = {
@@ -89,8 +71,7 @@ const CITIES = {
 @Crud<City>(CITIES)
 @Table({ tableName: 'cities', timestamps: false })
 class City extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 
   // Some countries are not there.
   @ForeignKey(() => Country)
@@ -100,26 +81,16 @@ class City extends NumberedRow {
   @BelongsTo(() => Country, { foreignKey: 'countryCode', constraints: false })
   declare country?: Loaded<Country> | null;
 
-  @Column(DataType.CHAR(3))
-  declare formerCode: string | null;
+  @Column(DataType.CHAR(3)) declare formerCode: string | null;
 
   @BelongsTo(() => Country, { foreignKey: 'formerCode', constraints: false })
   declare former?: Loaded<Country> | null;
 
-  @Column(DataType.INTEGER)
-  declare twinId: number | null;
-
-  @BelongsTo(() => City, 'twinId')
-  declare twin?: Loaded<City> | null;
-
-  @HasMany(() => City, 'twinId')
-  declare twins?: City[];
-
-  @HasMany(() => Review, 'cityId')
-  declare reviews?: Review[];
-
-  @HasOne(() => Review, 'cityId')
-  declare review?: Loaded<Review> | null;
+  @Column(DataType.INTEGER) declare twinId: number | null;
+  @BelongsTo(() => City, 'twinId') declare twin?: Loaded<City> | null;
+  @HasMany(() => City, 'twinId') declare twins?: City[];
+  @HasMany(() => Review, 'cityId') declare reviews?: Review[];
+  @HasOne(() => Review, 'cityId') declare review?: Loaded<Review> | null;
 
   @BelongsToMany(
     () => Tag,
@@ -131,48 +102,28 @@ class City extends NumberedRow {
 @Crud<Review>({ sortAllow: ['id'], filterAllow: ['rating', 'author.name'] })
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Review extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare rating: number | null;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
-  @Column(DataType.INTEGER)
-  declare cityId: number;
-
-  @ForeignKey(() => Author)
-  @Column(DataType.INTEGER)
-  declare authorId: number | null;
-
-  @BelongsTo(() => Author, 'authorId')
-  declare author?: Loaded<Author> | null;
+  @Column(DataType.INTEGER) declare rating: number | null;
+  @Column(DataType.TEXT) declare text: string | null;
+  @Column(DataType.INTEGER) declare cityId: number;
+  @ForeignKey(() => Author) @Column(DataType.INTEGER) declare authorId: number | null;
+  @BelongsTo(() => Author, 'authorId') declare author?: Loaded<Author> | null;
 }
 
 @Table({ tableName: 'authors', timestamps: false })
 class Author extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.TEXT) declare name: string;
 }
 
 @Table({ tableName: 'city_tags', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class CityTag extends Model {
-  @PrimaryKey
-  @ForeignKey(() => City)
-  @Column(DataType.INTEGER)
-  declare cityId: number;
-
-  @PrimaryKey
-  @ForeignKey(() => Tag)
-  @Column(DataType.TEXT)
-  declare tagName: string;
+  @PrimaryKey @ForeignKey(() => City) @Column(DataType.INTEGER) declare cityId: number;
+  @PrimaryKey @ForeignKey(() => Tag) @Column(DataType.TEXT) declare tagName: string;
 }
 
 /** The same names, paged by cursor. */
@@ -184,11 +135,8 @@ class CityTag extends Model {
 })
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @HasMany(() => Review, { foreignKey: 'cityId', constraints: false })
-  declare reviews?: Review[];
+  @Column(DataType.TEXT) declare name: string;
+  @HasMany(() => Review, { foreignKey: 'cityId', constraints: false }) declare reviews?: Review[];
 }
 
 /** Its name is as long as a name of PostgreSQL can be. */
@@ -205,18 +153,10 @@ class Town extends NumberedRow {
 })
 @Table({ tableName: 'branches', modelName: 'B'.repeat(63), timestamps: false })
 class Branch extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @ForeignKey(() => Branch)
-  @Column(DataType.INTEGER)
-  declare parentId: number | null;
-
-  @BelongsTo(() => Branch, 'parentId')
-  declare parent?: Loaded<Branch> | null;
-
-  @HasMany(() => Branch, 'parentId')
-  declare children?: Branch[];
+  @Column(DataType.TEXT) declare name: string;
+  @ForeignKey(() => Branch) @Column(DataType.INTEGER) declare parentId: number | null;
+  @BelongsTo(() => Branch, 'parentId') declare parent?: Loaded<Branch> | null;
+  @HasMany(() => Branch, 'parentId') declare children?: Branch[];
 }
 
 /** What an override passes on. */

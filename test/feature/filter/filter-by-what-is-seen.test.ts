@@ -19,11 +19,8 @@ const tenantOf = (request: Request) => {
 const allows = (name: string) => (request: Request) => request.get('without') !== name;
 
 abstract class Row extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare tenant: string;
-
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare tenant: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud<Project>({
@@ -35,11 +32,8 @@ abstract class Row extends NumberedRow {
 })
 @Table({ tableName: 'projects', timestamps: false })
 class Project extends Row {
-  @HasMany(() => Task, { foreignKey: 'leadId', constraints: false })
-  declare led?: Task[];
-
-  @Column(DataType.INTEGER)
-  declare budget: number | null;
+  @HasMany(() => Task, { foreignKey: 'leadId', constraints: false }) declare led?: Task[];
+  @Column(DataType.INTEGER) declare budget: number | null;
 }
 
 @Crud<Note>({
@@ -50,14 +44,9 @@ class Project extends Row {
 })
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Row {
-  @Column(DataType.BOOLEAN)
-  declare isPublic: boolean;
-
-  @Column(DataType.TEXT)
-  declare owner: string;
-
-  @Column(DataType.INTEGER)
-  declare taskId: number;
+  @Column(DataType.BOOLEAN) declare isPublic: boolean;
+  @Column(DataType.TEXT) declare owner: string;
+  @Column(DataType.INTEGER) declare taskId: number;
 }
 
 @Crud({
@@ -68,8 +57,7 @@ class Note extends Row {
 } as object)
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends Row {
-  @Column(DataType.INTEGER)
-  declare widerId: number | null;
+  @Column(DataType.INTEGER) declare widerId: number | null;
 
   @BelongsTo(() => Label, { foreignKey: 'widerId', constraints: false })
   declare wider?: Loaded<Label> | null;
@@ -79,16 +67,9 @@ class Label extends Row {
 @Crud({ fields: { labelId: { read: allows('joins') } } })
 @Table({ tableName: 'task_labels', timestamps: false })
 class TaskLabel extends NumberedRow {
-  @ForeignKey(() => Task)
-  @Column(DataType.INTEGER)
-  declare taskId: number;
-
-  @ForeignKey(() => Label)
-  @Column(DataType.INTEGER)
-  declare labelId: number;
-
-  @Column(DataType.TEXT)
-  declare tenant: string;
+  @ForeignKey(() => Task) @Column(DataType.INTEGER) declare taskId: number;
+  @ForeignKey(() => Label) @Column(DataType.INTEGER) declare labelId: number;
+  @Column(DataType.TEXT) declare tenant: string;
 }
 
 const SIZE = { size: { max: 5 } };
@@ -116,23 +97,18 @@ const SIZE = { size: { max: 5 } };
 })
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends Row {
-  @Column(DataType.INTEGER)
-  declare projectId: number | null;
+  @Column(DataType.INTEGER) declare projectId: number | null;
 
   @BelongsTo(() => Project, { foreignKey: 'projectId', constraints: false })
   declare project?: Loaded<Project> | null;
 
-  @Column(DataType.INTEGER)
-  declare leadId: number | null;
+  @Column(DataType.INTEGER) declare leadId: number | null;
 
   @BelongsTo(() => Project, { foreignKey: 'leadId', constraints: false })
   declare lead?: Loaded<Project> | null;
 
-  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false })
-  declare notes?: Note[];
-
-  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false })
-  declare work?: Note[];
+  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false }) declare notes?: Note[];
+  @HasMany(() => Note, { foreignKey: 'taskId', constraints: false }) declare work?: Note[];
 
   @BelongsToMany(
     () => Label,
@@ -140,8 +116,7 @@ class Task extends Row {
   )
   declare labels?: Label[];
 
-  @Column(DataType.INTEGER)
-  declare boardId: number | null;
+  @Column(DataType.INTEGER) declare boardId: number | null;
 }
 
 /** For everybody; its tasks are not. */
@@ -153,8 +128,7 @@ class Task extends Row {
 })
 @Table({ tableName: 'boards', timestamps: false })
 class Board extends NumberedRow {
-  @HasMany(() => Task, { foreignKey: 'boardId', constraints: false })
-  declare tasks?: Task[];
+  @HasMany(() => Task, { foreignKey: 'boardId', constraints: false }) declare tasks?: Task[];
 }
 
 const MODELS = [Project, Note, Label, Task, Board];

@@ -23,15 +23,9 @@ const PATHS = {
 } as object)
 @Table({ tableName: 'items', timestamps: false })
 class Item extends TitledRow {
-  @Column({ type: DataType.JSONB, field: 'the details' })
-  declare details: unknown;
-
-  @ForeignKey(() => Box)
-  @Column(DataType.INTEGER)
-  declare boxId: number | null;
-
-  @BelongsTo(() => Box, 'boxId')
-  declare box?: object | null;
+  @Column({ type: DataType.JSONB, field: 'the details' }) declare details: unknown;
+  @ForeignKey(() => Box) @Column(DataType.INTEGER) declare boxId: number | null;
+  @BelongsTo(() => Box, 'boxId') declare box?: object | null;
 }
 
 @Crud({
@@ -45,11 +39,8 @@ class Item extends TitledRow {
 } as object)
 @Table({ tableName: 'boxes', timestamps: false })
 class Box extends KeyedRow {
-  @Column(DataType.JSONB)
-  declare label: unknown;
-
-  @HasMany(() => Item, 'boxId')
-  declare items?: Item[];
+  @Column(DataType.JSONB) declare label: unknown;
+  @HasMany(() => Item, 'boxId') declare items?: Item[];
 }
 
 const ITEMS: readonly (readonly [title: string, details: unknown])[] = [

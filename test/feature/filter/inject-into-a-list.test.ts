@@ -10,8 +10,7 @@ import { serveTestApp } from '../../support/test-app.js';
 const LIST = { filterAllow: ['id', 'name'], sortAllow: ['id', 'name'] } as object;
 
 abstract class Target extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 
 @Crud(LIST)

@@ -51,20 +51,11 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'payments', paranoid: true, version: true, indexes: [{ fields: ['tenant', 'id'] }] })
 class Payment extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(200), allowNull: false, unique: true })
-  declare name: string;
-
-  @Column({ type: DataType.DECIMAL(10, 2), allowNull: true })
-  declare amount: string | null;
-
-  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
-  declare paid: boolean;
-
-  @Column({ type: DataType.JSONB, allowNull: true })
-  declare extra: unknown;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(200), allowNull: false, unique: true }) declare name: string;
+  @Column({ type: DataType.DECIMAL(10, 2), allowNull: true }) declare amount: string | null;
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare paid: boolean;
+  @Column({ type: DataType.JSONB, allowNull: true }) declare extra: unknown;
 }
 
 @Crud()

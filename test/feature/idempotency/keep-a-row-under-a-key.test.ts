@@ -31,43 +31,26 @@ const UNANSWERED = {
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'Odd "letters"', timestamps: false })
 class Letter extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare written: string | null;
-
-  @Column(DataType.BOOLEAN)
-  declare sent: boolean | null;
-
-  @Column(DataType.DOUBLE)
-  declare weight: number | null;
-
-  @Column(DataType.DATE(6))
-  declare moment: Date | null;
-
-  @Column(DataType.BLOB)
-  declare seal: Buffer | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare lines: string[] | null;
-
-  @Column(DataType.JSON)
-  declare extra: unknown;
-
-  @Column({ type: DataType.TEXT, field: 'crud', defaultValue: '' })
-  declare empty: string | null;
+  @Column(DataType.TEXT) declare written: string | null;
+  @Column(DataType.BOOLEAN) declare sent: boolean | null;
+  @Column(DataType.DOUBLE) declare weight: number | null;
+  @Column(DataType.DATE(6)) declare moment: Date | null;
+  @Column(DataType.BLOB) declare seal: Buffer | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare lines: string[] | null;
+  @Column(DataType.JSON) declare extra: unknown;
+  @Column({ type: DataType.TEXT, field: 'crud', defaultValue: '' }) declare empty: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'stamps', paranoid: true, version: true })
 class Stamp extends NumberedRow {
-  @Column({ type: DataType.TEXT, unique: true })
-  declare name: string | null;
+  @Column({ type: DataType.TEXT, unique: true }) declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'parcels', schema: 'post', timestamps: false })
 class Parcel extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare text: string | null;
+  @Column(DataType.TEXT) declare text: string | null;
 }
 
 @Crud()

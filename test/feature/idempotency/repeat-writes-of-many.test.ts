@@ -25,12 +25,8 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'boxes', timestamps: false, version: true, indexes: [{ fields: ['size', 'code'] }] })
 class Box extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare code: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare size: number;
+  @PrimaryKey @Column(DataType.STRING(10)) declare code: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare size: number;
 }
 
 except(OF_MANY).describe('an Idempotency-Key of many records', () => {

@@ -11,19 +11,14 @@ import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Place extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column(DataType.BIGINT)
-  declare population: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column(DataType.BIGINT) declare population: string | null;
 }
 
 @Crud({ filterAllow: ['population'], sortAllow: ['population'] } as object)
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends Place {
-  @Exclude()
-  @Column(DataType.TEXT)
-  declare secret: string | null;
+  @Exclude() @Column(DataType.TEXT) declare secret: string | null;
 }
 
 class Shown {

@@ -47,32 +47,25 @@ const visible = (request: Request) => {
 })
 @Table({ tableName: 'stones', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
 class Stone extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare n: number;
+  @Column(DataType.INTEGER) declare n: number;
 }
 
 @Crud({ count: { cap: CAP }, pagination: 'cursor', filterAllow: ['n'], pageSize: { default: 2 } })
 @Table({ tableName: 'grains', timestamps: false })
 class Grain extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare n: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare n: number;
 }
 
 @Crud({ filterAllow: ['n'] })
 @Table({ tableName: 'sands', timestamps: false })
 class Sand extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare n: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare n: number;
 }
 
 @Crud({ count: { allow: ['capped', 'none'], cap: CAP }, pageSize: { default: 2 } })
 @Table({ tableName: 'rocks', timestamps: false })
 class Rock extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare n: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare n: number;
 }
 
 /** Each row is joined with two others. */
@@ -80,19 +73,13 @@ class Rock extends Model {
 @DefaultScope(() => ({ include: [Chip], order: [['n', 'DESC']], limit: 3 }))
 @Table({ tableName: 'slabs', timestamps: false })
 class Slab extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare n: number;
-
-  @HasMany(() => Chip, 'slabN')
-  declare chips?: Chip[];
+  @PrimaryKey @Column(DataType.INTEGER) declare n: number;
+  @HasMany(() => Chip, 'slabN') declare chips?: Chip[];
 }
 
 @Table({ tableName: 'chips', timestamps: false })
 class Chip extends NumberedRow {
-  @ForeignKey(() => Slab)
-  @Column(DataType.INTEGER)
-  declare slabN: number;
+  @ForeignKey(() => Slab) @Column(DataType.INTEGER) declare slabN: number;
 }
 
 const upTo = (most: number) => Array.from({ length: most }, (_, index) => ({ n: index + 1 }));

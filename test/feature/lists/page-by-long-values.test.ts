@@ -19,14 +19,9 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'essays', timestamps: false })
 class Essay extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare tenant: number;
-
-  @Column(DataType.INTEGER)
-  declare team: number | null;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare tenant: number;
+  @Column(DataType.INTEGER) declare team: number | null;
+  @Column(DataType.TEXT) declare text: string | null;
 }
 
 /** Of a list that begins with the key, and has one that is long itself. */
@@ -38,12 +33,8 @@ class Essay extends NumberedRow {
 })
 @Table({ tableName: 'named_essays', timestamps: false })
 class NamedEssay extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
+  @Column(DataType.TEXT) declare text: string | null;
 }
 
 interface Page {

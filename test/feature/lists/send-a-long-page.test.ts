@@ -8,8 +8,7 @@ import { startTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'scrolls', timestamps: false })
 class Scroll extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare text: string;
+  @Column(DataType.TEXT) declare text: string;
 }
 
 describe('sending a long page', () => {

@@ -10,14 +10,9 @@ import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Ranked extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, field: 'the_rank' })
-  declare rank: number | null;
-
-  @Column(DataType.ENUM('low', 'high', 'extreme'))
-  declare level: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column({ type: DataType.INTEGER, field: 'the_rank' }) declare rank: number | null;
+  @Column(DataType.ENUM('low', 'high', 'extreme')) declare level: string | null;
 }
 
 @Crud({ sortAllow: ['id', 'name', 'rank', 'level'], defaultSort: '-rank,name' } as object)

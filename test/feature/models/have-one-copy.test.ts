@@ -58,8 +58,7 @@ describe('a second copy', () => {
       'package.json removes the rest.';
 
     abstract class Secretive extends Model {
-      @Column(DataType.TEXT)
-      declare secret: string | null;
+      @Column(DataType.TEXT) declare secret: string | null;
     }
 
     @Crud()
@@ -69,18 +68,14 @@ describe('a second copy', () => {
     @Crud()
     @Table({ tableName: 'members', timestamps: false })
     class Member extends Model {
-      @Column(DataType.TEXT)
-      declare email: string | null;
-
-      @Column(DataType.TEXT)
-      declare role: string | null;
+      @Column(DataType.TEXT) declare email: string | null;
+      @Column(DataType.TEXT) declare role: string | null;
     }
 
     @Crud()
     @Table({ tableName: 'plain_members', timestamps: false })
     class Plain extends Model {
-      @Column(DataType.TEXT)
-      declare email: string | null;
+      @Column(DataType.TEXT) declare email: string | null;
     }
 
     /** No route serves it. */
@@ -95,8 +90,7 @@ describe('a second copy', () => {
     @Crud({ createSchema: Form } as object)
     @Table({ tableName: 'formed', timestamps: false })
     class Formed extends Model {
-      @Column(DataType.TEXT)
-      declare email: string | null;
+      @Column(DataType.TEXT) declare email: string | null;
     }
 
     class Shown {
@@ -179,8 +173,7 @@ describe('a second copy', () => {
     @Crud()
     @Table({ tableName: 'addresses', timestamps: false })
     class Address extends Model {
-      @Column(DataType.TEXT)
-      declare email: string | null;
+      @Column(DataType.TEXT) declare email: string | null;
     }
     copy.IsEmail()(Address.prototype, 'email');
     await using own = await startTestApp({ models: [Address], bootstrap: { logger: new CapturedLog() } });

@@ -33,15 +33,13 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'apples', timestamps: false })
 class Apple extends Model {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'pears', timestamps: false })
 class Pear extends Model {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 type Context = CrudContext<Apple>;
@@ -237,18 +235,13 @@ describe('a first mistake', () => {
   describe('in the models of an engine', () => {
     @Table({ tableName: 'lines' })
     class Line extends Model {
-      @ForeignKey(() => Order)
-      @Column(DataType.INTEGER)
-      declare orderId: number;
-
-      @BelongsTo(() => Order)
-      declare order?: object;
+      @ForeignKey(() => Order) @Column(DataType.INTEGER) declare orderId: number;
+      @BelongsTo(() => Order) declare order?: object;
     }
 
     @Table({ tableName: 'orders' })
     class Order extends Model {
-      @HasMany(() => Line)
-      declare lines?: object[];
+      @HasMany(() => Line) declare lines?: object[];
     }
 
     @Table({ tableName: 'carts' })
@@ -259,14 +252,12 @@ describe('a first mistake', () => {
 
     @Table({ tableName: 'keyless' })
     class Keyless extends Model {
-      @HasMany(() => Order)
-      declare orders?: object[];
+      @HasMany(() => Order) declare orders?: object[];
     }
 
     @Table({ tableName: 'early' })
     class Early extends Model {
-      @HasMany(() => undefined as never, 'earlyId')
-      declare others?: object[];
+      @HasMany(() => undefined as never, 'earlyId') declare others?: object[];
     }
 
     @Table({ tableName: 'others', modelName: 'Order' })

@@ -38,46 +38,33 @@ function wrong(options: object): CrudOptions {
 @Crud()
 @Table({ tableName: 'fine', timestamps: false })
 class Fine extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare name: string | null;
-
-  @Column(DataType.JSONB)
-  declare extra: unknown;
+  @Column(DataType.STRING(20)) declare name: string | null;
+  @Column(DataType.JSONB) declare extra: unknown;
 }
 
 @Crud(wrong({ prefix: '/fines', endpoints: ['list', 'raed'], sortAllow: ['nmae'], nothing: true }))
 @Table({ tableName: 'mistyped', timestamps: false })
 class Mistyped extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare name: string | null;
+  @Column(DataType.STRING(20)) declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'keyless', timestamps: false })
 class Keyless extends Model {
-  @Column(DataType.STRING(20))
-  declare name: string | null;
+  @Column(DataType.STRING(20)) declare name: string | null;
 }
 
 @Crud()
 @Table({ tableName: 'pairs', timestamps: false })
 class Pair extends Model {
-  @ForeignKey(() => Fine)
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare leftId: number;
-
-  @ForeignKey(() => Mistyped)
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare rightId: number;
+  @ForeignKey(() => Fine) @PrimaryKey @Column(DataType.INTEGER) declare leftId: number;
+  @ForeignKey(() => Mistyped) @PrimaryKey @Column(DataType.INTEGER) declare rightId: number;
 }
 
 @Crud()
 @Table({ tableName: 'shadows', timestamps: false })
 class Shadow extends NumberedRow {
-  @Column(DataType.STRING(20))
-  name?: string = undefined;
+  @Column(DataType.STRING(20)) name?: string = undefined;
 }
 
 @Crud()
@@ -95,17 +82,10 @@ class Twice extends NumberedRow {}
 @Crud()
 @Table({ tableName: 'collisions', timestamps: false })
 class Collision extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare isNewRecord: boolean;
-
-  @Column({ type: DataType.STRING(20), field: 'to_string' })
-  declare toString: () => string;
-
-  @Column(DataType.STRING(20))
-  declare 'a.b': string | null;
-
-  @Column(DataType.STRING(20))
-  declare $x: string | null;
+  @Column(DataType.STRING(20)) declare isNewRecord: boolean;
+  @Column({ type: DataType.STRING(20), field: 'to_string' }) declare toString: () => string;
+  @Column(DataType.STRING(20)) declare 'a.b': string | null;
+  @Column(DataType.STRING(20)) declare $x: string | null;
 }
 
 class NoDecorators {
@@ -113,8 +93,7 @@ class NoDecorators {
 }
 
 class Checked {
-  @IsInt()
-  declare name: number;
+  @IsInt() declare name: number;
 }
 
 const CRUD_OPTIONS =

@@ -27,8 +27,7 @@ const TAKEN = `Coin belongs to an engine in use, and another would take it over;
 @Crud({ subresources: { coins: UNGUARDED } })
 @Table({ tableName: 'purses', timestamps: false })
 class Purse extends KeyedRow {
-  @HasMany(() => Coin, { foreignKey: 'id', constraints: false })
-  declare coins?: Coin[];
+  @HasMany(() => Coin, { foreignKey: 'id', constraints: false }) declare coins?: Coin[];
 }
 
 describe('the engine of a model', () => {

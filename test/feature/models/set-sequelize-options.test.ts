@@ -18,11 +18,8 @@ import { startTestApp } from '../../support/test-app.js';
 @Crud({ sortAllow: ['firstName'] as never, pagination: 'cursor' })
 @Table({ tableName: 'odd_people', timestamps: false })
 class Person extends Model {
-  @Column(DataType.TEXT)
-  declare firstName: string | null;
-
-  @Column(DataType.DATE)
-  declare at: Date | null;
+  @Column(DataType.TEXT) declare firstName: string | null;
+  @Column(DataType.DATE) declare at: Date | null;
 }
 
 const REFUSED = {

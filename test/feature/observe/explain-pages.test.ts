@@ -17,14 +17,9 @@ class Event extends KeyedRow {
   @Column({ type: DataType.ENUM('open', 'closed', 'void'), allowNull: false })
   declare status: string;
 
-  @Column({ type: DataType.DATE, allowNull: false, field: 'created_at' })
-  declare createdAt: Date;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare score: number;
-
-  @Column(DataType.INTEGER)
-  declare rating: number | null;
+  @Column({ type: DataType.DATE, allowNull: false, field: 'created_at' }) declare createdAt: Date;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare score: number;
+  @Column(DataType.INTEGER) declare rating: number | null;
 }
 
 /** Orders, each with the index that serves it and no other. */

@@ -14,8 +14,7 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'rings', timestamps: false })
 class Ring extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
 }
 
 @Crud()

@@ -22,8 +22,7 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'comets', timestamps: false })
 class Comet extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
 }
 
 @Crud()

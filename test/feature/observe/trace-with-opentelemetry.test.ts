@@ -32,8 +32,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'quasars', timestamps: false })
 class Quasar extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
 }
 
 @Crud()

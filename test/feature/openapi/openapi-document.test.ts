@@ -48,19 +48,14 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ tags: ['Papers'] })
 @Table({ tableName: 'docs', timestamps: false })
 class Doc extends Model {
-  @Column(DataType.STRING)
-  declare title: string;
+  @Column(DataType.STRING) declare title: string;
 }
 
 /** Its relation has the name of what is described of it. */
 @Table({ tableName: 'owns', timestamps: false })
 class Own extends Model {
-  @ForeignKey(() => Own)
-  @Column(DataType.INTEGER)
-  declare readId: number | null;
-
-  @BelongsTo(() => Own, 'readId')
-  declare read?: object | null;
+  @ForeignKey(() => Own) @Column(DataType.INTEGER) declare readId: number | null;
+  @BelongsTo(() => Own, 'readId') declare read?: object | null;
 }
 
 class DocController extends crudController(Doc, { prefix: '/papers', endpoints: ['list', 'read'] }) {
@@ -368,12 +363,8 @@ describe('the OpenAPI document', () => {
 
   it('describes all that decorators read from a request, in the order of the method', async () => {
     class Filters {
-      @IsString()
-      declare word: string;
-
-      @IsOptional()
-      @IsInt()
-      declare above?: number;
+      @IsString() declare word: string;
+      @IsOptional() @IsInt() declare above?: number;
     }
     @JsonController('/words')
     class Words {
@@ -518,17 +509,9 @@ describe('the OpenAPI document', () => {
 
   it('describes the answers of routes as Answers says', async () => {
     class Count {
-      @IsInt()
-      declare words: number;
-
-      @IsOptional()
-      @IsString()
-      @Expose({ name: 'author_name' })
-      declare author?: string;
-
-      @Exclude()
-      @IsString()
-      declare secret: string;
+      @IsInt() declare words: number;
+      @IsOptional() @IsString() @Expose({ name: 'author_name' }) declare author?: string;
+      @Exclude() @IsString() declare secret: string;
     }
     class Papers extends crudController(Doc, { prefix: '/papers', endpoints: ['read'] }) {
       @Get('/first')

@@ -43,75 +43,43 @@ const INTERNAL = /dataValues|_previousDataValues|_options|_changed|uniqno|isNewR
 @Crud()
 @Table({ tableName: 'owners', timestamps: false })
 class Owner extends KeyedRow {
-  @Transform(({ value }) => `${value}!`)
-  @Column(DataType.STRING)
-  declare name: string;
-
-  @Column(DataType.BLOB)
-  declare photo: Buffer | null;
-
-  @Exclude()
-  @Column(DataType.STRING)
-  declare passwordHash: string;
-
-  @HasMany(() => Pet)
-  declare pets?: Pet[];
+  @Transform(({ value }) => `${value}!`) @Column(DataType.STRING) declare name: string;
+  @Column(DataType.BLOB) declare photo: Buffer | null;
+  @Exclude() @Column(DataType.STRING) declare passwordHash: string;
+  @HasMany(() => Pet) declare pets?: Pet[];
 }
 
 /** Nobody serves it, and it has no single key. */
 @Table({ tableName: 'visits', timestamps: false })
 class Visit extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare doctor: number;
-
-  @PrimaryKey
-  @ForeignKey(() => Pet)
-  @Column(DataType.INTEGER)
-  declare petId: number;
-
-  @Column(DataType.BIGINT)
-  declare price: string;
-
-  @Exclude()
-  @Column(DataType.STRING)
-  declare passwordHash: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare doctor: number;
+  @PrimaryKey @ForeignKey(() => Pet) @Column(DataType.INTEGER) declare petId: number;
+  @Column(DataType.BIGINT) declare price: string;
+  @Exclude() @Column(DataType.STRING) declare passwordHash: string;
 }
 
 /** Nobody serves it; what it hides is hidden on the class. */
 @Exclude()
 @Table({ tableName: 'chips', timestamps: false })
 class Chip extends Model {
-  @Expose()
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.STRING)
-  declare passwordHash: string;
+  @Expose() @PrimaryKey @Column(DataType.INTEGER) declare id: number;
+  @Column(DataType.STRING) declare passwordHash: string;
 }
 
 @DefaultScope(() => ({ include: [Owner, Visit] }))
 @Crud()
 @Table({ tableName: 'pets', timestamps: false })
 class Pet extends KeyedRow {
-  @ForeignKey(() => Owner)
-  @Column(DataType.INTEGER)
-  declare ownerId: number;
-
-  @Column(DataType.JSONB)
-  declare extra: unknown;
+  @ForeignKey(() => Owner) @Column(DataType.INTEGER) declare ownerId: number;
+  @Column(DataType.JSONB) declare extra: unknown;
 
   @Column(DataType.VIRTUAL)
   get keeper(): unknown {
     return { who: this.owner };
   }
 
-  @BelongsTo(() => Owner)
-  declare owner?: Owner;
-
-  @HasMany(() => Visit)
-  declare visits?: Visit[];
+  @BelongsTo(() => Owner) declare owner?: Owner;
+  @HasMany(() => Visit) declare visits?: Visit[];
 }
 
 class OwnerCard {

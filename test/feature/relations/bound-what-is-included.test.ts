@@ -35,8 +35,7 @@ const PER_RECORD = 1 + 4 + 1 + 4 * (1 + 3 + 1 + 3 * (2 + 1));
 )
 @Table({ tableName: 'trees', timestamps: false })
 class Tree extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare wholeId: number | null;
+  @Column(DataType.INTEGER) declare wholeId: number | null;
 
   @BelongsTo(() => Tree, { as: 'whole', foreignKey: 'wholeId', constraints: false })
   declare whole?: unknown;
@@ -49,8 +48,7 @@ class Tree extends NumberedRow {
 @Crud(wrong({ prefix: '/lenient', unknownQuery: 'ignore', include: { whole: UNGUARDED } }))
 @Table({ tableName: 'trees', timestamps: false })
 class Lenient extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare wholeId: number | null;
+  @Column(DataType.INTEGER) declare wholeId: number | null;
 
   @BelongsTo(() => Tree, { as: 'whole', foreignKey: 'wholeId', constraints: false })
   declare whole?: unknown;

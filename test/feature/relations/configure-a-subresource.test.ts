@@ -56,33 +56,18 @@ const INTEGER = DataType.INTEGER;
 
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
-  @PrimaryKey
-  @Column(INTEGER)
-  declare id: number;
-
-  @HasMany(() => Book, 'shelfId')
-  declare books?: Book[];
-
-  @HasMany(() => Book, { as: 'oldBooks', foreignKey: 'shelfId' })
-  declare oldBooks?: Book[];
-
-  @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' })
-  declare bücher?: Book[];
-
-  @Column(DataType.DATE)
-  declare builtAt: Date | null;
+  @PrimaryKey @Column(INTEGER) declare id: number;
+  @HasMany(() => Book, 'shelfId') declare books?: Book[];
+  @HasMany(() => Book, { as: 'oldBooks', foreignKey: 'shelfId' }) declare oldBooks?: Book[];
+  @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' }) declare bücher?: Book[];
+  @Column(DataType.DATE) declare builtAt: Date | null;
 
   @HasMany(() => Book, { as: 'newBooks', foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
   declare newBooks?: Book[];
 
-  @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
-  declare first?: Model;
-
-  @HasMany(() => Note, { foreignKey: 'shelf', constraints: false })
-  declare notes?: Model[];
-
-  @HasMany(() => Card, { foreignKey: 'shelf', constraints: false })
-  declare cards?: Model[];
+  @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' }) declare first?: Model;
+  @HasMany(() => Note, { foreignKey: 'shelf', constraints: false }) declare notes?: Model[];
+  @HasMany(() => Card, { foreignKey: 'shelf', constraints: false }) declare cards?: Model[];
 
   @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
   declare besides?: Shelf[];
@@ -90,62 +75,33 @@ class Shelf extends Model {
 
 @Table({ tableName: 'books', timestamps: false })
 class Book extends Model {
-  @PrimaryKey
-  @Column(INTEGER)
-  declare id: number;
-
-  @Column(INTEGER)
-  declare year: number;
-
-  @Column(DataType.DATE)
-  declare boughtAt: Date | null;
-
-  @ForeignKey(() => Shelf)
-  @Column(INTEGER)
-  declare shelfId: number;
-
-  @BelongsTo(() => Shelf, 'shelfId')
-  declare shelf?: Model;
+  @PrimaryKey @Column(INTEGER) declare id: number;
+  @Column(INTEGER) declare year: number;
+  @Column(DataType.DATE) declare boughtAt: Date | null;
+  @ForeignKey(() => Shelf) @Column(INTEGER) declare shelfId: number;
+  @BelongsTo(() => Shelf, 'shelfId') declare shelf?: Model;
 }
 
 @Table({ tableName: 'besides', timestamps: false })
 class Beside extends Model {
-  @PrimaryKey
-  @Column(INTEGER)
-  declare one: number;
-
-  @PrimaryKey
-  @Column(INTEGER)
-  declare other: number;
+  @PrimaryKey @Column(INTEGER) declare one: number;
+  @PrimaryKey @Column(INTEGER) declare other: number;
 }
 
 /** A row is there as long as its end is the beginning of time, and not as long as it has none. */
 @Table({ tableName: 'labels', createdAt: false, updatedAt: false, paranoid: true })
 class Label extends Model {
-  @PrimaryKey
-  @Column(INTEGER)
-  declare id: number;
-
-  @DeletedAt
-  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
-  declare ended: Date;
-
-  @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false })
-  declare books?: Book[];
+  @PrimaryKey @Column(INTEGER) declare id: number;
+  @DeletedAt @Column({ type: DataType.DATE, defaultValue: new Date(0) }) declare ended: Date;
+  @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false }) declare books?: Book[];
 }
 
 /** Its class finds what is for everyone. */
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Model {
-  @PrimaryKey
-  @Column(INTEGER)
-  declare id: number;
-
-  @Column(INTEGER)
-  declare shelf: number;
-
-  @Column(DataType.BOOLEAN)
-  declare secret: boolean;
+  @PrimaryKey @Column(INTEGER) declare id: number;
+  @Column(INTEGER) declare shelf: number;
+  @Column(DataType.BOOLEAN) declare secret: boolean;
 
   static override findAll = function (this: never, options: FindOptions = {}) {
     const where = { [Op.and]: [options.where ?? {}, { secret: false }] };
@@ -158,12 +114,8 @@ class Note extends Model {
 class Card extends Model {
   readonly hides = true;
 
-  @PrimaryKey
-  @Column(INTEGER)
-  declare id: number;
-
-  @Column(INTEGER)
-  declare shelf: number;
+  @PrimaryKey @Column(INTEGER) declare id: number;
+  @Column(INTEGER) declare shelf: number;
 
   @Column({
     type: DataType.TEXT,

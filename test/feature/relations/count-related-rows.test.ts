@@ -33,11 +33,8 @@ const visible = async (request: Request) => (request.get('sees') ? filter`rating
 })
 @Table({ tableName: 'cities', timestamps: false })
 class City extends KeyedRow {
-  @Column({ type: DataType.TEXT, unique: true })
-  declare code: string | null;
-
-  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code' })
-  declare reviews?: Review[];
+  @Column({ type: DataType.TEXT, unique: true }) declare code: string | null;
+  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code' }) declare reviews?: Review[];
 
   @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code', as: 'plain' })
   declare plain?: Review[];
@@ -52,11 +49,8 @@ class City extends KeyedRow {
 @Crud({ sortAllow: ['id'], filterAllow: ['rating'], visible } as object)
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Review extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare rating: number;
-
-  @Column(DataType.TEXT)
-  declare cityCode: string | null;
+  @Column(DataType.INTEGER) declare rating: number;
+  @Column(DataType.TEXT) declare cityCode: string | null;
 }
 
 @Crud()
@@ -65,15 +59,8 @@ class Tag extends KeyedRow {}
 
 @Table({ tableName: 'city_tags', timestamps: false })
 class CityTag extends Model {
-  @PrimaryKey
-  @ForeignKey(() => City)
-  @Column(DataType.INTEGER)
-  declare cityId: number;
-
-  @PrimaryKey
-  @ForeignKey(() => Tag)
-  @Column(DataType.INTEGER)
-  declare tagId: number;
+  @PrimaryKey @ForeignKey(() => City) @Column(DataType.INTEGER) declare cityId: number;
+  @PrimaryKey @ForeignKey(() => Tag) @Column(DataType.INTEGER) declare tagId: number;
 }
 
 describe('counting related rows', () => {

@@ -26,11 +26,8 @@ const LISTS = {
 
 abstract class Place extends NumberedRow {
   /** Equal for many, and NULL for some. */
-  @Column(DataType.INTEGER)
-  declare floor: number | null;
-
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.INTEGER) declare floor: number | null;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud(wrong({ prefix: '/hosts', ...LISTS }))
@@ -51,11 +48,8 @@ class Stop extends Place {
 @Crud(wrong({ sortAllow: ['rank', 'id'], filterAllow: ['hostId', 'rank'] }))
 @Table({ tableName: 'guests', timestamps: false })
 class Guest extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare hostId: number;
-
-  @Column(DataType.INTEGER)
-  declare rank: number | null;
+  @Column(DataType.INTEGER) declare hostId: number;
+  @Column(DataType.INTEGER) declare rank: number | null;
 
   @BelongsTo(() => Host, { as: 'host', foreignKey: 'hostId', constraints: false })
   declare host?: unknown;

@@ -31,8 +31,7 @@ import { serveTestApp } from '../../support/test-app.js';
 const wrong = (options: object) => options as CrudOptions;
 
 abstract class Kept extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare houseId: number | null;
+  @Column(DataType.INTEGER) declare houseId: number | null;
 }
 
 @Crud(wrong({ include: { pets: true } }))

@@ -23,8 +23,7 @@ const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoi
 
 /** What every model has. */
 abstract class Named extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud(
@@ -47,8 +46,7 @@ abstract class Named extends NumberedRow {
 )
 @Table({ tableName: 'people', ...PARANOID })
 class Person extends Named {
-  @Column({ type: DataType.INTEGER, field: 'Boss id' })
-  declare bossId: number | null;
+  @Column({ type: DataType.INTEGER, field: 'Boss id' }) declare bossId: number | null;
 
   @BelongsTo(() => Person, { as: 'boss', foreignKey: 'bossId', constraints: false })
   declare boss?: unknown;
@@ -77,30 +75,17 @@ class Person extends Named {
 
 @Table({ tableName: 'friendships', ...PARANOID })
 class Friendship extends NumberedRow {
-  @Column({ type: DataType.INTEGER, field: 'from id' })
-  declare fromId: number;
-
-  @Column({ type: DataType.INTEGER, field: 'to id' })
-  declare toId: number;
-
-  @Column(DataType.BOOLEAN)
-  declare isMutual: boolean;
+  @Column({ type: DataType.INTEGER, field: 'from id' }) declare fromId: number;
+  @Column({ type: DataType.INTEGER, field: 'to id' }) declare toId: number;
+  @Column(DataType.BOOLEAN) declare isMutual: boolean;
 }
 
 @Crud(wrong({ defaultSort: '-serial' }))
 @Table({ tableName: 'badges', timestamps: false })
 class Badge extends Model {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare serial: number;
-
-  @Exclude()
-  @Column(DataType.INTEGER)
-  declare holder: number | null;
-
-  @Exclude()
-  @Column(DataType.TEXT)
-  declare pin: string | null;
+  @PrimaryKey @Column(DataType.INTEGER) declare serial: number;
+  @Exclude() @Column(DataType.INTEGER) declare holder: number | null;
+  @Exclude() @Column(DataType.TEXT) declare pin: string | null;
 }
 
 @Crud(
@@ -110,9 +95,7 @@ class Badge extends Model {
 )
 @Table({ tableName: 'articles', timestamps: false })
 class Article extends Named {
-  @Exclude()
-  @Column(DataType.INTEGER)
-  declare writerId: number | null;
+  @Exclude() @Column(DataType.INTEGER) declare writerId: number | null;
 
   @Column({
     type: DataType.INTEGER,
@@ -156,17 +139,10 @@ class Photo extends Named {
 /** Not served. */
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Named {
-  @Column(DataType.TEXT)
-  declare subject: string;
-
-  @Column(DataType.INTEGER)
-  declare subjectId: number;
-
-  @Column(DataType.ENUM('new', 'old', "it's"))
-  declare state: string | null;
-
-  @Column(DataType.INTEGER)
-  declare hiddenBy: number | null;
+  @Column(DataType.TEXT) declare subject: string;
+  @Column(DataType.INTEGER) declare subjectId: number;
+  @Column(DataType.ENUM('new', 'old', "it's")) declare state: string | null;
+  @Column(DataType.INTEGER) declare hiddenBy: number | null;
 }
 
 const SERVED = [Person, Badge, Article, Photo] as unknown as ModelClass[];

@@ -12,17 +12,14 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'shelves', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Shelf extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud({ include: { shelf: UNGUARDED } } as object)
 @Table({ tableName: 'books', timestamps: false })
 class Book extends KeyedRow {
   /** Wider than the key that it refers to. */
-  @ForeignKey(() => Shelf)
-  @Column(DataType.BIGINT)
-  declare shelfId: string | null;
+  @ForeignKey(() => Shelf) @Column(DataType.BIGINT) declare shelfId: string | null;
 
   @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false })
   declare shelf?: Shelf | null;

@@ -32,19 +32,10 @@ type Loaded<M> = M;
 } as object)
 @Table({ tableName: 'countries', timestamps: false })
 class Country extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(3))
-  declare code: string;
-
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @Exclude()
-  @Column(DataType.TEXT)
-  declare secret: string | null;
-
-  @HasMany(() => City, 'countryCode')
-  declare cities?: City[];
+  @PrimaryKey @Column(DataType.CHAR(3)) declare code: string;
+  @Column(DataType.TEXT) declare name: string;
+  @Exclude() @Column(DataType.TEXT) declare secret: string | null;
+  @HasMany(() => City, 'countryCode') declare cities?: City[];
 
   @HasOne(() => City, { foreignKey: 'countryCode', as: 'capital', scope: { isCapital: true } })
   declare capital?: Loaded<City>;
@@ -63,28 +54,17 @@ class Country extends Model {
 } as object)
 @Table({ tableName: 'cities', timestamps: false })
 class City extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @Column({ type: DataType.BOOLEAN, defaultValue: false })
-  declare isCapital: boolean;
+  @Column(DataType.TEXT) declare name: string;
+  @Column({ type: DataType.BOOLEAN, defaultValue: false }) declare isCapital: boolean;
 
   @ForeignKey(() => Country)
   @Column({ type: DataType.CHAR(3), field: 'country_code' })
   declare countryCode: string | null;
 
-  @BelongsTo(() => Country, 'countryCode')
-  declare country?: Loaded<Country> | null;
-
-  @ForeignKey(() => City)
-  @Column(DataType.INTEGER)
-  declare twinId: number | null;
-
-  @BelongsTo(() => City, 'twinId')
-  declare twin?: Loaded<City> | null;
-
-  @HasMany(() => Review, 'cityId')
-  declare reviews?: Review[];
+  @BelongsTo(() => Country, 'countryCode') declare country?: Loaded<Country> | null;
+  @ForeignKey(() => City) @Column(DataType.INTEGER) declare twinId: number | null;
+  @BelongsTo(() => City, 'twinId') declare twin?: Loaded<City> | null;
+  @HasMany(() => Review, 'cityId') declare reviews?: Review[];
 
   @BelongsToMany(
     () => Tag,
@@ -96,55 +76,29 @@ class City extends NumberedRow {
 @Crud({ sortAllow: ['rating', 'id'], filterAllow: ['rating'], defaultSort: '-rating' } as object)
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Review extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column(DataType.INTEGER)
-  declare rating: number | null;
-
-  @ForeignKey(() => City)
-  @Column(DataType.INTEGER)
-  declare cityId: number;
-
-  @ForeignKey(() => Author)
-  @Column(DataType.UUID)
-  declare authorId: string | null;
-
-  @BelongsTo(() => Author, 'authorId')
-  declare author?: Loaded<Author> | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column(DataType.INTEGER) declare rating: number | null;
+  @ForeignKey(() => City) @Column(DataType.INTEGER) declare cityId: number;
+  @ForeignKey(() => Author) @Column(DataType.UUID) declare authorId: string | null;
+  @BelongsTo(() => Author, 'authorId') declare author?: Loaded<Author> | null;
 }
 
 @Table({ tableName: 'authors', timestamps: false })
 class Author extends Model {
-  @PrimaryKey
-  @Column(DataType.UUID)
-  declare id: string;
-
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.UUID) declare id: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.TEXT) declare name: string;
 }
 
 @Table({ tableName: 'city_tags', timestamps: false })
 class CityTag extends Model {
-  @PrimaryKey
-  @ForeignKey(() => City)
-  @Column(DataType.INTEGER)
-  declare cityId: number;
-
-  @PrimaryKey
-  @ForeignKey(() => Tag)
-  @Column(DataType.TEXT)
-  declare tagName: string;
+  @PrimaryKey @ForeignKey(() => City) @Column(DataType.INTEGER) declare cityId: number;
+  @PrimaryKey @ForeignKey(() => Tag) @Column(DataType.TEXT) declare tagName: string;
 }
 
 const ANN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';

@@ -38,10 +38,7 @@ type Loaded<M> = M;
 } as object)
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
 
   @ForeignKey(() => Land)
   @Column({ type: DataType.CHAR(3), field: 'land_code' })
@@ -50,14 +47,12 @@ class Town extends Model {
   @BelongsTo(() => Land, { foreignKey: 'landCode', as: 'country' })
   declare country?: Loaded<Land> | null;
 
-  @Column(DataType.DECIMAL(6, 2))
-  declare priceKey: string | null;
+  @Column(DataType.DECIMAL(6, 2)) declare priceKey: string | null;
 
   @BelongsTo(() => Price, { foreignKey: 'priceKey', targetKey: 'amount' })
   declare price?: Loaded<Price> | null;
 
-  @HasMany(() => Note, 'townId')
-  declare notes?: Note[];
+  @HasMany(() => Note, 'townId') declare notes?: Note[];
 
   @BelongsToMany(
     () => Mark,
@@ -69,19 +64,14 @@ class Town extends Model {
 @Crud()
 @Table({ tableName: 'lands', timestamps: false })
 class Land extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(3))
-  declare code: string;
-
-  @Column(DataType.TEXT)
-  declare secret: string;
+  @PrimaryKey @Column(DataType.CHAR(3)) declare code: string;
+  @Column(DataType.TEXT) declare secret: string;
 }
 
 @Crud()
 @Table({ tableName: 'prices', timestamps: false })
 class Price extends KeyedRow {
-  @Column({ type: DataType.DECIMAL(6, 2), unique: true })
-  declare amount: string;
+  @Column({ type: DataType.DECIMAL(6, 2), unique: true }) declare amount: string;
 }
 
 @DefaultScope(() => ({
@@ -93,58 +83,32 @@ class Price extends KeyedRow {
 @Crud({ sortAllow: ['id', 'stars'], filterAllow: ['stars'], defaultSort: '-stars' } as object)
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare stars: number;
-
-  @Column({ type: DataType.BOOLEAN, field: 'is_hidden' })
-  declare isHidden: boolean;
-
-  @Column(DataType.TEXT)
-  declare draft: string | null;
-
-  @ForeignKey(() => Town)
-  @Column(DataType.BIGINT)
-  declare townId: string;
-
-  @ForeignKey(() => Writer)
-  @Column(DataType.CITEXT)
-  declare writerName: string | null;
-
-  @BelongsTo(() => Writer, 'writerName')
-  declare writer?: Loaded<Writer> | null;
+  @Column(DataType.INTEGER) declare stars: number;
+  @Column({ type: DataType.BOOLEAN, field: 'is_hidden' }) declare isHidden: boolean;
+  @Column(DataType.TEXT) declare draft: string | null;
+  @ForeignKey(() => Town) @Column(DataType.BIGINT) declare townId: string;
+  @ForeignKey(() => Writer) @Column(DataType.CITEXT) declare writerName: string | null;
+  @BelongsTo(() => Writer, 'writerName') declare writer?: Loaded<Writer> | null;
 }
 
 @Crud()
 @Table({ tableName: 'writers', timestamps: false })
 class Writer extends Model {
-  @PrimaryKey
-  @Column(DataType.CITEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.CITEXT) declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'marks', timestamps: false })
 class Mark extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.TEXT) declare name: string;
 }
 
 @DefaultScope(() => ({ where: { isShown: true } }))
 @Table({ tableName: 'town_marks', timestamps: false })
 class TownMark extends Model {
-  @PrimaryKey
-  @ForeignKey(() => Town)
-  @Column(DataType.BIGINT)
-  declare townId: string;
-
-  @PrimaryKey
-  @ForeignKey(() => Mark)
-  @Column(DataType.TEXT)
-  declare markName: string;
-
-  @Column({ type: DataType.BOOLEAN, defaultValue: true })
-  declare isShown: boolean;
+  @PrimaryKey @ForeignKey(() => Town) @Column(DataType.BIGINT) declare townId: string;
+  @PrimaryKey @ForeignKey(() => Mark) @Column(DataType.TEXT) declare markName: string;
+  @Column({ type: DataType.BOOLEAN, defaultValue: true }) declare isShown: boolean;
 }
 
 interface NotesOfTown {
@@ -368,16 +332,9 @@ describe('including rows with row security', () => {
   } as object)
   @Table({ tableName: 'papers', timestamps: false })
   class Paper extends Model {
-    @PrimaryKey
-    @AutoIncrement
-    @Column(DataType.INTEGER)
-    declare id: number;
-
-    @Column(DataType.TEXT)
-    declare title: string;
-
-    @Column(DataType.TEXT)
-    declare tenant: string;
+    @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+    @Column(DataType.TEXT) declare title: string;
+    @Column(DataType.TEXT) declare tenant: string;
 
     @HasMany(() => Sheet, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
     declare sheets?: Sheet[];
@@ -389,13 +346,8 @@ describe('including rows with row security', () => {
   @Crud()
   @Table({ tableName: 'papers', timestamps: false })
   class Sheet extends Model {
-    @PrimaryKey
-    @AutoIncrement
-    @Column(DataType.INTEGER)
-    declare id: number;
-
-    @Column(DataType.TEXT)
-    declare tenant: string;
+    @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+    @Column(DataType.TEXT) declare tenant: string;
 
     @HasMany(() => Leaf, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
     declare leaves?: Loaded<Leaf>[];
@@ -404,13 +356,8 @@ describe('including rows with row security', () => {
   @Crud()
   @Table({ tableName: 'papers', timestamps: false })
   class Leaf extends Model {
-    @PrimaryKey
-    @AutoIncrement
-    @Column(DataType.INTEGER)
-    declare id: number;
-
-    @Column(DataType.TEXT)
-    declare tenant: string;
+    @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+    @Column(DataType.TEXT) declare tenant: string;
   }
 
   /** Only Sequelize makes its records: the constructor sets a field that a getter reads. */
@@ -419,10 +366,7 @@ describe('including rows with row security', () => {
   class Stamp extends Model {
     mark = '>';
 
-    @PrimaryKey
-    @AutoIncrement
-    @Column(DataType.INTEGER)
-    declare id: number;
+    @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
 
     @Column({
       type: DataType.TEXT,
@@ -432,8 +376,7 @@ describe('including rows with row security', () => {
     })
     declare title: string;
 
-    @Column(DataType.TEXT)
-    declare tenant: string;
+    @Column(DataType.TEXT) declare tenant: string;
   }
 
   let database: TenantDatabase;

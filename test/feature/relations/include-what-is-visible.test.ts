@@ -35,8 +35,7 @@ const rule = (name: string, usual: unknown) => (_request: Request) => {
 
 /** What every model has. */
 abstract class Named extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud(
@@ -55,11 +54,8 @@ abstract class Named extends NumberedRow {
 )
 @Table({ tableName: 'shops', timestamps: false })
 class Shop extends Named {
-  @Column(DataType.INTEGER)
-  declare ownerId: number | null;
-
-  @Column(DataType.INTEGER)
-  declare buyerId: number | null;
+  @Column(DataType.INTEGER) declare ownerId: number | null;
+  @Column(DataType.INTEGER) declare buyerId: number | null;
 
   @BelongsTo(() => Person, { as: 'owner', foreignKey: 'ownerId', constraints: false })
   declare owner?: unknown;
@@ -102,8 +98,7 @@ class OwnShops extends Repository<Shop> {
 )
 @Table({ tableName: 'people', timestamps: false })
 class Person extends Named {
-  @Column(DataType.INTEGER)
-  declare salary: number;
+  @Column(DataType.INTEGER) declare salary: number;
 }
 
 @Crud(
@@ -117,14 +112,9 @@ class Person extends Named {
 )
 @Table({ tableName: 'orders', timestamps: false })
 class Order extends Named {
-  @Column(DataType.INTEGER)
-  declare shopId: number;
-
-  @Column(DataType.INTEGER)
-  declare price: number;
-
-  @Column(DataType.TEXT)
-  declare tenant: string;
+  @Column(DataType.INTEGER) declare shopId: number;
+  @Column(DataType.INTEGER) declare price: number;
+  @Column(DataType.TEXT) declare tenant: string;
 
   @HasMany(() => Item, { as: 'items', foreignKey: 'orderId', constraints: false })
   declare items?: unknown;
@@ -141,38 +131,28 @@ class Order extends Named {
 )
 @Table({ tableName: 'items', timestamps: false })
 class Item extends Named {
-  @Column(DataType.INTEGER)
-  declare orderId: number;
-
-  @Column(DataType.INTEGER)
-  declare cost: number;
+  @Column(DataType.INTEGER) declare orderId: number;
+  @Column(DataType.INTEGER) declare cost: number;
 }
 
 @Table({ tableName: 'clubs', timestamps: false })
 class Club extends Named {
-  @Column(DataType.TEXT)
-  declare tenant: string;
+  @Column(DataType.TEXT) declare tenant: string;
 }
 
 @Crud(wrong({ visible: rule('Membership.visible', EVERYTHING) }))
 @Table({ tableName: 'memberships', timestamps: false })
 class Membership extends Named {
-  @Column(DataType.INTEGER)
-  declare shopId: number;
-
-  @Column(DataType.INTEGER)
-  declare clubId: number;
-
-  @Column(DataType.TEXT)
-  declare tenant: string;
+  @Column(DataType.INTEGER) declare shopId: number;
+  @Column(DataType.INTEGER) declare clubId: number;
+  @Column(DataType.TEXT) declare tenant: string;
 }
 
 /** Not served, and nobody may list it. */
 @Crud(wrong({ can: { list: () => false } }))
 @Table({ tableName: 'diaries', timestamps: false })
 class Diary extends Named {
-  @Column(DataType.INTEGER)
-  declare writerId: number;
+  @Column(DataType.INTEGER) declare writerId: number;
 }
 
 @Crud(wrong({ prefix: '/writers', include: { diaries: true } }))
@@ -449,11 +429,8 @@ const TABLE = { timestamps: false, tableName: 'papers' } as const;
 @Crud(wrong({ pageSize: { max: 9 }, include: { alike: UNGUARDED, 'alike.alike': UNGUARDED } }))
 @Table(TABLE)
 class Paper extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare title: string;
-
-  @Column(DataType.TEXT)
-  declare tenant: string;
+  @Column(DataType.TEXT) declare title: string;
+  @Column(DataType.TEXT) declare tenant: string;
 
   @HasMany(() => Paper, { as: 'alike', foreignKey: 'title', sourceKey: 'title', constraints: false })
   declare alike?: unknown;

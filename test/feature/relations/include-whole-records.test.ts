@@ -13,31 +13,19 @@ import { serveTestApp } from '../../support/test-app.js';
 const wrong = (options: object) => options as CrudOptions;
 
 abstract class Kept extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare holderId: number;
+  @Column(DataType.INTEGER) declare holderId: number;
 }
 
 /** Types that lists cannot be sorted by, and code of the user's. */
 @Crud(wrong({ sortAllow: ['id'], filterAllow: ['holderId'] }))
 @Table({ tableName: 'odds', timestamps: false })
 class Odd extends Kept {
-  @Column(DataType.JSON)
-  declare json: unknown;
-
-  @Column(DataType.JSONB)
-  declare jsonb: unknown;
-
-  @Column(DataType.BLOB)
-  declare bytes: Buffer | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare words: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare moments: Date[] | null;
-
-  @Column(DataType.CHAR(4))
-  declare code: string | null;
+  @Column(DataType.JSON) declare json: unknown;
+  @Column(DataType.JSONB) declare jsonb: unknown;
+  @Column(DataType.BLOB) declare bytes: Buffer | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare words: string[] | null;
+  @Column(DataType.ARRAY(DataType.DATE)) declare moments: Date[] | null;
+  @Column(DataType.CHAR(4)) declare code: string | null;
 }
 
 @Crud(wrong({ filterAllow: ['holderId'] }))
@@ -65,9 +53,7 @@ class Loud extends Kept {
   @Column(DataType.INTEGER)
   declare count: number;
 
-  @Exclude({ toPlainOnly: true })
-  @Column(DataType.TEXT)
-  declare secret: string;
+  @Exclude({ toPlainOnly: true }) @Column(DataType.TEXT) declare secret: string;
 }
 
 /** Only Sequelize makes its records: the constructor sets a field that a getter reads. */
@@ -93,11 +79,8 @@ class Shown {
 @Crud(wrong({ readSchema: Shown, prefix: '/quiet', filterAllow: ['holderId'] }))
 @Table({ tableName: 'quiet', timestamps: false })
 class Quiet extends Kept {
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @Column(DataType.INTEGER)
-  declare count: number;
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.INTEGER) declare count: number;
 }
 
 @Crud(
@@ -125,8 +108,7 @@ class Holder extends NumberedRow {
   @HasMany(() => Specimen, { as: 'specimens', foreignKey: 'whole', constraints: false })
   declare specimens?: unknown;
 
-  @BelongsTo(() => Odd, { as: 'odd', foreignKey: 'id', constraints: false })
-  declare odd?: unknown;
+  @BelongsTo(() => Odd, { as: 'odd', foreignKey: 'id', constraints: false }) declare odd?: unknown;
 
   @BelongsTo(() => Loud, { as: 'louds', foreignKey: 'id', constraints: false })
   declare louds?: unknown;

@@ -21,8 +21,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'parents', timestamps: false })
 class Parent extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare code: string | null;
+  @Column(DataType.TEXT) declare code: string | null;
 
   @HasMany(() => Child, { foreignKey: 'parentId', onDelete: 'RESTRICT' })
   declare children?: Child[];
@@ -51,15 +50,13 @@ class Child extends KeyedRow {
   @Column({ type: DataType.INTEGER, field: 'parent id' })
   declare parentId: number | null;
 
-  @BelongsTo(() => Parent, { foreignKey: 'parentId' })
-  declare parent?: object;
+  @BelongsTo(() => Parent, { foreignKey: 'parentId' }) declare parent?: object;
 }
 
 @Crud()
 @Table({ tableName: 'coded', timestamps: false })
 class Coded extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare code: string | null;
+  @Column(DataType.TEXT) declare code: string | null;
 
   @BelongsTo(() => Parent, { foreignKey: 'code', targetKey: 'code', constraints: false })
   declare parent?: object;
@@ -67,13 +64,8 @@ class Coded extends KeyedRow {
 
 @Table({ tableName: 'pairs', timestamps: false })
 class Pair extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare a: string;
-
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare b: number;
+  @PrimaryKey @Column(DataType.TEXT) declare a: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare b: number;
 }
 
 const TABLES = `

@@ -41,55 +41,32 @@ type Loaded<M> = M;
 } as object)
 @Table({ tableName: 'books', timestamps: false })
 class Book extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare title: string;
-
-  @ForeignKey(() => Shelf)
-  @Column(DataType.INTEGER)
-  declare shelfId: number | null;
-
-  @BelongsTo(() => Shelf, 'shelfId')
-  declare shelf?: Loaded<Shelf> | null;
-
-  @HasMany(() => Leaf, { foreignKey: 'bookId', as: 'pages' })
-  declare pages?: Leaf[];
-
-  @HasMany(() => Loan, 'bookId')
-  declare loans?: Loan[];
+  @Column(DataType.TEXT) declare title: string;
+  @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number | null;
+  @BelongsTo(() => Shelf, 'shelfId') declare shelf?: Loaded<Shelf> | null;
+  @HasMany(() => Leaf, { foreignKey: 'bookId', as: 'pages' }) declare pages?: Leaf[];
+  @HasMany(() => Loan, 'bookId') declare loans?: Loan[];
 }
 
 @Crud()
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare room: string;
+  @Column(DataType.TEXT) declare room: string;
 }
 
 @Crud({ visible: () => filter`isSecret==false`, filterAllow: ['number'], sortAllow: ['number'] } as object)
 @Table({ tableName: 'leaves', timestamps: false })
 class Leaf extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare number: number;
-
-  @Column(DataType.TEXT)
-  declare text: string;
-
-  @Column({ type: DataType.BOOLEAN, defaultValue: false })
-  declare isSecret: boolean;
-
-  @ForeignKey(() => Book)
-  @Column(DataType.INTEGER)
-  declare bookId: number;
-
-  @BelongsTo(() => Book, 'bookId')
-  declare book?: Loaded<Book>;
+  @Column(DataType.INTEGER) declare number: number;
+  @Column(DataType.TEXT) declare text: string;
+  @Column({ type: DataType.BOOLEAN, defaultValue: false }) declare isSecret: boolean;
+  @ForeignKey(() => Book) @Column(DataType.INTEGER) declare bookId: number;
+  @BelongsTo(() => Book, 'bookId') declare book?: Loaded<Book>;
 }
 
 @Table({ tableName: 'loans', timestamps: false })
 class Loan extends NumberedRow {
-  @ForeignKey(() => Book)
-  @Column(DataType.INTEGER)
-  declare bookId: number;
+  @ForeignKey(() => Book) @Column(DataType.INTEGER) declare bookId: number;
 }
 
 /** What the methods of the controller do to what they have read. */

@@ -25,15 +25,9 @@ const WORD = { allowNull: false, type: DataType.TEXT };
 @Crud({ subresources: { cities: UNGUARDED, namesakes: UNGUARDED } } as object)
 @Table({ tableName: 'countries', timestamps: false })
 class Country extends Model {
-  @PrimaryKey
-  @Column(DataType.CHAR(5))
-  declare code: string;
-
-  @Column(DataType.TEXT)
-  declare name: string | null;
-
-  @HasMany(() => City, { foreignKey: 'countryCode', constraints: false })
-  declare cities?: City[];
+  @PrimaryKey @Column(DataType.CHAR(5)) declare code: string;
+  @Column(DataType.TEXT) declare name: string | null;
+  @HasMany(() => City, { foreignKey: 'countryCode', constraints: false }) declare cities?: City[];
 
   @HasMany(() => City, { as: 'namesakes', foreignKey: 'name', sourceKey: 'name', constraints: false })
   declare namesakes?: City[];
@@ -53,29 +47,16 @@ class Country extends Model {
 } as object)
 @Table({ tableName: 'cities', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class City extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column(WORD)
-  declare name: string;
-
-  @Column(DataType.TEXT)
-  declare countryCode: string | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column(WORD) declare name: string;
+  @Column(DataType.TEXT) declare countryCode: string | null;
 
   @BelongsTo(() => Country, { foreignKey: 'countryCode', constraints: false })
   declare country?: Loaded<Country> | null;
 
-  @ForeignKey(() => City)
-  @Column(DataType.BIGINT)
-  declare twinId: string | null;
-
-  @HasMany(() => City, 'twinId')
-  declare twins?: City[];
-
-  @HasMany(() => Review, { foreignKey: 'cityId', constraints: false })
-  declare reviews?: Review[];
+  @ForeignKey(() => City) @Column(DataType.BIGINT) declare twinId: string | null;
+  @HasMany(() => City, 'twinId') declare twins?: City[];
+  @HasMany(() => Review, { foreignKey: 'cityId', constraints: false }) declare reviews?: Review[];
 
   @HasMany(() => Review, {
     as: 'bestReviews',
@@ -110,19 +91,14 @@ class City extends Model {
 } as object)
 @Table({ tableName: 'reviews', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class Review extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare rating: number | null;
-
-  @Column({ type: DataType.INTEGER, field: 'city_id' })
-  declare cityId: number;
+  @Column(DataType.INTEGER) declare rating: number | null;
+  @Column({ type: DataType.INTEGER, field: 'city_id' }) declare cityId: number;
 }
 
 @Crud({ subresources: { cities: UNGUARDED } } as object)
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare name: string;
+  @PrimaryKey @Column(DataType.TEXT) declare name: string;
 
   @BelongsToMany(
     () => City,
@@ -134,49 +110,30 @@ class Tag extends Model {
 @Crud({ scope: { kind: (request: Request) => request.get('x-kind') ?? EVERYTHING } } as object)
 @Table({ tableName: 'city_tags', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class CityTag extends Model {
-  @PrimaryKey
-  @ForeignKey(() => City)
-  @Column(DataType.BIGINT)
-  declare cityId: string;
-
-  @PrimaryKey
-  @ForeignKey(() => Tag)
-  @Column(DataType.TEXT)
-  declare tagName: string;
-
-  @Column(DataType.TEXT)
-  declare kind: string | null;
+  @PrimaryKey @ForeignKey(() => City) @Column(DataType.BIGINT) declare cityId: string;
+  @PrimaryKey @ForeignKey(() => Tag) @Column(DataType.TEXT) declare tagName: string;
+  @Column(DataType.TEXT) declare kind: string | null;
 }
 
 /** Its columns are of two sizes. */
 @Table({ tableName: 'city_picks', timestamps: false })
 class CityPick extends Model {
-  @PrimaryKey
-  @Column(DataType.BIGINT)
-  declare cityId: string;
-
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare reviewId: number;
+  @PrimaryKey @Column(DataType.BIGINT) declare cityId: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare reviewId: number;
 }
 
 /** Its key becomes a CITEXT: the key of a path may be written otherwise than that of its row. */
 @Crud({ subresources: { ports: UNGUARDED } } as object)
 @Table({ tableName: 'harbours', timestamps: false })
 class Harbour extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare name: string;
-
-  @HasMany(() => Port, { foreignKey: 'harbour', constraints: false })
-  declare ports?: Port[];
+  @PrimaryKey @Column(DataType.TEXT) declare name: string;
+  @HasMany(() => Port, { foreignKey: 'harbour', constraints: false }) declare ports?: Port[];
 }
 
 @Crud()
 @Table({ tableName: 'ports', timestamps: false })
 class Port extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare harbour: string;
+  @Column(DataType.TEXT) declare harbour: string;
 }
 
 const tenantId = (request: Request) => request.get('x-tenant');
@@ -189,18 +146,10 @@ const tenantId = (request: Request) => request.get('x-tenant');
 } as object)
 @Table({ tableName: 'teams', timestamps: false })
 class Team extends Model {
-  @PrimaryKey
-  @Column(DataType.UUID)
-  declare id: string;
-
-  @Column(WORD)
-  declare tenantId: string;
-
-  @HasMany(() => Task, 'teamId')
-  declare tasks?: Task[];
-
-  @Column(DataType.TEXT)
-  declare motto: string | null;
+  @PrimaryKey @Column(DataType.UUID) declare id: string;
+  @Column(WORD) declare tenantId: string;
+  @HasMany(() => Task, 'teamId') declare tasks?: Task[];
+  @Column(DataType.TEXT) declare motto: string | null;
 
   @HasMany(() => Task, { as: 'namesakes', foreignKey: 'tenantId', sourceKey: 'motto', constraints: false })
   declare namesakes?: Task[];
@@ -220,15 +169,9 @@ class Team extends Model {
 } as object)
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends KeyedRow {
-  @Column(WORD)
-  declare tenantId: string;
-
-  @Column(DataType.TEXT)
-  declare secret: string | null;
-
-  @ForeignKey(() => Team)
-  @Column(DataType.UUID)
-  declare teamId: string;
+  @Column(WORD) declare tenantId: string;
+  @Column(DataType.TEXT) declare secret: string | null;
+  @ForeignKey(() => Team) @Column(DataType.UUID) declare teamId: string;
 }
 
 const RED = '3fa85f64-5717-4562-b3fc-2c963f66afa6';

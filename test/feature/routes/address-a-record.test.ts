@@ -16,41 +16,31 @@ class Seat extends KeyedRow {}
 @Crud()
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.SMALLINT)
-  declare number: number;
+  @PrimaryKey @Column(DataType.SMALLINT) declare number: number;
 }
 
 @Crud()
 @Table({ tableName: 'stars', timestamps: false })
 class Star extends Model {
-  @PrimaryKey
-  @Column(DataType.BIGINT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.BIGINT) declare id: string;
 }
 
 @Crud()
 @Table({ tableName: 'files', timestamps: false })
 class File extends Model {
-  @PrimaryKey
-  @Column(DataType.UUID)
-  declare id: string;
+  @PrimaryKey @Column(DataType.UUID) declare id: string;
 }
 
 @Crud()
 @Table({ tableName: 'words', timestamps: false })
 class Word extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(12))
-  declare word: string;
+  @PrimaryKey @Column(DataType.STRING(12)) declare word: string;
 }
 
 @Crud()
 @Table({ tableName: 'levels', timestamps: false })
 class Level extends Model {
-  @PrimaryKey
-  @Column(DataType.ENUM('low', 'high'))
-  declare level: string;
+  @PrimaryKey @Column(DataType.ENUM('low', 'high')) declare level: string;
 }
 
 const UUID = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';

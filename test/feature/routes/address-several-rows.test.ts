@@ -19,19 +19,15 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'folios', timestamps: false })
 class Folio extends KeyedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare no: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
 /** A table with heirs, whose rows are only marked when they are deleted. */
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'] })
 @Table({ tableName: 'sheets', createdAt: false, updatedAt: false, paranoid: true, deletedAt: 'ended' })
 class Sheet extends KeyedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare no: number;
-
-  @Column(DataType.DATE)
-  declare ended: Date | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
+  @Column(DataType.DATE) declare ended: Date | null;
 }
 
 const TABLES = `

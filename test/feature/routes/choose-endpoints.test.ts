@@ -19,8 +19,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'reports', timestamps: false })
 class Report extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
 }
 
 const REQUESTS: readonly (readonly [Operation, 'get' | 'post' | 'patch' | 'delete', string, object?])[] = [

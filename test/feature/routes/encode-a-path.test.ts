@@ -10,9 +10,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'keys', timestamps: false })
 class Key extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
 describe('encoding a path', () => {

@@ -13,9 +13,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ prefix: '/a', idType: 'string' })
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
 @Crud({ prefix: '/a/B' })
@@ -223,13 +221,8 @@ function manyModels(): ModelClass[] {
     @Crud()
     @Table({ modelName: `Part${nth}`, tableName: `parts_${nth}`, timestamps: false })
     class Part extends Model {
-      @PrimaryKey
-      @AutoIncrement
-      @Column(DataType.INTEGER)
-      declare id: number;
-
-      @Column({ type: DataType.STRING(20), allowNull: false })
-      declare label: string;
+      @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+      @Column({ type: DataType.STRING(20), allowNull: false }) declare label: string;
     }
     return Part;
   });

@@ -19,18 +19,14 @@ const ENDPOINTS = ['list', 'read', 'create', 'delete', 'replace', 'createMany'] 
 @Crud({ endpoints: ENDPOINTS })
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
 /** With a class of the user's, which knows nothing of paths. */
 @Crud({ endpoints: ENDPOINTS, createSchema: TermBody, updateSchema: TermBody })
 @Table({ tableName: 'terms', timestamps: false })
 class Term extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
 const PATHS = ['/tags', '/terms'];

@@ -24,20 +24,11 @@ class Flag extends NamedRow {}
 })
 @Table({ tableName: 'signs', timestamps: false })
 class Sign extends NumberedRow {
-  @Column(DataType.STRING(20))
-  declare name: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare labels: string[] | null;
-
-  @Column(DataType.STRING(20))
-  declare secret: string | null;
-
-  @Column(DataType.JSONB)
-  declare details: object | null;
-
-  @Column(DataType.JSONB)
-  declare hidden: object | null;
+  @Column(DataType.STRING(20)) declare name: string | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare labels: string[] | null;
+  @Column(DataType.STRING(20)) declare secret: string | null;
+  @Column(DataType.JSONB) declare details: object | null;
+  @Column(DataType.JSONB) declare hidden: object | null;
 }
 
 const ONE = { id: 1, name: 'one' };

@@ -13,15 +13,12 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ prefix: '/somewhere-else', pageSize: { default: 2 } })
 @Table({ tableName: 'recipes', timestamps: false })
 class Recipe extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
 }
 
 @Table({ tableName: 'spices', timestamps: false })
 class Spice extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare name: string;
+  @PrimaryKey @Column(DataType.STRING(10)) declare name: string;
 }
 
 @Table({ tableName: 'unattached', timestamps: false })

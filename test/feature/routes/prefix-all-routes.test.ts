@@ -12,8 +12,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'blog_posts', timestamps: false })
 class BlogPost extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
 }
 
 class PostController extends crudController(BlogPost) {

@@ -12,11 +12,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'members', underscored: true })
 class Member extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare firstName: string;
-
-  @Column(DataType.STRING(40))
-  declare lastName: string | null;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare firstName: string;
+  @Column(DataType.STRING(40)) declare lastName: string | null;
 
   @Transform(({ value }) => `***${String(value).slice(-2)}`, { toPlainOnly: true })
   @Column({ type: DataType.STRING(20), allowNull: false })

@@ -10,9 +10,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ endpoints: ['list', 'read', 'create', 'replace'] })
 @Table({ tableName: 'barges', timestamps: false })
 class Barge extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare id: string;
+  @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
 const PREFIX = 'X-Forwarded-Prefix';

@@ -15,24 +15,21 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare sender: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare sender: string;
 }
 
 /** A view that shows only what is short, and accepts nothing else. */
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
 class Memo extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 /** A row that says what a trigger is to do. */
 @Crud()
 @Table({ tableName: 'orders', timestamps: false })
 class Order extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare action: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare action: string;
 }
 
 /** A table that nothing has been granted of. */

@@ -13,8 +13,7 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'scans', paranoid: true, createdAt: false, updatedAt: false })
 class Scan extends TitledRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare tenant: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare tenant: string;
 }
 
 describe('soft-deleted records under row security', () => {

@@ -42,8 +42,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
 abstract class Row extends TitledRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare tenant: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare tenant: string;
 }
 
 const TABLE = { tableName: 'papers', timestamps: false } as const;

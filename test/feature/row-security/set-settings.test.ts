@@ -49,8 +49,7 @@ import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-data
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 abstract class Row extends TitledRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare tenant: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare tenant: string;
 }
 
 @Crud()
@@ -330,10 +329,7 @@ describe('the settings of statements', () => {
     @Crud()
     @Table({ tableName: 'papers', timestamps: false })
     class Told extends Model {
-      @PrimaryKey
-      @AutoIncrement
-      @Column(DataType.INTEGER)
-      declare id: number;
+      @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
 
       @Column(DataType.TEXT)
       get title(): string {

@@ -26,21 +26,15 @@ const tenantOf = (request: Request) => {
 @Crud({ scope: { tenantId: tenantOf } })
 @Table({ tableName: 'papers', timestamps: false })
 class Paper extends NumberedRow {
-  @Column({ type: DataType.INTEGER, field: 'tenant_id' })
-  declare tenantId: number | null;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.INTEGER, field: 'tenant_id' }) declare tenantId: number | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }
 
 @Crud({ scope: { tenantId: tenantOf } })
 @Table({ tableName: 'defaults', timestamps: false })
 class Default extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 2 })
-  declare tenantId: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 2 }) declare tenantId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }
 
 @Crud({ scope: { tenantId: tenantOf } })

@@ -25,37 +25,24 @@ class Kept extends NumberedRow {}
 @Crud()
 @Table({ tableName: 'folders', createdAt: false, updatedAt: false, paranoid: true })
 class Folder extends Kept {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @HasMany(() => Note)
-  declare notes?: Note[];
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @HasMany(() => Note) declare notes?: Note[];
 }
 
 @Crud({ include: { folder: UNGUARDED }, endpoints: ['list', 'read', 'create', 'update', 'delete'] })
 @Table({ tableName: 'notes', createdAt: false, updatedAt: false, paranoid: true })
 class Note extends Kept {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column(DataType.STRING(20))
-  declare text: string | null;
-
-  @ForeignKey(() => Folder)
-  @Column(DataType.INTEGER)
-  declare folderId: number | null;
-
-  @BelongsTo(() => Folder)
-  declare folder?: Folder;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column(DataType.STRING(20)) declare text: string | null;
+  @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
+  @BelongsTo(() => Folder) declare folder?: Folder;
 }
 
 /** Has no scope, and refers to what has one. */
 @Crud({ prefix: '/links' })
 @Table({ tableName: 'links', timestamps: false })
 class Link extends Kept {
-  @ForeignKey(() => Folder)
-  @Column(DataType.INTEGER)
-  declare folderId: number | null;
+  @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 
 /** Code of the application's, by the text that a request sends. */

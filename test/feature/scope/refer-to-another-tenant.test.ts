@@ -36,55 +36,41 @@ class Project extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
   declare tenantId: number;
 
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 
 @Crud({ scope: { tenantId: (request) => tenantOf(request) } })
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenantId: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenantId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 
   @ForeignKey(() => Project)
   @Column({ type: DataType.BIGINT, field: 'project_id' })
   declare projectId: string | null;
 
-  @BelongsTo(() => Project)
-  declare project?: Project;
-
-  @ForeignKey(() => Task)
-  @Column(DataType.INTEGER)
-  declare parentId: number | null;
-
-  @BelongsTo(() => Task)
-  declare parent?: Task;
+  @BelongsTo(() => Project) declare project?: Project;
+  @ForeignKey(() => Task) @Column(DataType.INTEGER) declare parentId: number | null;
+  @BelongsTo(() => Task) declare parent?: Task;
 }
 
 /** Some of its rows are hidden, and it has no scope. */
 @Crud({ visible: (request) => filter`owner==${request.get('owner') ?? 'nobody'}` })
 @Table({ tableName: 'folders', timestamps: false })
 class Folder extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare owner: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
 }
 
 /** Has no rules of its own, and refers to what has. */
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 
   @Column({ type: DataType.INTEGER, references: { model: 'projects', key: 'id' } })
   declare projectId: number | null;
 
-  @ForeignKey(() => Folder)
-  @Column(DataType.INTEGER)
-  declare folderId: number | null;
+  @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 
 class TaskController extends crudController(Task) {

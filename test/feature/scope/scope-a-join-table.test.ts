@@ -22,8 +22,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { ask, TwoPaths } from '../../support/two-paths.js';
 
 abstract class Owned extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare tenant: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare tenant: string;
 }
 
 @Crud()
@@ -35,8 +34,7 @@ class Person extends Owned {
   )
   declare teams?: Team[];
 
-  @HasMany(() => Membership)
-  declare memberships?: Membership[];
+  @HasMany(() => Membership) declare memberships?: Membership[];
 }
 
 @Crud()
@@ -45,18 +43,9 @@ class Team extends Owned {}
 
 @Table({ tableName: 'memberships', timestamps: false })
 class Membership extends Model {
-  @PrimaryKey
-  @ForeignKey(() => Person)
-  @Column(DataType.INTEGER)
-  declare personId: number;
-
-  @PrimaryKey
-  @ForeignKey(() => Team)
-  @Column(DataType.INTEGER)
-  declare teamId: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare tenant: string;
+  @PrimaryKey @ForeignKey(() => Person) @Column(DataType.INTEGER) declare personId: number;
+  @PrimaryKey @ForeignKey(() => Team) @Column(DataType.INTEGER) declare teamId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare tenant: string;
 }
 
 const keys = ({ personId, teamId, tenant }: Membership) => [personId, teamId, tenant];

@@ -30,11 +30,8 @@ import { serveTestApp } from '../../support/test-app.js';
 const OPTIONS = { filterAllow: ['id', 'owner', 'rank'], sortAllow: ['id', 'owner', 'rank'] } as const;
 
 abstract class Owned extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare owner: string;
-
-  @Column({ type: DataType.INTEGER, field: 'the_rank' })
-  declare rank: number | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
+  @Column({ type: DataType.INTEGER, field: 'the_rank' }) declare rank: number | null;
 }
 
 @Crud({ ...OPTIONS } as object)
@@ -44,9 +41,7 @@ class Note extends Owned {}
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
 @Table({ tableName: 'memos', timestamps: false })
 class Memo extends Owned {
-  @Exclude()
-  @Column({ type: DataType.TEXT, defaultValue: 'secret' })
-  declare secret: string;
+  @Exclude() @Column({ type: DataType.TEXT, defaultValue: 'secret' }) declare secret: string;
 }
 
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
@@ -90,33 +85,25 @@ class Soft extends Owned {}
 @DefaultScope(() => ({ include: [Leaf] }))
 @Table({ tableName: 'trees', timestamps: false })
 class Tree extends Owned {
-  @HasMany(() => Leaf)
-  declare leaves: Leaf[];
+  @HasMany(() => Leaf) declare leaves: Leaf[];
 }
 
 @Crud({ sortAllow: ['id', 'rank'], filterAllow: ['rank'], prefix: '/forest' } as object)
 @DefaultScope(() => ({ include: [Twig] }))
 @Table({ tableName: 'forest', timestamps: false })
 class Forest extends Owned {
-  @HasMany(() => Twig)
-  declare twigs: Twig[];
+  @HasMany(() => Twig) declare twigs: Twig[];
 }
 
 @Table({ tableName: 'leaves', timestamps: false })
 class Leaf extends Model {
-  @ForeignKey(() => Tree)
-  @Column(DataType.INTEGER)
-  declare treeId: number;
-
-  @BelongsTo(() => Tree)
-  declare tree: Tree;
+  @ForeignKey(() => Tree) @Column(DataType.INTEGER) declare treeId: number;
+  @BelongsTo(() => Tree) declare tree: Tree;
 }
 
 @Table({ tableName: 'twigs', timestamps: false })
 class Twig extends Model {
-  @ForeignKey(() => Forest)
-  @Column(DataType.INTEGER)
-  declare forestId: number;
+  @ForeignKey(() => Forest) @Column(DataType.INTEGER) declare forestId: number;
 }
 
 /** The user's own condition, on top of whatever the client asks. */

@@ -230,25 +230,20 @@ describe('a scope of any model', () => {
 @Crud({ scope: { id: (request) => request.get('user') }, filterAllow: ['name'] })
 @Table({ tableName: 'users', timestamps: false })
 class User extends Model {
-  @Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true })
-  declare id: number;
-
-  @Column({ type: DataTypes.STRING, allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }) declare id: number;
+  @Column({ type: DataTypes.STRING, allowNull: false, unique: true }) declare name: string;
 }
 
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends Model {
-  @Column({ type: DataTypes.STRING, primaryKey: true })
-  declare id: string;
+  @Column({ type: DataTypes.STRING, primaryKey: true }) declare id: string;
 
   @ForeignKey(() => User)
   @Column({ type: DataTypes.INTEGER, field: 'sender' })
   declare senderId: number;
 
-  @BelongsTo(() => User, { constraints: false })
-  declare from?: User;
+  @BelongsTo(() => User, { constraints: false }) declare from?: User;
 }
 
 describe('a scope of the primary key', () => {

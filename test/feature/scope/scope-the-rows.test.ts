@@ -21,11 +21,8 @@ const tenantOf = (text: string | undefined): unknown => {
 })
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenantId: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenantId: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
 }
 
 class TaskController extends crudController(Task) {}

@@ -13,8 +13,7 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud({ prefix: '/papers' })
 @Table({ tableName: 'papers', timestamps: false })
 class Paper extends TitledRow {
-  @Column(DataType.TEXT)
-  declare tenant: string | null;
+  @Column(DataType.TEXT) declare tenant: string | null;
 }
 
 const TENANT = new AsyncLocalStorage<string>();

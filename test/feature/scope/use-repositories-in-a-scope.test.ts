@@ -39,12 +39,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'countries', timestamps: false })
 class Country extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING)
-  declare id: string;
-
-  @HasMany(() => Branch)
-  declare branches?: Branch[];
+  @PrimaryKey @Column(DataType.STRING) declare id: string;
+  @HasMany(() => Branch) declare branches?: Branch[];
 }
 
 @Crud({ scope: { tenantId: (request) => request.get('tenant') ?? EVERYTHING } })
@@ -53,18 +49,14 @@ class Branch extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
   declare tenantId: number;
 
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 
   @ForeignKey(() => Country)
   @Column({ type: DataType.STRING, allowNull: false })
   declare countryId: string;
 
-  @BelongsTo(() => Country)
-  declare country?: Country;
-
-  @HasMany(() => Sale)
-  declare sales?: Sale[];
+  @BelongsTo(() => Country) declare country?: Country;
+  @HasMany(() => Sale) declare sales?: Sale[];
 
   @BelongsToMany(() => Branch, {
     through: () => Partner,
@@ -85,32 +77,18 @@ class Sale extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare branchId: number;
 
-  @Column({ type: DataType.BOOLEAN, allowNull: false })
-  declare secret: boolean;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare amount: number;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @BelongsTo(() => Branch)
-  declare branch?: Branch;
+  @Column({ type: DataType.BOOLEAN, allowNull: false }) declare secret: boolean;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare amount: number;
+  @Column(DataType.TEXT) declare note: string | null;
+  @BelongsTo(() => Branch) declare branch?: Branch;
 }
 
 @Crud({ visible: (request) => (request.get('tenant') ? filter`isPublic==true` : EVERYTHING) })
 @Table({ tableName: 'partners', timestamps: false })
 class Partner extends NumberedRow {
-  @ForeignKey(() => Branch)
-  @Column(DataType.INTEGER)
-  declare branchId: number;
-
-  @ForeignKey(() => Branch)
-  @Column(DataType.INTEGER)
-  declare otherId: number;
-
-  @Column(DataType.BOOLEAN)
-  declare isPublic: boolean;
+  @ForeignKey(() => Branch) @Column(DataType.INTEGER) declare branchId: number;
+  @ForeignKey(() => Branch) @Column(DataType.INTEGER) declare otherId: number;
+  @Column(DataType.BOOLEAN) declare isPublic: boolean;
 }
 
 class BoundRepository extends Repository<Branch> {

@@ -16,9 +16,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'piers', timestamps: false })
 class Pier extends NumberedRow {
-  @AllowNull(false)
-  @Column(DataType.TEXT)
-  declare name: string;
+  @AllowNull(false) @Column(DataType.TEXT) declare name: string;
 }
 
 const HOST = '127.0.0.1';

@@ -29,8 +29,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
 }
 
 /** Where a method of a controller waits, and what it does then. */

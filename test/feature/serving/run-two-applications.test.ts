@@ -36,9 +36,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
 class Room extends NamedRow {
-  @Exclude()
-  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
-  declare code: string;
+  @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare code: string;
 }
 
 @Crud()
@@ -46,8 +44,7 @@ class Room extends NamedRow {
 class Guest extends NumberedRow {}
 
 class RoomView {
-  @Expose()
-  declare name: string;
+  @Expose() declare name: string;
 }
 
 @Interceptor()

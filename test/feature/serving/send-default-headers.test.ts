@@ -14,8 +14,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false, version: true })
 class Parcel extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
 const DEFAULT = { nosniff: 'nosniff', cache: 'no-store' };

@@ -15,11 +15,8 @@ class Mail extends Model {
   @Column({ type: DataType.INTEGER, field: 'mail_no' })
   declare id: number;
 
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.DATE, field: 'deleted_at' })
-  declare deletedAt: Date | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.DATE, field: 'deleted_at' }) declare deletedAt: Date | null;
 }
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));

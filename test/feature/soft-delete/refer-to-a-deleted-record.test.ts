@@ -34,48 +34,27 @@ class Site extends Kept {
 @Crud({ prefix: '/emps', endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore'] })
 @Table({ ...SOFT, tableName: 'emps' })
 class Emp extends Kept {
-  @ForeignKey(() => Org)
-  @Column(DataType.INTEGER)
-  declare orgId: number | null;
-
-  @BelongsTo(() => Org, 'orgId')
-  declare org?: Org;
-
-  @ForeignKey(() => Site)
-  @Column(DataType.INTEGER)
-  declare siteId: number | null;
-
-  @BelongsTo(() => Site, 'siteId')
-  declare site?: Site;
-
-  @ForeignKey(() => Emp)
-  @Column(DataType.INTEGER)
-  declare chiefId: number | null;
-
-  @Column(DataType.STRING(20))
-  declare name: string | null;
+  @ForeignKey(() => Org) @Column(DataType.INTEGER) declare orgId: number | null;
+  @BelongsTo(() => Org, 'orgId') declare org?: Org;
+  @ForeignKey(() => Site) @Column(DataType.INTEGER) declare siteId: number | null;
+  @BelongsTo(() => Site, 'siteId') declare site?: Site;
+  @ForeignKey(() => Emp) @Column(DataType.INTEGER) declare chiefId: number | null;
+  @Column(DataType.STRING(20)) declare name: string | null;
 }
 
 /** Its key may name rows of two models, and rows that are nowhere. */
 @Crud({ prefix: '/remarks' })
 @Table({ tableName: 'remarks', timestamps: false })
 class Remark extends Kept {
-  @Column(DataType.INTEGER)
-  declare aboutId: number | null;
-
-  @BelongsTo(() => Org, { foreignKey: 'aboutId', constraints: false })
-  declare org?: Org;
-
-  @BelongsTo(() => Site, { foreignKey: 'aboutId', constraints: false })
-  declare site?: Site;
+  @Column(DataType.INTEGER) declare aboutId: number | null;
+  @BelongsTo(() => Org, { foreignKey: 'aboutId', constraints: false }) declare org?: Org;
+  @BelongsTo(() => Site, { foreignKey: 'aboutId', constraints: false }) declare site?: Site;
 }
 
 @Crud({ prefix: '/chosen', endpoints: ['read', 'replace'] })
 @Table({ tableName: 'chosen', timestamps: false })
 class Chosen extends KeyedRow {
-  @ForeignKey(() => Org)
-  @Column(DataType.INTEGER)
-  declare orgId: number | null;
+  @ForeignKey(() => Org) @Column(DataType.INTEGER) declare orgId: number | null;
 }
 
 class ChosenController extends crudController(Chosen) {
@@ -94,9 +73,7 @@ class EmpController extends crudController(Emp) {
 @Crud({ prefix: '/many', endpoints: ['list', 'createMany', 'updateMany'], filterAllow: ['id'] })
 @Table({ tableName: 'many', timestamps: false })
 class Many extends Kept {
-  @ForeignKey(() => Org)
-  @Column(DataType.INTEGER)
-  declare orgId: number | null;
+  @ForeignKey(() => Org) @Column(DataType.INTEGER) declare orgId: number | null;
 }
 
 @Crud({ scope: { id: () => [1, 2] } })
@@ -106,9 +83,7 @@ class Owned extends Kept {}
 @Crud({ prefix: '/owners' })
 @Table({ tableName: 'owners', timestamps: false })
 class Owner extends Kept {
-  @ForeignKey(() => Owned)
-  @Column(DataType.INTEGER)
-  declare ownedId: number | null;
+  @ForeignKey(() => Owned) @Column(DataType.INTEGER) declare ownedId: number | null;
 }
 
 async function fill({ engine }: TestApp): Promise<void> {

@@ -22,11 +22,8 @@ import { serveTestApp } from '../../support/test-app.js';
 })
 @Table({ tableName: 'files', paranoid: true, version: true })
 class File extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
 }
 
 @Table({ tableName: 'plain_files' })

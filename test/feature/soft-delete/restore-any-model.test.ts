@@ -39,8 +39,7 @@ class Plot extends Model {
   @Column({ type: DataType.INTEGER, field: 'plot_no' })
   declare id: number;
 
-  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_no' })
-  declare tenant: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_no' }) declare tenant: number;
 
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true, field: 'the_name' })
   declare name: string;
@@ -48,11 +47,8 @@ class Plot extends Model {
   @Column({ type: DataType.INTEGER, field: 'revision_no', allowNull: false, defaultValue: 0 })
   declare revision: number;
 
-  @Column({ type: DataType.DATE, field: 'moved_at' })
-  declare movedAt: Date;
-
-  @Column({ type: DataType.DATE, field: 'removed_at' })
-  declare removedAt: Date | null;
+  @Column({ type: DataType.DATE, field: 'moved_at' }) declare movedAt: Date;
+  @Column({ type: DataType.DATE, field: 'removed_at' }) declare removedAt: Date | null;
 }
 
 @Table({ tableName: 'trees', paranoid: true, timestamps: true })
@@ -66,8 +62,7 @@ class Tree extends NumberedRow {
 @DefaultScope(() => ({ where: { isOpen: true } }))
 @Table({ tableName: 'gates', paranoid: true, createdAt: false, updatedAt: false })
 class Gate extends KeyedRow {
-  @Column(DataType.BOOLEAN)
-  declare isOpen: boolean;
+  @Column(DataType.BOOLEAN) declare isOpen: boolean;
 }
 
 const HOOKS = ['beforeRestore', 'beforeDestroy', 'afterDestroy', 'beforeBulkDestroy'] as const;

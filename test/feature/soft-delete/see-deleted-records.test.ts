@@ -25,8 +25,7 @@ let asked: string[] = [];
 @Crud({ subresources: { papers: UNGUARDED }, include: { papers: UNGUARDED } })
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends KeyedRow {
-  @HasMany(() => Paper)
-  declare papers?: Paper[];
+  @HasMany(() => Paper) declare papers?: Paper[];
 }
 
 @Crud({
@@ -44,30 +43,18 @@ class Shelf extends KeyedRow {
 })
 @Table({ tableName: 'papers', paranoid: true, version: true, timestamps: true })
 class Paper extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare title: string;
-
-  @ForeignKey(() => Shelf)
-  @Column(DataType.INTEGER)
-  declare shelfId: number;
-
-  @HasMany(() => Line)
-  declare lines?: Line[];
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
+  @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number;
+  @HasMany(() => Line) declare lines?: Line[];
 }
 
 /** Paranoid, and without the rule. */
 @Crud({ unknownQuery: 'ignore' })
 @Table({ tableName: 'lines', paranoid: true })
 class Line extends NumberedRow {
-  @ForeignKey(() => Paper)
-  @Column(DataType.INTEGER)
-  declare paperId: number;
-
-  @BelongsTo(() => Paper)
-  declare paper?: Paper;
+  @ForeignKey(() => Paper) @Column(DataType.INTEGER) declare paperId: number;
+  @BelongsTo(() => Paper) declare paper?: Paper;
 }
 
 const ALIVE = new Date(0);
@@ -76,8 +63,7 @@ const ALIVE = new Date(0);
 @Crud({ can: { deleted: true }, endpoints: ['list', 'read', 'delete', 'restore', 'purge'] })
 @Table({ tableName: 'odds', paranoid: true, updatedAt: false, createdAt: false })
 class Odd extends KeyedRow {
-  @Column({ type: DataType.DATE, field: 'gone_at', defaultValue: ALIVE })
-  declare deletedAt: Date;
+  @Column({ type: DataType.DATE, field: 'gone_at', defaultValue: ALIVE }) declare deletedAt: Date;
 }
 
 const UNKNOWN = 'unknown';

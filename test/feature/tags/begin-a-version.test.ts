@@ -14,8 +14,7 @@ const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete', 'res
 const COUNTED = { createdAt: false, updatedAt: false, paranoid: true, version: true } as const;
 
 class Kept extends KeyedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
 @Crud({ prefix: '/sheets', endpoints: [...ENDPOINTS] })
@@ -31,15 +30,13 @@ class Hooked extends Kept {}
 @Crud({ prefix: '/declared', endpoints: ['read', 'create'] })
 @Table({ tableName: 'declared', timestamps: false, version: 'lock' })
 class Declared extends Kept {
-  @Column({ type: DataType.INTEGER, field: 'lock no' })
-  declare lock: number | null;
+  @Column({ type: DataType.INTEGER, field: 'lock no' }) declare lock: number | null;
 }
 
 @Crud({ prefix: '/declared-hooked', endpoints: ['read', 'create'] })
 @Table({ tableName: 'declared', timestamps: false, version: 'lock', hooks: { beforeCreate() {} } })
 class DeclaredHooked extends Kept {
-  @Column({ type: DataType.INTEGER, field: 'lock no' })
-  declare lock: number | null;
+  @Column({ type: DataType.INTEGER, field: 'lock no' }) declare lock: number | null;
 }
 
 @Crud({ prefix: '/many', endpoints: ['list', 'createMany', 'updateMany'], filterAllow: ['text'] })

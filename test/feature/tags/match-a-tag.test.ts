@@ -26,43 +26,26 @@ class Author extends NamedRow {}
 })
 @Table({ tableName: 'notes', version: true, paranoid: true })
 class Note extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare text: string;
-
-  @Column(DataType.STRING(20))
-  declare secret: string | null;
-
-  @ForeignKey(() => Author)
-  @Column(DataType.INTEGER)
-  declare authorId: number | null;
-
-  @BelongsTo(() => Author)
-  declare author?: Author;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
+  @Column(DataType.STRING(20)) declare secret: string | null;
+  @ForeignKey(() => Author) @Column(DataType.INTEGER) declare authorId: number | null;
+  @BelongsTo(() => Author) declare author?: Author;
 }
 
 /** Its version does not leave. */
 @Crud({ ifMatch: 'required' })
 @Table({ tableName: 'locks', timestamps: false, version: 'revision' })
 class Lock extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(10) })
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare count: number;
-
-  @Exclude()
-  declare revision: number;
+  @PrimaryKey @Column({ type: DataType.STRING(10) }) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare count: number;
+  @Exclude() declare revision: number;
 }
 
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'marks', timestamps: false })
 class Mark extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare text: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
 /** What code of the user's shows at the end of a text. It is in no row. */
@@ -75,12 +58,8 @@ let ending = '';
 })
 @Table({ tableName: 'ledgers', timestamps: false, version: true })
 class Ledger extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(10) })
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare count: number;
+  @PrimaryKey @Column({ type: DataType.STRING(10) }) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare count: number;
 
   declare version: number;
 }
@@ -100,8 +79,7 @@ class Call extends NumberedRow {
 
 /** What decorators read of a body. */
 class Words {
-  @IsString()
-  declare text: string;
+  @IsString() declare text: string;
 }
 
 /** Who change one record at the same time. */

@@ -14,11 +14,8 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'jars', timestamps: false })
 class Jar extends NumberedRow {
-  @Column({ type: DataType.TEXT, unique: true })
-  declare name: string | null;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
+  @Column({ type: DataType.TEXT, unique: true }) declare name: string | null;
+  @Column(DataType.INTEGER) declare size: number | null;
 }
 
 describe('a unit of work', () => {

@@ -28,15 +28,13 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false, unique: true }) declare text: string;
 }
 
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
 class Memo extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false, unique: true })
-  declare text: string;
+  @Column({ type: DataType.STRING(40), allowNull: false, unique: true }) declare text: string;
 }
 
 const committed: string[] = [];

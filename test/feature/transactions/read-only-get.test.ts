@@ -49,15 +49,13 @@ class Vault extends NumberedRow {}
 @Crud({ include: { stairs: UNGUARDED } })
 @Table({ tableName: 'wings', timestamps: false })
 class Wing extends NumberedRow {
-  @HasMany(() => Stair, { foreignKey: 'wingId', constraints: false })
-  declare stairs?: Stair[];
+  @HasMany(() => Stair, { foreignKey: 'wingId', constraints: false }) declare stairs?: Stair[];
 }
 
 @Crud()
 @Table({ tableName: 'stairs', timestamps: false, indexes: [{ fields: ['wingId'] }] })
 class Stair extends NumberedRow {
-  @Column(DataType.INTEGER)
-  declare wingId: number;
+  @Column(DataType.INTEGER) declare wingId: number;
 }
 
 @Table({ tableName: 'visits', timestamps: false })

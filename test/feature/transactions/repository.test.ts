@@ -39,8 +39,7 @@ const validated: number[] = [];
 @Crud()
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare name: string;
 
   @Column({
     type: DataType.INTEGER,
@@ -54,33 +53,22 @@ class Town extends NumberedRow {
   })
   declare population: number;
 
-  @HasMany(() => Street)
-  declare streets?: Street[];
+  @HasMany(() => Street) declare streets?: Street[];
 }
 
 @Crud()
 @Table({ tableName: 'streets', paranoid: true, version: true, timestamps: true })
 class Street extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare name: string;
-
-  @ForeignKey(() => Town)
-  @Column(DataType.INTEGER)
-  declare townId: number | null;
-
-  @BelongsTo(() => Town)
-  declare town?: Town | null;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare name: string;
+  @ForeignKey(() => Town) @Column(DataType.INTEGER) declare townId: number | null;
+  @BelongsTo(() => Town) declare town?: Town | null;
 }
 
 @DefaultScope(() => ({ where: { isPublic: true } }))
 @Table({ tableName: 'parks', timestamps: false })
 class Park extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare code: string;
-
-  @Column({ type: DataType.BOOLEAN, allowNull: false })
-  declare isPublic: boolean;
+  @PrimaryKey @Column(DataType.STRING(10)) declare code: string;
+  @Column({ type: DataType.BOOLEAN, allowNull: false }) declare isPublic: boolean;
 }
 
 class TownRepository extends Repository<Town> {

@@ -23,8 +23,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ timestamps: false })
 abstract class Named extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string;
+  @Column(DataType.TEXT) declare name: string;
 }
 
 @Crud({ prefix: '/plain' })

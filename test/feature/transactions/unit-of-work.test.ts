@@ -25,14 +25,9 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'entries', timestamps: false })
 class Entry extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare amount: number;
-
-  @Column(DataType.INTEGER)
-  declare parent: number | null;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare amount: number;
+  @Column(DataType.INTEGER) declare parent: number | null;
 }
 
 const DEFERRED = `

@@ -19,9 +19,7 @@ function kind(type: Parameters<typeof Column>[0], filterAllow: string[] = ['v'])
   @Crud({ ...OPTIONS, endpoints: [...OPTIONS.endpoints], filterAllow } as object)
   @Table({ tableName: 'kinds', modelName: `Kind${++count}`, timestamps: false })
   class Kind extends Model {
-    @PrimaryKey
-    @Column(DataType.INTEGER)
-    declare id: number;
+    @PrimaryKey @Column(DataType.INTEGER) declare id: number;
 
     declare v: unknown;
   }
@@ -46,13 +44,8 @@ const CHANGES = [
 @Crud({ prefix: '/kinds', endpoints: ['create', 'createMany'] })
 @Table({ tableName: 'kinds', timestamps: false })
 class Counted extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.TEXT)
-  declare v: string | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
+  @Column(DataType.TEXT) declare v: string | null;
 }
 
 except(OF_MANY).describe('a type that is changed', () => {

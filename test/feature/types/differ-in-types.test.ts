@@ -12,65 +12,30 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ filterAllow: ['flag', 'word', 'big', 'token', 'mood'] })
 @Table({ tableName: 'odds', timestamps: false })
 class Odd extends KeyedRow {
-  @Column(DataType.BOOLEAN)
-  declare flag: boolean | null;
-
-  @Column(DataType.TEXT)
-  declare word: string | null;
-
-  @Column(DataType.DATE)
-  declare at: Date | null;
-
-  @Column(DataType.INTEGER)
-  declare big: number | null;
-
-  @Column(DataType.UUID)
-  declare token: string | null;
-
-  @Column(DataType.ENUM('x', 'y'))
-  declare mood: string | null;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare list: string[] | null;
+  @Column(DataType.BOOLEAN) declare flag: boolean | null;
+  @Column(DataType.TEXT) declare word: string | null;
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.INTEGER) declare big: number | null;
+  @Column(DataType.UUID) declare token: string | null;
+  @Column(DataType.ENUM('x', 'y')) declare mood: string | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare list: string[] | null;
 }
 
 /** Each column is narrower, wider or older than its attribute, and holds just such values. */
 @Crud()
 @Table({ tableName: 'evens', timestamps: false })
 class Even extends Model {
-  @PrimaryKey
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column(DataType.STRING(255))
-  declare name: string | null;
-
-  @Column(DataType.TEXT)
-  declare code: string | null;
-
-  @Column(DataType.DECIMAL)
-  declare price: string | null;
-
-  @Column(DataType.DOUBLE)
-  declare size: number | null;
-
-  @Column(DataType.JSON)
-  declare data: unknown;
-
-  @Column(DataType.DATE)
-  declare at: Date | null;
-
-  @Column(DataType.ENUM('x', 'y'))
-  declare mood: string | null;
-
-  @Column(DataType.ENUM('b', 'a'))
-  declare kind: string | null;
-
-  @Column(DataType.TEXT)
-  declare host: string | null;
-
-  @Column(DataType.ARRAY(DataType.STRING))
-  declare list: string[] | null;
+  @PrimaryKey @Column(DataType.BIGINT) declare id: string;
+  @Column(DataType.STRING(255)) declare name: string | null;
+  @Column(DataType.TEXT) declare code: string | null;
+  @Column(DataType.DECIMAL) declare price: string | null;
+  @Column(DataType.DOUBLE) declare size: number | null;
+  @Column(DataType.JSON) declare data: unknown;
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.ENUM('x', 'y')) declare mood: string | null;
+  @Column(DataType.ENUM('b', 'a')) declare kind: string | null;
+  @Column(DataType.TEXT) declare host: string | null;
+  @Column(DataType.ARRAY(DataType.STRING)) declare list: string[] | null;
 }
 
 const TABLES = `

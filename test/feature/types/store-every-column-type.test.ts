@@ -12,26 +12,13 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'samples', timestamps: false })
 class Sample extends NumberedManyTypes {
-  @Column(DataType.FLOAT)
-  declare float: number | null;
-
-  @Column(DataType.JSON)
-  declare json: unknown;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
-  @Column(DataType.CHAR(3))
-  declare code: string | null;
-
-  @Column(DataType.ARRAY(DataType.BIGINT))
-  declare bigs: string[] | null;
-
-  @Column(DataType.ARRAY(DataType.JSONB))
-  declare documents: unknown[] | null;
-
-  @Column(DataType.INET)
-  declare address: string | null;
+  @Column(DataType.FLOAT) declare float: number | null;
+  @Column(DataType.JSON) declare json: unknown;
+  @Column(DataType.TEXT) declare text: string | null;
+  @Column(DataType.CHAR(3)) declare code: string | null;
+  @Column(DataType.ARRAY(DataType.BIGINT)) declare bigs: string[] | null;
+  @Column(DataType.ARRAY(DataType.JSONB)) declare documents: unknown[] | null;
+  @Column(DataType.INET) declare address: string | null;
 }
 
 const EMPTY = {

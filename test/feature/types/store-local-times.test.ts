@@ -21,34 +21,19 @@ const WRITES = ['list', 'read', 'create', 'update', 'delete', 'restore', 'create
 })
 @Table({ tableName: 'visits', paranoid: true })
 class Visit extends NumberedRow {
-  @Column(DataType.DATE)
-  declare at: Date | null;
-
-  @Column(DataType.DATE)
-  declare zoned: Date | null;
-
-  @Column(DataType.ARRAY(DataType.DATE))
-  declare list: Date[] | null;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @HasMany(() => Stop)
-  declare stops?: Stop[];
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.DATE) declare zoned: Date | null;
+  @Column(DataType.ARRAY(DataType.DATE)) declare list: Date[] | null;
+  @Column(DataType.TEXT) declare note: string | null;
+  @HasMany(() => Stop) declare stops?: Stop[];
 }
 
 @Crud({ endpoints: ['list', 'create'], visible: () => filter`at=lt=${new Date('2100-01-01T00:00:00Z')}` })
 @Table({ tableName: 'stops', timestamps: false })
 class Stop extends NumberedRow {
-  @Column(DataType.DATE)
-  declare at: Date;
-
-  @ForeignKey(() => Visit)
-  @Column(DataType.INTEGER)
-  declare visitId: number;
-
-  @BelongsTo(() => Visit)
-  declare visit?: Visit;
+  @Column(DataType.DATE) declare at: Date;
+  @ForeignKey(() => Visit) @Column(DataType.INTEGER) declare visitId: number;
+  @BelongsTo(() => Visit) declare visit?: Visit;
 }
 
 const TABLES = `

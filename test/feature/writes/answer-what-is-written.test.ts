@@ -13,8 +13,7 @@ class Numbered extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
   declare n: number;
 
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare tenant: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare tenant: number;
 }
 
 const SOFT = { createdAt: false, updatedAt: false, paranoid: true } as const;
@@ -52,11 +51,8 @@ class CalledController extends crudController(Called) {
 @Crud({ prefix: '/plain', scope })
 @Table({ tableName: 'plain', timestamps: false, version: false })
 class Plain extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare n: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare tenant: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare n: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare tenant: number;
 }
 
 const SCOPED = ['counted', 'hooked', 'called', 'plain', 'sighted'];

@@ -22,23 +22,11 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'authors', underscored: true, timestamps: false })
 class Author extends Model {
-  @PrimaryKey
-  @Column(DataType.STRING(10))
-  declare code: string;
-
-  @Column({ type: DataType.STRING(40), unique: true })
-  declare penName: string | null;
-
-  @ForeignKey(() => Author)
-  @Column(DataType.STRING(10))
-  declare teacherCode: string | null;
-
-  @BelongsTo(() => Author, { onDelete: 'RESTRICT', onUpdate: 'RESTRICT' })
-  declare teacher?: Author;
-
-  @Exclude()
-  @Column({ type: DataType.STRING(20), unique: true })
-  declare badge: string | null;
+  @PrimaryKey @Column(DataType.STRING(10)) declare code: string;
+  @Column({ type: DataType.STRING(40), unique: true }) declare penName: string | null;
+  @ForeignKey(() => Author) @Column(DataType.STRING(10)) declare teacherCode: string | null;
+  @BelongsTo(() => Author, { onDelete: 'RESTRICT', onUpdate: 'RESTRICT' }) declare teacher?: Author;
+  @Exclude() @Column({ type: DataType.STRING(20), unique: true }) declare badge: string | null;
 }
 
 @Crud()
@@ -53,48 +41,33 @@ class Volume extends NumberedRow {
   @Column({ type: DataType.STRING(10), allowNull: false })
   declare authorCode: string;
 
-  @BelongsTo(() => Author, { onDelete: 'RESTRICT' })
-  declare author?: Author;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare number: number;
-
-  @Column(DataType.STRING(40))
-  declare title: string | null;
-
-  @Column(DataType.INTEGER)
-  declare firstPage: number | null;
-
-  @Column(DataType.INTEGER)
-  declare lastPage: number | null;
-
-  @Column(DataType.INET)
-  declare server: string | null;
+  @BelongsTo(() => Author, { onDelete: 'RESTRICT' }) declare author?: Author;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare number: number;
+  @Column(DataType.STRING(40)) declare title: string | null;
+  @Column(DataType.INTEGER) declare firstPage: number | null;
+  @Column(DataType.INTEGER) declare lastPage: number | null;
+  @Column(DataType.INET) declare server: string | null;
 }
 
 /** Refers to an author, which is looked at when a transaction is committed. */
 @Crud()
 @Table({ tableName: 'loans', underscored: true, timestamps: false })
 class Loan extends NumberedRow {
-  @ForeignKey(() => Author)
-  @Column(DataType.STRING(10))
-  declare authorCode: string;
+  @ForeignKey(() => Author) @Column(DataType.STRING(10)) declare authorCode: string;
 }
 
 /** A row that says with which SQLSTATE it is to be refused. */
 @Crud()
 @Table({ tableName: 'faults', timestamps: false })
 class Fault extends NumberedRow {
-  @Column({ type: DataType.STRING(5), allowNull: false })
-  declare state: string;
+  @Column({ type: DataType.STRING(5), allowNull: false }) declare state: string;
 }
 
 /** What a hook gives the attributes that no client knows breaks rules of Sequelize's. */
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
 class Ticket extends NumberedRow {
-  @Column({ type: DataType.STRING(9), validate: { isAlpha: true } })
-  declare name: string | null;
+  @Column({ type: DataType.STRING(9), validate: { isAlpha: true } }) declare name: string | null;
 
   @Exclude()
   @Column({ type: DataType.STRING(9), validate: { isUppercase: { msg: 'seal has small letters' } } })

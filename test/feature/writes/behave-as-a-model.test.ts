@@ -37,23 +37,14 @@ import { serveTestApp, type TestApp } from '../../support/test-app.js';
   updatedAt: false,
 })
 class Leaf extends Model {
-  @PrimaryKey
-  @Column(DataType.UUID)
-  declare id: string;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare owner: string;
-
-  @Column({ type: DataType.STRING(80), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare rank: number;
+  @PrimaryKey @Column(DataType.UUID) declare id: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare owner: string;
+  @Column({ type: DataType.STRING(80), allowNull: false }) declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare rank: number;
 
   declare version: number;
 
-  @DeletedAt
-  declare deletedAt: Date | null;
+  @DeletedAt declare deletedAt: Date | null;
 }
 
 /** What a client knows of a record of its own. */

@@ -14,30 +14,18 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare title: string;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare stars: number;
-
-  @Column({ type: DataType.STRING(10), defaultValue: 'draft' })
-  declare state: string | null;
-
-  @Column(DataType.JSONB)
-  declare labels: unknown;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
+  @Column(DataType.TEXT) declare text: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare stars: number;
+  @Column({ type: DataType.STRING(10), defaultValue: 'draft' }) declare state: string | null;
+  @Column(DataType.JSONB) declare labels: unknown;
 }
 
 @Crud()
 @Table({ tableName: 'pages', version: true, underscored: true })
 class Page extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare views: number;
+  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare views: number;
 }
 
 const FIRST = { id: 1, title: 'First', text: 'Hello', stars: 3, state: 'draft', labels: { a: 1 } };

@@ -13,22 +13,11 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'books', underscored: true, version: true, paranoid: true })
 class Book extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.BIGINT)
-  declare id: string;
-
-  @Column({ type: DataType.STRING(60), allowNull: false })
-  declare title: string;
-
-  @Column({ type: DataType.STRING(13), unique: true })
-  declare isbn: string | null;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 })
-  declare copies: number;
-
-  @Column({ type: DataType.STRING(10), defaultValue: 'en' })
-  declare language: string | null;
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column({ type: DataType.STRING(60), allowNull: false }) declare title: string;
+  @Column({ type: DataType.STRING(13), unique: true }) declare isbn: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare copies: number;
+  @Column({ type: DataType.STRING(10), defaultValue: 'en' }) declare language: string | null;
 
   @Exclude({ toPlainOnly: true })
   @Column({ type: DataType.STRING(20), allowNull: false, defaultValue: 'none' })
@@ -39,15 +28,9 @@ class Book extends Model {
 @Crud({ prefix: '/loans' })
 @Table({ tableName: 'loans', timestamps: false })
 class Loan extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.UUID, defaultValue: DataType.UUIDV4 })
-  declare id: string;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare reader: string;
-
-  @Column(DataType.STRING(20))
-  declare stamp: string | null;
+  @PrimaryKey @Column({ type: DataType.UUID, defaultValue: DataType.UUIDV4 }) declare id: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare reader: string;
+  @Column(DataType.STRING(20)) declare stamp: string | null;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -13,18 +13,14 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
 class Ticket extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare seat: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare seat: string;
 }
 
 @Crud({ prefix: '/letters' })
 @Table({ tableName: 'letters', paranoid: true, createdAt: false, updatedAt: false, underscored: true })
 class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare subject: string;
-
-  @DeletedAt
-  declare binnedAt: Date | null;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare subject: string;
+  @DeletedAt declare binnedAt: Date | null;
 }
 
 describe('deleting a record', () => {

@@ -11,24 +11,16 @@ import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Row extends NumberedRow {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 @Crud({ prefix: '/plain' })
 @Table({ tableName: 'plain', timestamps: false })
 class Plain extends Row {
-  @Column({ type: DataType.DECIMAL(10, 4), field: 'the price' })
-  declare price: string | null;
-
-  @Column(DataType.DATE)
-  declare moment: Date | null;
-
-  @Column(DataType.CHAR(3))
-  declare code: string | null;
-
-  @Column(DataType.JSON)
-  declare json: unknown;
+  @Column({ type: DataType.DECIMAL(10, 4), field: 'the price' }) declare price: string | null;
+  @Column(DataType.DATE) declare moment: Date | null;
+  @Column(DataType.CHAR(3)) declare code: string | null;
+  @Column(DataType.JSON) declare json: unknown;
 
   /** What clients may write, and nobody stores. */
   @Column({
@@ -44,25 +36,20 @@ class Plain extends Row {
 @Crud({ prefix: '/swapped' })
 @Table({ tableName: 'swapped', timestamps: false })
 class Swapped extends Row {
-  @Column({ type: DataType.TEXT, field: 'right' })
-  declare left: string | null;
-
-  @Column({ type: DataType.TEXT, field: 'left' })
-  declare right: string | null;
+  @Column({ type: DataType.TEXT, field: 'right' }) declare left: string | null;
+  @Column({ type: DataType.TEXT, field: 'left' }) declare right: string | null;
 }
 
 @Crud({ prefix: '/dollars' })
 @Table({ tableName: 'dollars', timestamps: false })
 class Dollars extends Row {
-  @Column({ type: DataType.TEXT, field: '$name' })
-  declare other: string | null;
+  @Column({ type: DataType.TEXT, field: '$name' }) declare other: string | null;
 }
 
 @Crud({ prefix: '/marked' })
 @Table({ tableName: 'marked', timestamps: false })
 class Marked extends Row {
-  @Column({ type: DataType.TEXT, field: 'mark' })
-  declare tableoid: string | null;
+  @Column({ type: DataType.TEXT, field: 'mark' }) declare tableoid: string | null;
 }
 
 @Crud({ prefix: '/scoped' })
@@ -73,8 +60,7 @@ class Scoped extends Row {}
 @Crud({ prefix: '/soft' })
 @Table({ tableName: 'soft', timestamps: false, paranoid: true, deletedAt: 'ended' })
 class Soft extends Row {
-  @Column(DataType.DATE)
-  declare ended: Date | null;
+  @Column(DataType.DATE) declare ended: Date | null;
 }
 
 @Crud({ prefix: '/counted' })
@@ -88,11 +74,8 @@ class Triggered extends Row {}
 @Crud({ prefix: '/cascading' })
 @Table({ tableName: 'cascading', timestamps: false })
 class Cascading extends Row {
-  @Column(DataType.TEXT)
-  declare code: string | null;
-
-  @Column(DataType.TEXT)
-  declare parent: string | null;
+  @Column(DataType.TEXT) declare code: string | null;
+  @Column(DataType.TEXT) declare parent: string | null;
 }
 
 const MODELS = [Plain, Swapped, Dollars, Marked, Scoped, Soft, Counted, Triggered, Cascading];

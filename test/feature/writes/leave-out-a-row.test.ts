@@ -12,15 +12,12 @@ import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete'] as const;
 
 class Named extends Model {
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
 /** The client gives the key, so that a record can be replaced. */
 class Kept extends Named {
-  @PrimaryKey
-  @Column(DataType.INTEGER)
-  declare id: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare id: number;
 }
 
 @Crud({ prefix: '/plain', endpoints: [...ENDPOINTS] })

@@ -15,36 +15,16 @@ const ALL = ['list', 'read', 'create', 'update', 'replace', 'createMany', 'updat
 
 /** Its table has defaults, a generated column, and an identity column beside the key. */
 abstract class Work extends Model {
-  @PrimaryKey
-  @Column(DataType.TEXT)
-  declare code: string;
-
-  @Column({ type: DataType.TEXT, allowNull: false, field: 'the status' })
-  declare status: string;
-
-  @Column(DataType.UUID)
-  declare token: string | null;
-
-  @Column(DataType.INTEGER)
-  declare rank: number | null;
-
-  @Column(DataType.BOOLEAN)
-  declare open: boolean | null;
-
-  @Column(DataType.JSONB)
-  declare data: unknown;
-
-  @Column(DataType.TEXT)
-  declare note: string | null;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare net: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare gross: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare no: number;
+  @PrimaryKey @Column(DataType.TEXT) declare code: string;
+  @Column({ type: DataType.TEXT, allowNull: false, field: 'the status' }) declare status: string;
+  @Column(DataType.UUID) declare token: string | null;
+  @Column(DataType.INTEGER) declare rank: number | null;
+  @Column(DataType.BOOLEAN) declare open: boolean | null;
+  @Column(DataType.JSONB) declare data: unknown;
+  @Column(DataType.TEXT) declare note: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare net: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare gross: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
 @Crud({ endpoints: [...ALL] })
@@ -65,26 +45,19 @@ class Task extends Work {
 @Crud({ endpoints: [...ALL].filter((each) => each !== 'replace') })
 @Table({ tableName: 'tokens', timestamps: false })
 class Token extends Model {
-  @PrimaryKey
-  @Column(DataType.UUID)
-  declare id: string;
-
-  @Column({ type: DataType.TEXT, defaultValue: 'of the model' })
-  declare name: string;
+  @PrimaryKey @Column(DataType.UUID) declare id: string;
+  @Column({ type: DataType.TEXT, defaultValue: 'of the model' }) declare name: string;
 }
 
 @Crud({ endpoints: [...ALL].filter((each) => each !== 'replace') })
 @Table({ tableName: 'numbers', timestamps: false })
 class Numbered extends KeyedRow {
-  @Column(DataType.TEXT)
-  declare name: string | null;
+  @Column(DataType.TEXT) declare name: string | null;
 }
 
 /** A class of the user's that is made before the catalogue is read. */
 class JobForm extends createSchema(Job) {
-  @IsOptional()
-  @IsString()
-  declare note: string | null;
+  @IsOptional() @IsString() declare note: string | null;
 }
 
 @Crud({ createSchema: JobForm, endpoints: ['read', 'create'] })

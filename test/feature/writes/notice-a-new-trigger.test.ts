@@ -13,11 +13,8 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 @Crud({ endpoints: ['list', 'read', 'create', 'update', ...(SERVES_MANY ? (['updateMany'] as const) : [])] })
 @Table({ tableName: 'signs', timestamps: false })
 class Sign extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare text: string;
-
-  @Column(DataType.INTEGER)
-  declare size: number | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
+  @Column(DataType.INTEGER) declare size: number | null;
 }
 
 /** Changes the row after the UPDATE that fires it. */

@@ -34,12 +34,8 @@ const tenantOf = (request: { get(name: string): string | undefined }) => Number(
 @Crud({ scope: { tenant: tenantOf } })
 @Table({ tableName: 'shelves', timestamps: false })
 class Shelf extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER })
-  declare id: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
+  @PrimaryKey @Column({ type: DataType.INTEGER }) declare id: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
 }
 
 @Crud({
@@ -56,61 +52,35 @@ class Shelf extends Model {
 })
 @Table({ tableName: 'items', paranoid: true, version: true })
 class Item extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(12) })
-  declare code: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true })
-  declare name: string;
-
-  @Column(DataType.STRING(20))
-  declare note: string | null;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 5 })
-  declare stock: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 10 })
-  declare price: number;
-
-  @Column(DataType.STRING(20))
-  declare origin: string | null;
+  @PrimaryKey @Column({ type: DataType.STRING(12) }) declare code: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
+  @Column(DataType.STRING(20)) declare note: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 5 }) declare stock: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 10 }) declare price: number;
+  @Column(DataType.STRING(20)) declare origin: string | null;
 
   @Exclude({ toClassOnly: true })
   @Column({ type: DataType.STRING(20), allowNull: true, defaultValue: 'inner' })
   declare inner: string | null;
 
-  @ForeignKey(() => Shelf)
-  @Column(DataType.INTEGER)
-  declare shelfId: number | null;
-
-  @BelongsTo(() => Shelf)
-  declare shelf?: Shelf;
+  @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number | null;
+  @BelongsTo(() => Shelf) declare shelf?: Shelf;
 }
 
 /** Without tags, timestamps and rules. */
 @Crud({ endpoints: ['read', 'replace'] })
 @Table({ tableName: 'plain_items', timestamps: false })
 class Plain extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER })
-  declare id: number;
-
-  @Column(DataType.STRING(20))
-  declare name: string | null;
+  @PrimaryKey @Column({ type: DataType.INTEGER }) declare id: number;
+  @Column(DataType.STRING(20)) declare name: string | null;
 }
 
 @Crud({ endpoints: ['read', 'replace'], etag: 'xmin', ifMatch: 'required' })
 @Table({ tableName: 'marked_items', timestamps: false })
 class Marked extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.UUID })
-  declare id: string;
-
-  @Column({ type: DataType.STRING(20), allowNull: false })
-  declare name: string;
+  @PrimaryKey @Column({ type: DataType.UUID }) declare id: string;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
 @Table({ tableName: 'numbered', timestamps: false })

@@ -16,31 +16,20 @@ const isStaff = (request: { get(name: string): string | undefined }) => request.
 @Crud({ endpoints: ENDPOINTS, fields: { limit: { write: isStaff }, owner: { write: isStaff } } })
 @Table({ tableName: 'accounts', timestamps: false })
 class Account extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.BIGINT })
-  declare id: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare balance: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare limit: number;
+  @PrimaryKey @Column({ type: DataType.BIGINT }) declare id: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare balance: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare limit: number;
 
   /** Nothing but staff gives it, so that others replace only. */
-  @Column({ type: DataType.STRING(10), allowNull: false })
-  declare owner: string;
+  @Column({ type: DataType.STRING(10), allowNull: false }) declare owner: string;
 }
 
 /** A trigger changes what was changed. */
 @Crud({ endpoints: ENDPOINTS })
 @Table({ tableName: 'traced', timestamps: false })
 class Traced extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(10) })
-  declare id: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
-  declare value: number;
+  @PrimaryKey @Column({ type: DataType.STRING(10) }) declare id: string;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare value: number;
 
   @Column({ type: DataType.DATE, defaultValue: literal("'2026-01-31T08:00:00Z'") })
   declare moment: Date;
@@ -49,12 +38,8 @@ class Traced extends Model {
 @Crud({ endpoints: ENDPOINTS })
 @Table({ tableName: 'parted', timestamps: false })
 class Parted extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER })
-  declare id: number;
-
-  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: { a: 1 } })
-  declare data: object;
+  @PrimaryKey @Column({ type: DataType.INTEGER }) declare id: number;
+  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: { a: 1 } }) declare data: object;
 }
 
 /** A request acts for several tenants, or for all. */
@@ -67,56 +52,38 @@ class Parted extends Model {
 })
 @Table({ tableName: 'shared', timestamps: false })
 class Shared extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(10) })
-  declare id: string;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
-
-  @Column(DataType.STRING(10))
-  declare text: string | null;
+  @PrimaryKey @Column({ type: DataType.STRING(10) }) declare id: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Column(DataType.STRING(10)) declare text: string | null;
 }
 
 /** Everybody has one. */
 @Crud({ endpoints: ENDPOINTS, scope: { user: (request) => request.get('x-user') ?? 'ann' } })
 @Table({ tableName: 'profiles', timestamps: false })
 class Profile extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(10) })
-  declare user: string;
-
-  @Column(DataType.STRING(10))
-  declare text: string | null;
+  @PrimaryKey @Column({ type: DataType.STRING(10) }) declare user: string;
+  @Column(DataType.STRING(10)) declare text: string | null;
 }
 
 /** Places may be exchanged within a transaction: they are unique at its end. */
 @Crud({ endpoints: ENDPOINTS })
 @Table({ tableName: 'seats', timestamps: false })
 class Seat extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.INTEGER })
-  declare id: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare place: number;
+  @PrimaryKey @Column({ type: DataType.INTEGER }) declare id: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare place: number;
 }
 
 /** Keys whose columns, in tables that exist, are narrower than the model says. */
 @Crud({ endpoints: [...ENDPOINTS, 'delete'] })
 @Table({ tableName: 'small', timestamps: false })
 class Small extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.BIGINT })
-  declare id: string;
+  @PrimaryKey @Column({ type: DataType.BIGINT }) declare id: string;
 }
 
 @Crud({ endpoints: [...ENDPOINTS, 'delete'] })
 @Table({ tableName: 'short', timestamps: false })
 class Short extends Model {
-  @PrimaryKey
-  @Column({ type: DataType.STRING(50) })
-  declare id: string;
+  @PrimaryKey @Column({ type: DataType.STRING(50) }) declare id: string;
 }
 
 const TABLES = ['seats', 'accounts', 'traced', 'parted', 'shared', 'profiles', 'made_accounts'];

@@ -63,8 +63,7 @@ class Gotten extends Text {
 @Crud()
 @Table({ tableName: 'seemings', timestamps: false })
 class Seeming extends Text {
-  @Column(DataType.STRING(40))
-  declare text: string;
+  @Column(DataType.STRING(40)) declare text: string;
 
   @Column(DataType.VIRTUAL)
   get seen(): unknown {
@@ -84,16 +83,13 @@ class Transformed extends Text {
 
 class SchemedRead {
   @Expose() id!: number;
-  @Expose()
-  @Transform(({ value }) => speak(value), { toPlainOnly: true })
-  text!: string;
+  @Expose() @Transform(({ value }) => speak(value), { toPlainOnly: true }) text!: string;
 }
 
 @Crud({ readSchema: SchemedRead })
 @Table({ tableName: 'schemed', timestamps: false })
 class Schemed extends Text {
-  @Column(DataType.STRING(40))
-  declare text: string;
+  @Column(DataType.STRING(40)) declare text: string;
 }
 
 /** Only its address has its key. */
@@ -115,19 +111,15 @@ class Addressed extends Model {
 @Crud()
 @Table({ tableName: 'replaced', timestamps: false })
 class Replaced extends Text {
-  @Column(DataType.STRING(40))
-  declare text: string;
-
-  @Column(DataType.JSONB)
-  declare extra: object;
+  @Column(DataType.STRING(40)) declare text: string;
+  @Column(DataType.JSONB) declare extra: object;
 }
 
 /** Its controller answers by itself. */
 @Crud()
 @Table({ tableName: 'answered', timestamps: false })
 class Answered extends Text {
-  @Column(DataType.STRING(40))
-  declare text: string;
+  @Column(DataType.STRING(40)) declare text: string;
 }
 
 class AnsweredController extends crudController(Answered) {
@@ -143,9 +135,7 @@ const MODELS = [Gotten, Seeming, Transformed, Schemed, Addressed, Replaced, Answ
 
 @Exclude()
 class Report {
-  @Expose()
-  @Transform(({ value }) => speak(value), { toPlainOnly: true })
-  readonly text: string;
+  @Expose() @Transform(({ value }) => speak(value), { toPlainOnly: true }) readonly text: string;
 
   constructor(text: string) {
     this.text = text;

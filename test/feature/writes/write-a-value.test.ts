@@ -9,55 +9,22 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'boxes' })
 class Box extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'none' })
-  declare text: unknown;
-
-  @Column(DataType.INTEGER)
-  declare whole: unknown;
-
-  @Column(DataType.BIGINT)
-  declare large: unknown;
-
-  @Column(DataType.DECIMAL(10, 2))
-  declare exact: unknown;
-
-  @Column(DataType.DOUBLE)
-  declare real: unknown;
-
-  @Column(DataType.BOOLEAN)
-  declare flag: unknown;
-
-  @Column(DataType.DATE)
-  declare moment: unknown;
-
-  @Column(DataType.DATEONLY)
-  declare day: unknown;
-
-  @Column(DataType.TIME)
-  declare hour: unknown;
-
-  @Column(DataType.UUID)
-  declare key: unknown;
-
-  @Column(DataType.ENUM('a', 'b'))
-  declare choice: unknown;
-
-  @Column(DataType.JSONB)
-  declare json: unknown;
-
-  @Column(DataType.ARRAY(DataType.TEXT))
-  declare list: unknown;
-
-  @Column(DataType.BLOB)
-  declare bytes: unknown;
-
-  @CreatedAt
-  @Column(DataType.DATE)
-  declare born: Date;
-
-  @UpdatedAt
-  @Column(DataType.DATE)
-  declare touched: Date;
+  @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'none' }) declare text: unknown;
+  @Column(DataType.INTEGER) declare whole: unknown;
+  @Column(DataType.BIGINT) declare large: unknown;
+  @Column(DataType.DECIMAL(10, 2)) declare exact: unknown;
+  @Column(DataType.DOUBLE) declare real: unknown;
+  @Column(DataType.BOOLEAN) declare flag: unknown;
+  @Column(DataType.DATE) declare moment: unknown;
+  @Column(DataType.DATEONLY) declare day: unknown;
+  @Column(DataType.TIME) declare hour: unknown;
+  @Column(DataType.UUID) declare key: unknown;
+  @Column(DataType.ENUM('a', 'b')) declare choice: unknown;
+  @Column(DataType.JSONB) declare json: unknown;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare list: unknown;
+  @Column(DataType.BLOB) declare bytes: unknown;
+  @CreatedAt @Column(DataType.DATE) declare born: Date;
+  @UpdatedAt @Column(DataType.DATE) declare touched: Date;
 }
 
 const VALUES: readonly unknown[] = [

@@ -11,11 +11,8 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud()
 @Table({ tableName: 'seats', timestamps: false, version: true })
 class Seat extends NumberedRow {
-  @Column({ type: DataType.STRING(10), allowNull: false, unique: true })
-  declare number: string;
-
-  @Column(DataType.STRING(20))
-  declare guest: string | null;
+  @Column({ type: DataType.STRING(10), allowNull: false, unique: true }) declare number: string;
+  @Column(DataType.STRING(20)) declare guest: string | null;
 }
 
 describe('writing at the same time', () => {

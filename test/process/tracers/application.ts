@@ -9,9 +9,7 @@ import { NumberedRow } from '../../models/rows.js';
 @Crud({ sortAllow: ['id'] })
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends NumberedRow {
-  @Unique
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare name: string;
+  @Unique @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 
 async function main(): Promise<void> {

@@ -12,18 +12,13 @@ const ALL = ['exact', 'capped', 'none'];
 
 @Table({ timestamps: false })
 class Land extends Model {
-  @HasOne(() => Town, { as: 'capital', foreignKey: 'landId' })
-  declare capital?: Model;
-
-  @HasMany(() => Town, { as: 'towns', foreignKey: 'landId' })
-  declare towns?: Model[];
+  @HasOne(() => Town, { as: 'capital', foreignKey: 'landId' }) declare capital?: Model;
+  @HasMany(() => Town, { as: 'towns', foreignKey: 'landId' }) declare towns?: Model[];
 }
 
 @Table({ timestamps: false })
 class Town extends Model {
-  @ForeignKey(() => Land)
-  @Column(DataType.INTEGER)
-  declare landId: number;
+  @ForeignKey(() => Land) @Column(DataType.INTEGER) declare landId: number;
 }
 attach(Land, Town);
 

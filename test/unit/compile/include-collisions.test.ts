@@ -36,8 +36,7 @@ async function problemsOf(model: ModelClass, include: object, others: readonly [
 describe('compiling include of models behind others', () => {
   it('refuses relations with the name of a property of answers, at any depth', async () => {
     class ReadRoom {
-      @Expose()
-      lamp!: string;
+      @Expose() lamp!: string;
     }
     const { house, room } = define();
     const problems = await problemsOf(house, { rooms: true, 'rooms.lamp': true }, [

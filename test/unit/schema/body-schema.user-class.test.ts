@@ -88,9 +88,7 @@ describe('parseBody', () => {
     it('points to the property of a nested value without rules', async () => {
       class Loose {
         // What code of the user's makes of a value is not known at the start.
-        @Transform(({ value }) => value)
-        @ValidateNested()
-        details = {};
+        @Transform(({ value }) => value) @ValidateNested() details = {};
       }
       expect(
         await bodyIssues(parseCreate(Article, { details: { a: 1 } }, { createSchema: Loose })),

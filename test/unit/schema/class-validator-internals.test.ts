@@ -28,25 +28,18 @@ class IsFree implements ValidatorConstraintInterface {
 }
 
 class Base {
-  @IsOptional()
-  @IsInt({ context: { told: 1 } })
-  declare count?: number;
+  @IsOptional() @IsInt({ context: { told: 1 } }) declare count?: number;
 }
 
 class Part extends Base {
-  @IsString()
-  @MaxLength(3)
-  @Validate(IsFree)
-  declare name: string;
+  @IsString() @MaxLength(3) @Validate(IsFree) declare name: string;
 
   @ValidateIf((part: Part) => part.name !== 'a')
   @ValidateNested({ each: true })
   @Type(() => Part)
   declare parts?: Part[];
 
-  @IsOptional()
-  @IsInt({ each: true })
-  declare numbers?: number[];
+  @IsOptional() @IsInt({ each: true }) declare numbers?: number[];
 }
 
 const { part } = fc.letrec<{ part: object; value: unknown }>((tie) => ({
@@ -80,18 +73,9 @@ describe('validation of a body', () => {
 
   it('refuses several objects for one, and one for several', async () => {
     class Whole {
-      @IsOptional()
-      @ValidateNested()
-      @Type(() => Base)
-      declare one?: Base;
-
-      @ValidateNested()
-      @Type(() => Base)
-      declare many?: Base[];
-
-      @ValidateNested()
-      @Type(() => Base)
-      declare either?: Base | Base[];
+      @IsOptional() @ValidateNested() @Type(() => Base) declare one?: Base;
+      @ValidateNested() @Type(() => Base) declare many?: Base[];
+      @ValidateNested() @Type(() => Base) declare either?: Base | Base[];
     }
     const told = async (values: object) =>
       (await validate(plainToInstance(Whole, values), STRICT)).map(({ property, constraints, children }) => [
@@ -127,15 +111,11 @@ describe('validation of a body', () => {
 
 describe('the decorators of a class', () => {
   class Parent extends Base {
-    @MaxLength(9)
-    declare name: string;
+    @MaxLength(9) declare name: string;
   }
   class Child extends Parent {
-    @MaxLength(5)
-    override name = '';
-
-    @IsInt({ groups: ['others'] })
-    grouped = 1;
+    @MaxLength(5) override name = '';
+    @IsInt({ groups: ['others'] }) grouped = 1;
   }
   const found = () =>
     getMetadataStorage().getTargetValidationMetadatas(Child, '', true, false) as readonly unknown[];

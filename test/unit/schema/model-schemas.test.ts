@@ -56,11 +56,8 @@ describe('readSchema, createSchema and updateSchema', () => {
 
   it('describe their rules in classes that extend them, but for properties with decorators there', () => {
     class Draft extends createSchema(Article) {
-      @IsEmail()
-      author!: string;
-
-      @Transform(({ value }) => String(value))
-      declare subtitle: string;
+      @IsEmail() author!: string;
+      @Transform(({ value }) => String(value)) declare subtitle: string;
     }
     const { properties, required } = classJsonSchema(Draft);
     expect(properties).to.deep.equal({
@@ -77,8 +74,7 @@ describe('readSchema, createSchema and updateSchema', () => {
   it('can be extended before the model is attached, and refuse to be used before', async () => {
     class Late extends Model {}
     class LateForm extends createSchema(Late) {
-      @IsEmail()
-      email!: string;
+      @IsEmail() email!: string;
     }
     class LateView extends readSchema(Late) {
       @Expose()
