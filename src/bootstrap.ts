@@ -28,8 +28,7 @@ import { RowSecurityCheck } from './inspect/check-row-security.js';
 import { describeSql } from './inspect/describe-sql.js';
 import { prepareTables } from './inspect/own-tables.js';
 import { landingLinks } from './landing/landing.js';
-import { hasOwnRoute, landingConflicts } from './landing/landing-conflicts.js';
-import { landingRouter } from './landing/landing-router.js';
+import { hasOwnRoute, landingConflicts, landingRouter } from './landing/landing-router.js';
 import {
   metricsConflicts,
   metricsPath,

@@ -6,7 +6,7 @@ import type { DescribedApplication } from './bootstrap.js';
 import { initProject } from './init-project.js';
 import type { GivenOptions } from './load-application.js';
 import { ConfigError } from './util/config-error.js';
-import { didYouMean } from './util/did-you-mean.js';
+import { didYouMean } from './util/option-problems.js';
 
 const USAGE = `Usage: crud-controllers <command> [options]
 

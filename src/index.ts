@@ -139,7 +139,7 @@ export type { ServeOptions } from './express/server/serve.js';
 // Health
 export { type CheckOptions, checkHealth } from './health/check-health.js';
 export type { HealthOptions } from './health/health-options.js';
-export { ComponentHealth, type ComponentName, HealthReport } from './health/health-report.js';
+export { ComponentHealth, type ComponentName, HealthReport } from './health/check-health.js';
 export { healthRouter } from './health/health-router.js';
 
 // OpenAPI

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
 import { crudRecords } from './declare/crud.js';
 import type { Class, ModelClass } from './declare/crud-options.js';
-import { attachOffline } from './describe/introspect-model.js';
+import { attachOffline } from './describe/describe-model.js';
 import { controllerSource } from './express/resources/crud-controller.js';
 import { serveNoRequests } from './inspect/catalogue-gate.js';
 import { ConfigError } from './util/config-error.js';

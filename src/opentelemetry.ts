@@ -18,13 +18,13 @@ import {
   trace,
 } from '@opentelemetry/api';
 import {
+  errorType,
   type OperationMessage,
   operationChannel,
   type StatementMessage,
+  setOperationScope,
   statementChannel,
 } from './diagnostics/channels.js';
-import { errorType } from './diagnostics/error-type.js';
-import { setOperationScope } from './diagnostics/trace-operation.js';
 import { isTraced } from './postgres/index.js';
 import { requestId } from './request/standard-headers.js';
 import { problemOf } from './respond/exception-handler.js';

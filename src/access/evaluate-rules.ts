@@ -15,9 +15,9 @@ import { FilterError } from '../request/query/filter-error.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
 import type { Comparison, Predicate, Value } from '../request/query/predicate.js';
 import { exactText, typeTemplate } from '../request/query/type-template.js';
-import { BoundedCache } from '../util/bounded-cache.js';
 import { thrownValue } from '../util/describe-error.js';
-import { all, isPromise, type Maybe, then } from '../util/maybe.js';
+import { BoundedCache } from '../util/memo.js';
+import { all, isPromise, type Maybe, then } from '../util/promises.js';
 
 /**
  * Asks the rules of a resource for a request.

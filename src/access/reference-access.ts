@@ -1,7 +1,7 @@
 /** The rows that foreign keys of a write may name: those that the request sees of their models. */
 import type { Request } from 'express';
-import { describeRecords } from '../compile/describe-model.js';
 import type { ModelClass } from '../declare/crud-options.js';
+import { describeRecords } from '../describe/describe-model.js';
 import type { ForeignKey } from '../describe/foreign-keys.js';
 import {
   type Access,
@@ -15,7 +15,7 @@ import { allOf } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { BodyKind } from '../schema/derive-body-class.js';
 import { bodyPointer, InvalidBodyError, readOnlyIssue } from '../schema/request-issue.js';
-import { all, type Maybe, then } from '../util/maybe.js';
+import { all, type Maybe, then } from '../util/promises.js';
 import type { RequestAccess } from './evaluate-rules.js';
 
 /**

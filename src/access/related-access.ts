@@ -11,7 +11,7 @@ import { readableRelations } from '../request/query/filter-names.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { parseQueryString } from '../request/query/query-string.js';
 import { namedRelations } from '../request/query/related-filters.js';
-import { all, type Maybe, then } from '../util/maybe.js';
+import { all, type Maybe, then } from '../util/promises.js';
 import { guarded, visibleRows } from './evaluate-rules.js';
 import { accessRules } from './reference-access.js';
 

@@ -5,8 +5,8 @@ import type { RowSecurityOptions } from '../declare/access-options.js';
 import type { RowSecurityCheck } from '../inspect/check-row-security.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { type RequestSettings, runWithSettings, settingsOf } from '../postgres/index.js';
-import { isPromise } from '../util/maybe.js';
 import { showValue } from '../util/option-problems.js';
+import { isPromise } from '../util/promises.js';
 import { guarded } from './evaluate-rules.js';
 
 const SETTINGS = Symbol('settings');

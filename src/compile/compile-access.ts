@@ -2,8 +2,7 @@
 import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../declare/access-options.js';
 import { RULES, RULES_OF, type RuleName } from '../declare/endpoint.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
 import { hiddenBy, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';

@@ -1,7 +1,6 @@
 /** The endpoints that write many records at once -> their plan. */
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../declare/endpoint.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { filterEntries } from './compile-filters.js';
 import { isBulk, type OptionCheck } from './compile-options.js';
 import type { BulkPlan, ResourcePlan } from './resource-plan.js';

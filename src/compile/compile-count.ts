@@ -1,7 +1,6 @@
 /** The option `count` of a list or a relation -> how its rows may be counted. */
 import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue, unknownOptions } from '../util/option-problems.js';
+import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import { isPlain } from './check-option-shapes.js';
 import type { CountPlan } from './resource-plan.js';
 

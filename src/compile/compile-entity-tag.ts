@@ -1,7 +1,6 @@
 /** The options `etag` and `ifMatch` -> what tells the states of a row apart. */
 import type { Endpoint } from '../declare/endpoint.js';
-import { versionOf, XMIN } from '../describe/attribute-notes.js';
-import type { ModelInfo } from '../describe/model-info.js';
+import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { OptionCheck } from './compile-options.js';

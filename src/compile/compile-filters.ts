@@ -1,12 +1,10 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
 import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../declare/crud-options.js';
-import type { ColumnType } from '../describe/column-type.js';
-import { isJsonb } from '../describe/introspect-column-type.js';
+import { type ColumnType, isJsonb } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
 import { TABLE_FACTS } from '../describe/table-facts.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
 import {
   canonicalOperator,

@@ -10,8 +10,7 @@ import {
 } from '../declare/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
 

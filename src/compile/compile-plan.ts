@@ -1,6 +1,6 @@
 /** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
 import { throwProblems } from '../util/config-error.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { didYouMean } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
 import { RelationFilterCompiler } from './compile-relation-filters.js';

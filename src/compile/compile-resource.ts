@@ -2,10 +2,10 @@
 
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
+import { tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { replaceProblems } from './check-replace.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
@@ -23,7 +23,6 @@ import {
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
-import { tryDescribeModel } from './describe-model.js';
 import type {
   Exposure,
   IncludePlan,

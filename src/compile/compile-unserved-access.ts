@@ -1,10 +1,10 @@
 /** The rules of a model that the application does not serve: those of its own `@Crud`, and the scope of `bootstrap`. */
 import type { AccessOptions } from '../declare/access-options.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { declaredOptions } from '../describe/declared-options.js';
+import { describeRecords } from '../describe/describe-model.js';
+import { declaredOptions } from '../describe/record.js';
 import type { AccessPlan } from './access-plan.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
-import { describeRecords } from './describe-model.js';
 
 /** The rules of rows and attributes; `can` is about routes. */
 export const ROW_RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];

@@ -2,10 +2,10 @@
 
 import type { ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
-import { deletedAtOf } from '../describe/attribute-notes.js';
-import { declaredOptions } from '../describe/declared-options.js';
+import { describeRecords } from '../describe/describe-model.js';
 import { choiceProblem } from '../describe/model-hooks.js';
-import { ownModel } from '../describe/record.js';
+import { deletedAtOf } from '../describe/model-info.js';
+import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, type Relation } from '../describe/relations.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
@@ -13,7 +13,6 @@ import type { AccessPlan } from './access-plan.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
 import { compileUnservedAccess } from './compile-unserved-access.js';
-import { describeRecords } from './describe-model.js';
 import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /** A model behind a relation, as far as its rows are shown. */

@@ -1,7 +1,9 @@
-/** Foreign keys of a model: its attributes that refer to rows of other models. */
+/** Attributes that tie rows together: foreign keys, and keys that no two rows may share. */
 import type { Model, Sequelize } from 'sequelize';
 import { getForeignKeys } from 'sequelize-typescript/dist/associations/foreign-key/foreign-key-service.js';
 import type { ModelClass } from '../declare/crud-options.js';
+import type { ModelInfo } from './model-info.js';
+import { constrainedModel } from './sequelize-internals.js';
 
 /** An attribute that names a row of a model. */
 export interface ForeignKey {
@@ -72,4 +74,36 @@ function attributeOf(target: ModelClass, key: string | undefined): string {
   const attributes = Object.entries(target.getAttributes());
   const [name] = attributes.find(([each, { field = each }]) => field === key) ?? [];
   return name ?? (key !== undefined && key in target.getAttributes() ? key : target.primaryKeyAttribute);
+}
+
+/** As far as the model says. */
+interface RivalAttributes {
+  /** One row can have the value that another one gives up. */
+  readonly unique: ReadonlySet<string>;
+  /** They name rows of the same table. */
+  readonly ownReferences: ReadonlySet<string>;
+}
+
+/** Finds those of a model. */
+export function rivalAttributes({ model, attributes }: ModelInfo): RivalAttributes {
+  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
+  const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
+  const fields = new Set(keys.flatMap((key) => key.fields ?? []).map(fieldName));
+  const table = JSON.stringify(model.getTableName());
+  const isOwn = (target: typeof model) => JSON.stringify(target.getTableName()) === table;
+  return {
+    unique: new Set(
+      [...attributes.values()].flatMap(({ name, column }) =>
+        fields.has(name) || fields.has(column) || model.getAttributes()[name]?.unique ? name : [],
+      ),
+    ),
+    ownReferences: new Set(
+      foreignKeysOf(model).flatMap(({ attribute, target }) => (isOwn(target) ? attribute : [])),
+    ),
+  };
+}
+
+/** The column of an index, or the attribute; of an expression something that is neither. */
+export function fieldName(field: unknown): string {
+  return typeof field === 'string' ? field : String((field as { name?: unknown } | null)?.name);
 }

@@ -1,7 +1,7 @@
 /** Associations of a Sequelize model -> relations: which rows of another model belong to a row. Plain, frozen data. */
 import type { Association } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { didYouMean } from '../util/option-problems.js';
 
 /** The values that an association asks of the rows that it finds, by attribute. */
 export type RelationScope = Readonly<Record<string, unknown>>;

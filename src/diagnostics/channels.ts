@@ -51,3 +51,121 @@ export const statementChannel = channelOf<StatementMessage>('statement');
 function channelOf<M extends object>(name: string): TracingChannel<unknown, M> {
   return tracingChannel<unknown, M>(`crud-controllers:${name}`);
 }
+
+/** Of requests that subscribers are told of. */
+const messages = new WeakMap<IncomingMessage, OperationMessage>();
+
+/** Runs work of an operation. */
+type OperationScope = <T>(message: OperationMessage, work: () => T) => T;
+
+let scope: OperationScope | null = null;
+
+/** Has operations run within a context that is no store of Node's; null ends it. It does not subscribe. */
+export function setOperationScope(next: OperationScope | null): void {
+  scope = next;
+}
+
+/** Runs the work of a request. */
+export function traceOperation<T>(message: OperationMessage, work: () => Promise<T>): Promise<T> {
+  messages.set(message.request, message);
+  const within = scope;
+  const run = within ? () => within(message, work) : work;
+  return operationChannel.tracePromise(run, message) as Promise<T>;
+}
+
+/** Tells what is known of a request only when it is under way. */
+export function noteOperation(
+  request: IncomingMessage,
+  known: Partial<Pick<OperationMessage, 'operation' | 'runner'>>,
+): void {
+  if (!operationChannel.hasSubscribers) return;
+  const message = messages.get(request);
+  if (message) Object.assign(message, known);
+}
+
+/** A statement that subscribers are told of. */
+export class StatementTrace {
+  readonly #message: StatementMessage;
+  readonly #begun = performance.now();
+  #sent: number | null = null;
+  #isOver = false;
+
+  /** @param isShown whether the text has no values in it */
+  constructor(text: string, isShown: boolean) {
+    this.#message = {
+      summary: summarize(text),
+      text: isShown ? text : null,
+      wait: null,
+      duration: null,
+      batchSize: 1,
+      rows: null,
+    };
+    statementChannel.start.publish(this.#message);
+    statementChannel.end.publish(this.#message);
+  }
+
+  /** It is sent now, for the first time or again. */
+  sent(batchSize: number): void {
+    this.#sent = performance.now();
+    this.#message.wait = this.#sent - this.#begun;
+    this.#message.batchSize = batchSize;
+  }
+
+  /** It has ended; the first call counts. */
+  end(error: unknown, rows: number | null = null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // When it is sent only Sequelize knows.
+    const since = this.#message.text === null ? this.#begun : this.#sent;
+    if (since !== null) this.#message.duration = performance.now() - since;
+    this.#message.rows = rows;
+    if (error) {
+      this.#message.error = error;
+      statementChannel.error.publish(this.#message);
+    }
+    statementChannel.asyncStart.publish(this.#message);
+    statementChannel.asyncEnd.publish(this.#message);
+  }
+}
+
+/** Begins a statement of ours; undefined where there are no subscribers. */
+export function traceStatement(text: string): StatementTrace | undefined {
+  return statementChannel.hasSubscribers ? new StatementTrace(text, true) : undefined;
+}
+
+/** Tells of a statement of Sequelize's, whose text may hold values. */
+export async function traceQuery<T>(text: string, work: () => Promise<T>): Promise<T> {
+  const trace = new StatementTrace(text, false);
+  try {
+    const result = await work();
+    trace.end(null);
+    return result;
+  } catch (error) {
+    trace.end(error);
+    throw error;
+  }
+}
+
+const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
+/** As long as names of PostgreSQL. */
+const MAX_NAME = 63;
+
+/** `SELECT cities`: what the conventions of OpenTelemetry call a summary. */
+export function summarize(text: string): string {
+  const [operation = ''] = text.trimStart().split(/[ ;]/, 1);
+  const table = TABLE.exec(text)?.[1];
+  return (table ? `${operation} ${table}` : operation).slice(0, MAX_NAME);
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** The SQLSTATE, or the class: `error.type` of OpenTelemetry's conventions, which call what is no error `_OTHER`. */
+export function errorType(error: unknown): string {
+  const { code, original } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly original?: { readonly code?: unknown };
+  };
+  const state = code ?? original?.code;
+  if (typeof state === 'string' && SQLSTATE.test(state)) return state;
+  return error instanceof Error ? error.name : '_OTHER';
+}

@@ -11,7 +11,6 @@ import {
   ValidationError,
 } from 'sequelize';
 import { quotesValue } from '../util/quoted-value.js';
-import { isFullPool } from './full-pool.js';
 
 /** Kind of a fault, in terms a client or an operator can act on. */
 export type FaultKind =
@@ -45,7 +44,7 @@ export interface DatabaseFault {
 }
 
 /** One Sequelize validation that failed. */
-export interface Violation {
+interface Violation {
   readonly attribute: string | null;
   readonly rule: string;
   readonly message: string;
@@ -268,4 +267,24 @@ function violationsOf(error: ValidationError): Violation[] {
         ? `${path ?? 'The record'} is not valid`
         : message,
   }));
+}
+
+const NAME = 'FullPoolError';
+
+/**
+ * Has an error say so; its message is the log's, and holds no value.
+ *
+ * @param waited milliseconds
+ * @param error that of the pool, where it has one
+ */
+export function fullPool(size: number, waited: number, error = new Error('Operation timeout')): Error {
+  const message =
+    `No connection was free for ${waited} ms: pool.max is ${size}, and pool.acquire ${waited}. Raise pool.max of engineLifespan, or look for ` +
+    'what holds connections so long, such as a lock.';
+  return Object.assign(error, { name: NAME, message });
+}
+
+/** True for an error of `fullPool`. */
+function isFullPool(error: unknown): boolean {
+  return error instanceof Error && error.name === NAME;
 }

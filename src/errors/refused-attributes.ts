@@ -3,8 +3,8 @@
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
 import { cutName, objectName } from '../describe/cut-name.js';
+import { fieldName } from '../describe/foreign-keys.js';
 import type { ModelInfo } from '../describe/model-info.js';
-import { fieldName } from '../describe/order-sensitive-attributes.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import type { DatabaseFault } from './database-fault.js';
 

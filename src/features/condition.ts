@@ -14,7 +14,7 @@ import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';
-import { perPair } from '../util/memoize-by-identity.js';
+import { perPair } from '../util/memo.js';
 
 /** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;

@@ -6,7 +6,7 @@ import { countOf } from '../operation/count.js';
 import type { Feature, FeatureFactory, InputDescription } from '../operation/feature.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { didYouMean } from '../util/option-problems.js';
 
 /** Reads `count` of a request, within the modes of the resource. */
 export const count: FeatureFactory = ({ plan }) => {

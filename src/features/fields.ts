@@ -4,8 +4,8 @@ import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { BoundedCache } from '../util/bounded-cache.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { BoundedCache } from '../util/memo.js';
+import { didYouMean } from '../util/option-problems.js';
 import { chosenNames } from './chosen-names.js';
 
 /** Parses the properties of answers. The same choice is the same object, so that its statement is compiled once. */

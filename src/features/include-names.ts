@@ -6,7 +6,7 @@ import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import type { Reading } from '../operation/feature.js';
 import type { RelatedAccess } from '../operation/related-rows.js';
 import { quote } from '../request/query/query-string.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { didYouMean } from '../util/option-problems.js';
 
 type Plans = ReadonlyMap<string, IncludePlan>;
 

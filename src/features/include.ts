@@ -16,7 +16,7 @@ import { compileAlso } from '../operation/selection.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { BoundedCache } from '../util/bounded-cache.js';
+import { BoundedCache } from '../util/memo.js';
 import { chosenNames } from './chosen-names.js';
 import { describeCount, readCount } from './count.js';
 import { type FieldsReader, fieldsReader } from './fields.js';

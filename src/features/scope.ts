@@ -8,7 +8,7 @@ import type { ListOperation, ReplaceOperation } from '../operation/operation.js'
 import { allOf, equalTo } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { valueText } from '../request/query/type-template.js';
-import { perPair } from '../util/memoize-by-identity.js';
+import { perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
 
 /** Part of each operation on the rows of the resource. */

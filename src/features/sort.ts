@@ -6,7 +6,7 @@ import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { didYouMean } from '../util/did-you-mean.js';
+import { didYouMean } from '../util/option-problems.js';
 import { chosenNames } from './chosen-names.js';
 
 /** Parses orders of the rows of a resource. */

@@ -5,8 +5,7 @@ import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { operationChannel } from '../diagnostics/channels.js';
-import { noteOperation } from '../diagnostics/trace-operation.js';
+import { noteOperation, operationChannel } from '../diagnostics/channels.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
@@ -17,7 +16,7 @@ import type { RequestArguments, RequestParser } from '../request/parse-request.j
 import type { Inclusion } from '../request/query/list-query.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
-import { isPromise } from '../util/maybe.js';
+import { isPromise } from '../util/promises.js';
 import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
 import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';

@@ -1,7 +1,7 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
 
 import type { Endpoint } from '../declare/crud-options.js';
-import { rivalAttributes } from '../describe/order-sensitive-attributes.js';
+import { rivalAttributes } from '../describe/foreign-keys.js';
 import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
 import { ManyRows } from '../execute/rows/many-rows.js';
 import { MatchingRows, type MatchingWritten } from '../execute/rows/matching-rows.js';

@@ -4,9 +4,8 @@ import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { deletedAtOf } from '../describe/attribute-notes.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
-import type { ModelInfo } from '../describe/model-info.js';
+import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
 import { hasScope } from '../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../describe/table-facts.js';
 import { checkOnlyRow } from '../errors/errors.js';
@@ -30,7 +29,7 @@ import {
   type TextRow,
 } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { Maybe } from '../util/maybe.js';
+import type { Maybe } from '../util/promises.js';
 import type { Outcome } from './outcome.js';
 import { rowsShown } from './rendered-records.js';
 

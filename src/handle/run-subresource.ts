@@ -19,7 +19,7 @@ import type { ReadOperation } from '../operation/operation.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { SubresourceArguments } from '../request/parse-subresource.js';
 import type { ListQuery } from '../request/query/list-query.js';
-import { perPair } from '../util/memoize-by-identity.js';
+import { perPair } from '../util/memo.js';
 import type { RouteWork } from './handle.js';
 import type { Outcome } from './outcome.js';
 import { contextOf, outcomeOf } from './run-method.js';

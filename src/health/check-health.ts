@@ -9,8 +9,6 @@ import {
   separateClickHouse,
 } from '../postgres/index.js';
 import { throwProblems } from '../util/config-error.js';
-import { type ComponentName, HealthReport } from './health-report.js';
-import { type Ping, ProbeFailure, probe, shownReason, untilAborted } from './probe.js';
 
 /** Options of a check. */
 export interface CheckOptions {
@@ -138,4 +136,171 @@ function pingRedis(client: Redis): Ping {
       close();
     }
   };
+}
+
+/** The name of a back end. */
+export type ComponentName = 'postgres' | 'clickhouse' | 'cache';
+
+/**
+ * One back end. Frozen.
+ *
+ * @example
+ * ```ts
+ * const down = (await checkHealth()).components.filter((component) => !component.healthy);
+ * ```
+ */
+export class ComponentHealth {
+  declare readonly name: ComponentName;
+  declare readonly healthy: boolean;
+  /** Milliseconds until it answered; null when it did not. */
+  declare readonly latencyMs: number | null;
+  /** A short reason without hosts, users or passwords; null when healthy. */
+  declare readonly error: string | null;
+
+  constructor(found: Omit<ComponentHealth, 'toJSON'>) {
+    Object.freeze(Object.assign(this, found));
+  }
+
+  toJSON() {
+    return { name: this.name, healthy: this.healthy, latency_ms: this.latencyMs, error: this.error };
+  }
+}
+
+/**
+ * All configured back ends. Frozen. Healthy when each of them is, and when there is none.
+ *
+ * @example
+ * ```ts
+ * const report = await checkHealth();
+ * if (!report.healthy) console.warn(JSON.stringify(report));
+ * ```
+ */
+export class HealthReport {
+  readonly healthy: boolean;
+  readonly components: readonly ComponentHealth[];
+
+  constructor(components: readonly ComponentHealth[]) {
+    this.components = Object.freeze([...components]);
+    this.healthy = components.every((component) => component.healthy);
+    Object.freeze(this);
+  }
+
+  /** `{"status":"healthy"|"unhealthy","checks":[{"name","healthy","latency_ms","error"}]}` */
+  toJSON() {
+    return {
+      status: this.healthy ? ('healthy' as const) : ('unhealthy' as const),
+      checks: this.components.map((component) => component.toJSON()),
+    };
+  }
+}
+
+/** Asks a back end. Resolves when it answers, rejects when it fails, and with the signal's reason when aborted. */
+type Ping = (signal: AbortSignal) => Promise<void>;
+
+/** A failure with a reason that is safe to show already. */
+class ProbeFailure extends Error {}
+
+/**
+ * Runs a probe. Never rejects.
+ *
+ * @param timeout seconds
+ */
+async function probe(name: ComponentName, ping: Ping, timeout: number): Promise<ComponentHealth> {
+  const start = performance.now();
+  const controller = new AbortController();
+  const late = new ProbeFailure(`timed out after ${timeout} s`);
+  const timer = setTimeout(() => controller.abort(late), timeout * 1000);
+  try {
+    await ping(controller.signal);
+    const latencyMs = Math.round((performance.now() - start) * 1000) / 1000;
+    return new ComponentHealth({ name, healthy: true, latencyMs, error: null });
+  } catch (error) {
+    return new ComponentHealth({ name, healthy: false, latencyMs: null, error: shownReason(error) });
+  } finally {
+    clearTimeout(timer);
+    controller.abort();
+  }
+}
+
+/** Ends with the work, or when aborted: what then becomes of the work does not matter to anybody, failures included. */
+function untilAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** The reason of any failure, safe to show. */
+function shownReason(error: unknown): string {
+  return error instanceof ProbeFailure ? error.message : failureReason(error);
+}
+
+/** By a driver's code; Redis says it in the first word of its message only. */
+const REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'connection refused',
+    ECONNRESET: 'connection lost',
+    EPIPE: 'connection lost',
+    ETIMEDOUT: 'timed out',
+    EHOSTUNREACH: 'host not reachable',
+    ENOTFOUND: 'host not found',
+    EAI_AGAIN: 'host not found',
+    // PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    '28P01': 'authentication failed',
+    '28000': 'authentication failed',
+    '3D000': 'no such database',
+    '53300': 'too many connections',
+    ENOENT: 'connection refused',
+    // Node: https://nodejs.org/api/tls.html#x509-certificate-error-codes
+    SELF_SIGNED_CERT_IN_CHAIN: 'certificate not trusted',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate not trusted',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate not trusted',
+    UNABLE_TO_GET_ISSUER_CERT: 'certificate not trusted',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate not trusted',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
+    CERT_HAS_EXPIRED: 'certificate expired',
+    '57P01': 'starting up or shutting down',
+    '57P02': 'starting up or shutting down',
+    '57P03': 'starting up or shutting down',
+    // ClickHouse: AUTHENTICATION_FAILED, REQUIRED_PASSWORD, WRONG_PASSWORD, UNKNOWN_USER, UNKNOWN_DATABASE.
+    '516': 'authentication failed',
+    '194': 'authentication failed',
+    '193': 'authentication failed',
+    '192': 'authentication failed',
+    '81': 'no such database',
+    WRONGPASS: 'authentication failed',
+    NOAUTH: 'authentication failed',
+    LOADING: 'starting up or shutting down',
+  }),
+);
+
+/** Drivers raise these without a code. */
+const MESSAGES: readonly (readonly [RegExp, string])[] = [
+  [/connection (?:is closed|terminated)|socket hang up/i, 'connection lost'],
+  [/^(?:command timed out|timeout)\b/i, 'timed out'],
+  [/does not support SSL/, 'no TLS'],
+  [/^The server (?:refuses|accepts) writes$/, 'another kind of server'],
+];
+
+/** The reason of an error, found by its codes. Its message is never passed on: it may name hosts and users. */
+export function failureReason(error: unknown): string {
+  for (const { code, message } of chainOf(error, new Set())) {
+    const text = typeof message === 'string' ? message : '';
+    const reason =
+      REASONS.get(String(code)) ??
+      REASONS.get(text.split(' ')[0] ?? '') ??
+      MESSAGES.find(([pattern]) => pattern.test(text))?.[1];
+    if (reason !== undefined) return reason;
+  }
+  return 'failed';
+}
+
+/** An error, its causes, and the members of an aggregate (one for each address of a host). */
+function chainOf(error: unknown, seen: Set<unknown>): readonly Record<string, unknown>[] {
+  if (typeof error !== 'object' || error === null || seen.has(error)) return [];
+  seen.add(error);
+  const known = error as Record<string, unknown>;
+  const { cause, errors, lastNodeError } = known;
+  const inner = [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])];
+  return [known, ...inner.flatMap((each) => chainOf(each, seen))];
 }

@@ -5,9 +5,8 @@ import { LOOSE, leaveOtherPaths, type PathMatching } from '../express/routes/pat
 import { isDraining } from '../express/server/express-server.js';
 import { loggerOf } from '../request/request-log.js';
 import { DEFAULT_HEADERS } from '../request/standard-headers.js';
-import { checkHealth } from './check-health.js';
+import { checkHealth, type HealthReport } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
-import type { HealthReport } from './health-report.js';
 
 /** Milliseconds for which a report is given out again: probes are often asked for by several parties at once. */
 const REUSE = 1_000;

@@ -1,8 +1,8 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError } from 'sequelize';
-import { describeRecords } from '../compile/describe-model.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
+import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readsHstore } from '../describe/sequelize-internals.js';
 import { setTableFacts } from '../describe/table-facts.js';

@@ -1,7 +1,7 @@
 /** Everything that is wrong with the classes that an engine is given. Sequelize would tell the first, without the mend. */
 import { getAssociations, getModelName, getOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
-import { EXTENDS_MODEL, foundInstead, isModelClass } from '../describe/given-model.js';
+import { EXTENDS_MODEL, foundInstead, isModelClass } from '../describe/record.js';
 
 /** One line for each class that is no model, and for each association that leads to none of the others. */
 export function modelProblems(classes: readonly unknown[]): string[] {

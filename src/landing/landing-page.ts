@@ -1,7 +1,6 @@
 /** The landing page for people: plain HTML without a script. */
 import { escapeHtml } from '../util/escape-html.js';
 import type { Landing, LandingLinks, LandingOperation, LandingResource } from './landing.js';
-import { LANDING_STYLE } from './landing-style.js';
 
 const LINK_TEXTS = [
   ['docs', 'Documentation'],
@@ -94,3 +93,46 @@ function inline(paragraph: string): string {
   }
   return html + escapeHtml(paragraph.slice(end));
 }
+
+/** The only style sheet of the page, inside it. */
+export const LANDING_STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #f5f6f8; --surface: #fff; --line: #dfe3e8; --text: #1b212b; --muted: #5a6472; --link: #0b57d0;
+  --get: #0b57d0; --post: #0f7041; --change: #8a5300; --delete: #b3261e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #12151a; --surface: #1a1f26; --line: #2d343e; --text: #e3e7ed; --muted: #9ba6b4; --link: #8ab4f8;
+    --get: #8ab4f8; --post: #7bcf9f; --change: #e8b566; --delete: #f2938c;
+  }
+}
+* { box-sizing: border-box; margin: 0; padding: 0; }
+html { background: var(--ground); color: var(--text); }
+body { max-width: 60rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 3.5rem) clamp(1rem, 4vw, 2rem); font: 1rem/1.55 system-ui, sans-serif; }
+a { color: var(--link); text-decoration: none; }
+a:hover, p a { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
+code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+h1 { font-size: clamp(1.75rem, 5vw, 2.25rem); line-height: 1.2; overflow-wrap: anywhere; }
+h1 small { margin-left: 0.25rem; font-size: 0.875rem; font-weight: 400; color: var(--muted); }
+h2 { font-size: 1.25rem; overflow-wrap: anywhere; }
+p { max-width: 46rem; color: var(--muted); }
+header p { margin-top: 0.5rem; }
+nav { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 1.25rem; }
+nav a { padding: 0.375rem 0.875rem; border: 1px solid var(--line); border-radius: 999px; background: var(--surface); font-size: 0.9375rem; }
+section { margin-top: 2.25rem; }
+section p { font-size: 0.9375rem; }
+ul { margin-top: 0.75rem; border: 1px solid var(--line); border-radius: 0.625rem; background: var(--surface); list-style: none; }
+li { display: grid; grid-template-columns: 4.5rem minmax(0, 3fr) minmax(0, 2fr); gap: 0.125rem 0.75rem; align-items: baseline; padding: 0.5rem 1rem; }
+li + li { border-top: 1px solid var(--line); }
+li > :last-child { color: var(--muted); font-size: 0.9375rem; text-decoration-color: var(--line); }
+li > a { text-decoration: underline; text-underline-offset: 0.2em; }
+li > a:hover { text-decoration-color: currentColor; }
+b { font: 600 0.75rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.get { color: var(--get); } .post { color: var(--post); } .put, .patch { color: var(--change); } .delete { color: var(--delete); }
+@media (max-width: 40rem) {
+  li { grid-template-columns: 4rem minmax(0, 1fr); }
+  li > :last-child { grid-column: 2; }
+}
+`;

@@ -6,12 +6,12 @@ import type { RequestHandler } from 'express';
 import type * as PromClient from 'prom-client';
 import type { Sequelize } from 'sequelize';
 import {
+  errorType,
   type OperationMessage,
   operationChannel,
   type StatementMessage,
   statementChannel,
 } from '../diagnostics/channels.js';
-import { errorType } from '../diagnostics/error-type.js';
 import { knownManager, type PoolUsage, poolsOf, statementRunner } from '../postgres/index.js';
 import { describePath } from '../request/request-log.js';
 

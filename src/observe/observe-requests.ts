@@ -1,13 +1,14 @@
 /** Installs the middlewares of requests before all routes, and the route of the metrics behind them. */
-import type { Express, RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { pathMatching } from '../express/routes/path-matching.js';
-import { sendRequestId } from '../request/standard-headers.js';
-import type { Logger } from '../util/logger.js';
-import { accessLog } from './access-log.js';
-import { createMetrics } from './metrics.js';
-import { metricsRouter } from './metrics-router.js';
+import { closePaths } from '../express/routes/allowed-methods.js';
+import { type PathMatching, pathMatching } from '../express/routes/path-matching.js';
+import { describePath } from '../request/request-log.js';
+import { requestId, sendRequestId } from '../request/standard-headers.js';
+
+import { type Logger, tell } from '../util/logger.js';
+import { createMetrics, type Metrics } from './metrics.js';
 import { metricsPath, type ObserveOptions } from './observe-options.js';
 import { serverTiming } from './server-timing.js';
 
@@ -37,4 +38,49 @@ export function observeRequests(
 
 function instancesOf(plans: readonly ResourcePlan[]): Sequelize[] {
   return plans.flatMap(({ model: { sequelize } }) => (sequelize ? [sequelize] : []));
+}
+
+/**
+ * Writes what is known of a request when its answer has been sent, or its connection closed before. The path is the template of
+ * the route: a path has ids, and a query string has values.
+ */
+function accessLog(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const started = performance.now();
+    response.once('close', () => {
+      const { method } = request;
+      const route = describePath(request);
+      const { statusCode, writableFinished } = response;
+      const length = response.getHeader('Content-Length');
+      tell(logger, `${method} ${route} ${statusCode}`, {
+        requestId: requestId(request),
+        method,
+        route,
+        status: statusCode,
+        ms: Math.round((performance.now() - started) * 1000) / 1000,
+        bytes: length === undefined ? null : Number(length),
+        // The client went away before the end.
+        isComplete: writableFinished,
+      });
+    });
+    next();
+  };
+}
+
+/** `GET {path}`: all metrics of the process, as Prometheus reads them. */
+function metricsRouter(path: string, metrics: Metrics, matching: PathMatching): Router {
+  const router = express.Router(matching);
+  router.get(path, (_request, response, next) => {
+    metrics
+      .read()
+      .then((text) => {
+        // `send` would add a charset to a type that has its own parameters.
+        response.setHeader('Content-Type', metrics.contentType);
+        response.setHeader('Cache-Control', 'no-store');
+        response.end(text);
+      })
+      .catch(next);
+  });
+  closePaths(router, [{ verb: 'get', path }], matching);
+  return router;
 }

@@ -1,6 +1,5 @@
 /** Predicates that operations are put together from. Frozen. */
-import { deletedAtOf } from '../describe/attribute-notes.js';
-import type { RecordInfo } from '../describe/model-info.js';
+import { deletedAtOf, type RecordInfo } from '../describe/model-info.js';
 import { scopeCondition } from '../describe/sequelize-internals.js';
 import { DELETED, type Deleted } from '../request/query/list-query.js';
 import type {

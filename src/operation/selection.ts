@@ -1,5 +1,5 @@
 /** Selections that have more columns than the one they are made of. */
-import { BoundedCache } from '../util/bounded-cache.js';
+import { BoundedCache } from '../util/memo.js';
 import type { Selection } from './operation.js';
 
 /** Adds columns that answers do not show. The same for the same selection and names, so that texts are known again. */

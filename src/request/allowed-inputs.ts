@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { RequestAccess } from '../access/evaluate-rules.js';
 import type { RuleName } from '../declare/endpoint.js';
 import type { Input } from '../operation/feature.js';
-import { all, type Maybe, then } from '../util/maybe.js';
+import { all, type Maybe, then } from '../util/promises.js';
 import { parseQueryString } from './query/query-string.js';
 
 /** Gives the rules of a request's parameters that allow it. Only those that it names are asked. */

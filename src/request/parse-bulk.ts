@@ -19,7 +19,7 @@ import {
   type RequestIssue,
   withinItem,
 } from '../schema/request-issue.js';
-import { isPromise } from '../util/maybe.js';
+import { isPromise } from '../util/promises.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 import {
   bodyLimits,

@@ -8,7 +8,7 @@ import type { Inputs } from '../operation/feature.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { MemberBudget } from '../schema/json-value.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
-import { isPromise, type Maybe } from '../util/maybe.js';
+import { isPromise, type Maybe } from '../util/promises.js';
 import type { ParsedValues, RequestArguments, ValuesParser } from './parse-request.js';
 import { tryParseId } from './read-id.js';
 

@@ -16,7 +16,7 @@ import type { BodyValues } from '../schema/body-values.js';
 import type { BodyKind } from '../schema/derive-body-class.js';
 import type { MemberBudget } from '../schema/json-value.js';
 import { patchTypes } from '../schema/patch-types.js';
-import { type Maybe, then } from '../util/maybe.js';
+import { type Maybe, then } from '../util/promises.js';
 import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';

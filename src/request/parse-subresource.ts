@@ -7,7 +7,7 @@ import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { isHidden } from '../features/include-names.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { checkOwner } from '../postgres/index.js';
-import { then } from '../util/maybe.js';
+import { then } from '../util/promises.js';
 import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
 import type { ParserSettings, RequestArguments } from './parse-request.js';
 import { parsePathId } from './read-id.js';

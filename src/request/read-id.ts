@@ -2,10 +2,10 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import { compileId, type ParsedId, REFUSED } from '../compile/compile-id.js';
-import { describeModel } from '../compile/describe-model.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { declaredOptions } from '../describe/declared-options.js';
+import { describeModel } from '../describe/describe-model.js';
+import { declaredOptions } from '../describe/record.js';
 import { noSuchRecord } from '../errors/errors.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { attributeRules } from '../schema/column-rules.js';

@@ -2,10 +2,9 @@
 
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
-import { hasGetter, hasPartialRecords } from '../describe/attribute-notes.js';
 import type { ColumnType } from '../describe/column-type.js';
-import { hasJsonForm } from '../describe/json-form.js';
-import type { AttributeInfo } from '../describe/model-info.js';
+import { type AttributeInfo, hasGetter, hasPartialRecords } from '../describe/model-info.js';
+import { hasJsonForm } from '../describe/record.js';
 import { columnSchema, withComment, withRules } from '../schema/body-json-schema.js';
 import { classProperty, objectSchema } from '../schema/class-json-schema.js';
 import { classProperties, shownName } from '../schema/class-properties.js';

@@ -3,8 +3,8 @@
 import { restrictedNames } from '../compile/access-plan.js';
 import type { Exposure, ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
-import { jsonFormOf } from '../describe/json-form.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { jsonFormOf } from '../describe/record.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import {
@@ -18,7 +18,7 @@ import { hasTransform, hasType, shapesValue } from '../schema/model-decorators.j
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
 
-import { perPair } from '../util/memoize-by-identity.js';
+import { perPair } from '../util/memo.js';
 import { ownFormat, wireFormat } from './wire-format.js';
 
 /** A record as JSON has it. */

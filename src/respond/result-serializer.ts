@@ -1,10 +1,16 @@
 /** Serializes the result of a method or an interceptor to JSON values, each record in it through its read schema. */
 import type { ClassTransformOptions } from 'class-transformer';
 import type { Class, ModelClass } from '../declare/crud-options.js';
-import { declaredOptions } from '../describe/declared-options.js';
-import { introspectAttributes, introspectModel } from '../describe/introspect-model.js';
-import { jsonFormOf } from '../describe/json-form.js';
-import { enter, isModel, isRecord, modelOf, type RecordInstance } from '../describe/record.js';
+import { introspectAttributes, introspectModel } from '../describe/describe-model.js';
+import {
+  declaredOptions,
+  enter,
+  isModel,
+  isRecord,
+  jsonFormOf,
+  modelOf,
+  type RecordInstance,
+} from '../describe/record.js';
 import { isTornRecord } from '../describe/sequelize-internals.js';
 import { pristineRow } from '../execute/customization/hydrate-record.js';
 import { refuseCopy } from '../schema/class-transformer-copies.js';

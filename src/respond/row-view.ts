@@ -1,7 +1,7 @@
 /** Writes the rows of a resource: as JSON text, or as records where code of the user's reads them. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { hasJsonForm } from '../describe/json-form.js';
 import type { AttributeInfo } from '../describe/model-info.js';
+import { hasJsonForm } from '../describe/record.js';
 import {
   type Hydrate,
   hydrator,
@@ -14,7 +14,7 @@ import type { TextParser, TextRow } from '../postgres/index.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
 import { plainNames } from '../schema/read-through-class.js';
-import { perPair } from '../util/memoize-by-identity.js';
+import { perPair } from '../util/memo.js';
 import type { RecordSerializer, WireRecord } from './record-serializer.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';

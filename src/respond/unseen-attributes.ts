@@ -1,8 +1,8 @@
 /** The attributes whose stored values no answer of a resource shows. */
 
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { hasGetter } from '../describe/attribute-notes.js';
-import { hasJsonForm } from '../describe/json-form.js';
+import { hasGetter } from '../describe/model-info.js';
+import { hasJsonForm } from '../describe/record.js';
 import { classProperties } from '../schema/class-properties.js';
 import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 

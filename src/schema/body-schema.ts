@@ -3,8 +3,8 @@ import { type ValidationError, ValidationTypes } from 'class-validator';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { type AttributeInfo, isFilled, isGenerated } from '../describe/model-info.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import type { Maybe } from '../util/maybe.js';
+import { didYouMean } from '../util/option-problems.js';
+import type { Maybe } from '../util/promises.js';
 import { quotesValue } from '../util/quoted-value.js';
 import {
   type BodyValues,

@@ -3,11 +3,10 @@
  * Sequelize instance has them, too, to be extended: they get their properties when they are first used.
  */
 
-import { describeModel } from '../compile/describe-model.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { foundInstead, isModelClass } from '../describe/given-model.js';
-import { isAttached } from '../describe/introspect-model.js';
+import { describeModel, isAttached } from '../describe/describe-model.js';
 import { isFilled, isGenerated } from '../describe/model-info.js';
+import { foundInstead, isModelClass } from '../describe/record.js';
 import { ConfigError } from '../util/config-error.js';
 import { bodyProperty } from './body-json-schema.js';
 import { rememberProperties } from './class-properties.js';

@@ -1,6 +1,6 @@
 /** Problems of options, as messages: types stop them, and plain JavaScript does not. */
 import { inspect } from 'node:util';
-import { didYouMean } from './did-you-mean.js';
+import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST = 80;
 
@@ -43,4 +43,22 @@ export function pathProblems(name: string, path: unknown, example: string): stri
 /** The path without the slash at its end; the root is empty. */
 export function withoutSlash(path: string): string {
   return path.replace(/\/$/, '');
+}
+
+const LONGEST_NAME = 64;
+/** The share of a name's letters that may be wrong: two of five, so that a swapped pair is found. */
+const NEARNESS = 0.4;
+
+/** ` Did you mean 'name'?` when an allowed name is near enough, else an empty string. Only allowed names are named. */
+export function didYouMean(name: string, allowed: readonly string[]): string {
+  // The distance of a name of many kilobytes costs time, and is not near to anything.
+  if (allowed.length === 0 || name.length > LONGEST_NAME) return '';
+  const best = closest(
+    name.toLowerCase(),
+    allowed.map((candidate) => candidate.toLowerCase()),
+  );
+  const match = allowed.find((candidate) => candidate.toLowerCase() === best);
+  const isNear =
+    match !== undefined && distance(name.toLowerCase(), best) <= Math.round(name.length * NEARNESS);
+  return isNear ? ` Did you mean '${match}'?` : '';
 }

@@ -4,7 +4,7 @@ import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-type
 import { compileResource, type DecoratorReader } from '../../src/compile/compile-resource.js';
 import type { ResourcePlan } from '../../src/compile/resource-plan.js';
 import type { CrudOptions, ModelClass } from '../../src/declare/crud-options.js';
-import { introspectModel } from '../../src/describe/introspect-model.js';
+import { introspectModel } from '../../src/describe/describe-model.js';
 import type { ModelInfo } from '../../src/describe/model-info.js';
 import { decoratorProblems, nestedProblems } from '../../src/schema/attribute-decorators.js';
 import { classProperties } from '../../src/schema/class-properties.js';

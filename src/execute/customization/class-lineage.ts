@@ -2,7 +2,7 @@
 import { Model as PlainModel } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { RECORD_FIELDS } from '../../describe/attribute-names.js';
+import { RECORD_FIELDS } from '../../describe/describe-model.js';
 
 const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
 

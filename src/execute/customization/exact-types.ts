@@ -5,9 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataType } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { type ColumnType, comparedType } from '../../describe/column-type.js';
+import { type ColumnType, comparedType, introspectColumnType } from '../../describe/column-type.js';
 import { infiniteOf, LocalDate, PreciseDate } from '../../describe/exact-time.js';
-import { introspectColumnType } from '../../describe/introspect-column-type.js';
 import { valueOfBound } from '../../describe/range-value.js';
 import { changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
 import { isNonFinite } from '../../schema/wire-value.js';

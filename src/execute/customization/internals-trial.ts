@@ -5,9 +5,9 @@
  */
 
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
-import { timestampsOf, versionOf } from '../../describe/attribute-notes.js';
-import { introspectModel } from '../../describe/introspect-model.js';
+import { introspectModel } from '../../describe/describe-model.js';
 import { hasQueryHooks, queryHooks } from '../../describe/model-hooks.js';
+import { timestampsOf, versionOf } from '../../describe/model-info.js';
 import {
   attributesVersion,
   buildableModel,

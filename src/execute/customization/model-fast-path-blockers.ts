@@ -3,11 +3,16 @@
  * else a user plugged in. Fast statements would pass them by.
  */
 import type { Endpoint } from '../../declare/crud-options.js';
-import { customAttributes, deletedAtOf, timestampsOf } from '../../describe/attribute-notes.js';
 import type { ColumnType } from '../../describe/column-type.js';
-import { hasJsonForm } from '../../describe/json-form.js';
 import { queryHooks } from '../../describe/model-hooks.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import {
+  type AttributeInfo,
+  customAttributes,
+  deletedAtOf,
+  type ModelInfo,
+  timestampsOf,
+} from '../../describe/model-info.js';
+import { hasJsonForm } from '../../describe/record.js';
 import { hasScope, hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { queryCustomizations } from './query-customizations.js';

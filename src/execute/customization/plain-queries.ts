@@ -1,8 +1,8 @@
 /** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { timestampsOf } from '../../describe/attribute-notes.js';
 import { hasQueryHooks } from '../../describe/model-hooks.js';
+import { timestampsOf } from '../../describe/model-info.js';
 import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
 import { ownMethods } from './class-lineage.js';
 import { sequelizeProblem } from './internals-trial.js';

@@ -11,8 +11,8 @@ import {
   type Sequelize,
   type Transaction,
 } from 'sequelize';
-import { describeRecords } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { isRecord, modelOf } from '../../describe/record.js';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';

@@ -1,8 +1,7 @@
 /** New records of Sequelize's whose table fills in, or makes, what they have no value for. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { versionOf } from '../../describe/attribute-notes.js';
-import { isFilled, isGenerated, type RecordInfo } from '../../describe/model-info.js';
+import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 
 /** Model and options by which a record is created. */

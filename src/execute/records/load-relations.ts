@@ -1,7 +1,7 @@
 /** Loads relations of records that were read, with as many statements as there are relations. */
 import type { Model } from 'sequelize';
-import { describeRecords } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { describeRelation } from '../../describe/relations.js';
 import type { AccessSource } from '../../operation/access.js';

@@ -1,8 +1,7 @@
 /** Values of a record that code of the user's cannot change, as what a row belongs to, and what its UPDATE asks of the row. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { deletedAtOf, versionOf } from '../../describe/attribute-notes.js';
-import type { RecordInfo } from '../../describe/model-info.js';
+import { deletedAtOf, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 

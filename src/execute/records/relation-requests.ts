@@ -1,10 +1,10 @@
 /** Compiles the relations that a caller of a repository names to the relations to load. */
 import { totalOrder } from '../../compile/compile-options.js';
-import { describeModel, describeRecords } from '../../compile/describe-model.js';
 import { keyProblem, softDeleteProblems } from '../../compile/related-models.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
+import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { describeRelation } from '../../describe/relations.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
@@ -13,8 +13,7 @@ import type { Inclusion } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { typeTemplate } from '../../request/query/type-template.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
-import { didYouMean } from '../../util/did-you-mean.js';
-import { showValue, unknownOptions } from '../../util/option-problems.js';
+import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
 

@@ -1,9 +1,9 @@
 /** The operations of repositories: those of a resource without options, made by the features that routes have. */
 import type { Model, Transaction } from 'sequelize';
 import { barePlan } from '../../compile/bare-plan.js';
-import { describeRecords, perModel } from '../../compile/describe-model.js';
 import type { Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { describeRecords, perModel } from '../../describe/describe-model.js';
 import { ROW_FEATURES } from '../../features/row-features.js';
 import type { Access } from '../../operation/access.js';
 import { compileOperations, NO_INPUTS } from '../../operation/compile-features.js';

@@ -1,9 +1,9 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
 import type { Model } from 'sequelize';
 import { totalOrder } from '../../compile/compile-options.js';
-import { describeRecords } from '../../compile/describe-model.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';

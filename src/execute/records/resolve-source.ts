@@ -1,7 +1,7 @@
 /** Resolves the source of rows of `crudController`, `crudRouter` and `repository`; and `repository` itself. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { foundInstead, isModelClass } from '../../describe/given-model.js';
+import { foundInstead, isModelClass } from '../../describe/record.js';
 import { ConfigError } from '../../util/config-error.js';
 import { Repository } from './repository.js';
 

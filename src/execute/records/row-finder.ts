@@ -8,9 +8,9 @@ import {
   type Transaction,
   type WhereOptions,
 } from 'sequelize';
-import { describeModel } from '../../compile/describe-model.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeModel } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { type AppliedScope, countingTo, scopeOf } from '../../describe/sequelize-internals.js';
 import type { Value } from '../../request/query/predicate.js';

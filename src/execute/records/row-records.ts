@@ -1,14 +1,14 @@
 /** Records of a model whose queries are Sequelize's alone: read and written by our own statements, and made without its finders. */
 import { DatabaseError, type Model, type Sequelize } from 'sequelize';
-import { describeModel, perModel } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeModel, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
 import { checkOnlyRow } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Operation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser } from '../../postgres/index.js';
-import { perPair } from '../../util/memoize-by-identity.js';
+import { perPair } from '../../util/memo.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';

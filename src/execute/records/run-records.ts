@@ -1,7 +1,7 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import type { Model, Sequelize, Transaction } from 'sequelize';
-import { describeModel } from '../../compile/describe-model.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { describeModel } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { Access, AccessSource } from '../../operation/access.js';

@@ -1,8 +1,7 @@
 /** Values of rows that code of the application's writes within the scope of a request. */
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { RecordInfo } from '../../describe/model-info.js';
-import { missingReference } from '../../errors/missing-reference.js';
-import { toSequelizeError } from '../../errors/sequelize-error.js';
+import { missingReference, toSequelizeError } from '../../errors/sequelize-error.js';
 import { type Access, allowsValue, presetOf } from '../../operation/access.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';

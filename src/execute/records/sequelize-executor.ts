@@ -12,10 +12,10 @@ import {
   Transaction,
   type WhereOptions,
 } from 'sequelize';
-import { describeRecords } from '../../compile/describe-model.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { versionOf } from '../../describe/attribute-notes.js';
+import { describeRecords } from '../../describe/describe-model.js';
+import { versionOf } from '../../describe/model-info.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';

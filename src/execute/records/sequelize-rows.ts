@@ -2,8 +2,7 @@
 import { literal, type Model, Op, type WhereOptions } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
 import type { Where } from '../../declare/attributes.js';
-import { deletedAtOf } from '../../describe/attribute-notes.js';
-import type { RecordInfo } from '../../describe/model-info.js';
+import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
 import { aliveRows, allOf, bindTexts, equalTo, softDeletionOf } from '../../operation/predicates.js';
 import type { Deleted } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';

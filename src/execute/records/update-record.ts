@@ -10,16 +10,15 @@ import {
   QueryTypes,
   type Transaction,
 } from 'sequelize';
-import { describeModel, describeRecords } from '../../compile/describe-model.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { versionOf } from '../../describe/attribute-notes.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { describeModel, describeRecords } from '../../describe/describe-model.js';
+import { type AttributeInfo, type ModelInfo, versionOf } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
-import type { Maybe } from '../../util/maybe.js';
+import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';

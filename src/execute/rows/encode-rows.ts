@@ -1,9 +1,14 @@
 /** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
 
-import { timestampsOf } from '../../describe/attribute-notes.js';
 import { type ColumnType, comparedType, mayBeArray } from '../../describe/column-type.js';
 import { localText } from '../../describe/exact-time.js';
-import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../../describe/model-info.js';
+import {
+  type AttributeInfo,
+  isFilled,
+  isGenerated,
+  type ModelInfo,
+  timestampsOf,
+} from '../../describe/model-info.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { holdsRounded } from '../../schema/json-value.js';
 import { encodeParameter } from '../sql/encode-parameter.js';

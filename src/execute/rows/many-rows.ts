@@ -5,7 +5,7 @@ import { unseenOf } from '../../describe/unseen-values.js';
 import type { InsertMany, Reference, Selection, UpdateMany } from '../../operation/operation.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
 import { isGivable, placeOf } from '../sql/parameter-arrays.js';

@@ -2,10 +2,10 @@
 
 import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import { missingReference } from '../../errors/missing-reference.js';
+import { missingReference } from '../../errors/sequelize-error.js';
 import type { DeleteMatching, Reference, UpdateMatching } from '../../operation/operation.js';
 import type { StatementTarget } from '../../postgres/index.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/memo.js';
 import { liftAll } from '../sql/lift-values.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeTable, type TableSql } from '../sql/table-sql.js';

@@ -7,7 +7,7 @@ import type { Relation } from '../../describe/relations.js';
 import type { Selection } from '../../operation/operation.js';
 import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
 import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';

@@ -1,10 +1,9 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
 
-import { XMIN } from '../../describe/attribute-notes.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { type AttributeInfo, type ModelInfo, XMIN } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
-import { missingReference } from '../../errors/missing-reference.js';
+import { missingReference } from '../../errors/sequelize-error.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -18,7 +17,7 @@ import type {
 import { valueAsked } from '../../operation/predicates.js';
 import type { RowWrite, StatementTarget, TextResult, TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { type Maybe, then } from '../../util/maybe.js';
+import { type Maybe, then } from '../../util/promises.js';
 import type { Executor } from '../executor.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';

@@ -16,7 +16,7 @@ import type {
 } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/memo.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';

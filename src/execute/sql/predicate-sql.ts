@@ -1,7 +1,6 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import { operatorRow } from '../../declare/filter-operators.js';
-import { XMIN } from '../../describe/attribute-notes.js';
-import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
+import { type AttributeInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import type {
   Comparison,

@@ -1,5 +1,5 @@
 /** The rows behind a relation of many parents at once: one statement, with a limit for each parent. */
-import { describeRecords } from '../../compile/describe-model.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
 import { PARENT } from '../../operation/related-rows.js';

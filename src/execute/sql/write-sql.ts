@@ -1,6 +1,5 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
-import { timestampsOf, versionOf } from '../../describe/attribute-notes.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import type { Reference } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';

@@ -5,9 +5,9 @@ import { type AccessRules, accessRules, accessSource, type RuledKey } from '../.
 import type { AccessPlan } from '../../compile/access-plan.js';
 import type { SharedAccess } from '../../compile/compile-access.js';
 import { compileUnservedAccess, ROW_RULES } from '../../compile/compile-unserved-access.js';
-import { describeRecords } from '../../compile/describe-model.js';
 import { crudRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import type { Repository } from '../../execute/records/repository.js';

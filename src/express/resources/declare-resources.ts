@@ -1,8 +1,8 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
 
 import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
-import { declaredOptions } from '../../describe/declared-options.js';
-import { isAttached } from '../../describe/introspect-model.js';
+import { isAttached } from '../../describe/describe-model.js';
+import { declaredOptions } from '../../describe/record.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
 import type { RouteSpec } from '../../operation/route-spec.js';

@@ -24,7 +24,7 @@ import {
 import { nestedRecords, type SerializerRegistry } from '../../respond/result-serializer.js';
 import { compileRowView, type RowView } from '../../respond/row-view.js';
 import { unseenAttributes } from '../../respond/unseen-attributes.js';
-import { lazy } from '../../util/lazy.js';
+import { lazy } from '../../util/memo.js';
 import { lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';

@@ -1,6 +1,6 @@
 /** `@Answers`: what a method of the user's answers, for the document. */
 import type { Class } from '../../declare/crud-options.js';
-import { foundInstead } from '../../describe/given-model.js';
+import { foundInstead } from '../../describe/record.js';
 import { ConfigError } from '../../util/config-error.js';
 
 /** A class, or a list of its instances. */

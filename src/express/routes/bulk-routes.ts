@@ -1,5 +1,5 @@
 /** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
-import { noteOperation } from '../../diagnostics/trace-operation.js';
+import { noteOperation } from '../../diagnostics/channels.js';
 import type { RouteDecisions } from '../../handle/decide-route.js';
 import { compileBulkHandler } from '../../handle/handle-bulk.js';
 import type { RowRunner } from '../../handle/run-rows.js';

@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import type { Model } from 'sequelize';
 import { compilePlan } from '../../compile/compile-plan.js';
 import type { CrudOptions } from '../../declare/crud-options.js';
-import { declaredOptions } from '../../describe/declared-options.js';
+import { declaredOptions } from '../../describe/record.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { resolveSource, type Source } from '../../execute/records/resolve-source.js';

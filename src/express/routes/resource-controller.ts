@@ -4,8 +4,7 @@ import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
-import { operationChannel } from '../../diagnostics/channels.js';
-import { traceOperation } from '../../diagnostics/trace-operation.js';
+import { operationChannel, traceOperation } from '../../diagnostics/channels.js';
 import {
   answerReasons,
   decideRoute,
@@ -25,7 +24,7 @@ import { checkOwner } from '../../postgres/index.js';
 import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
-import { lazy } from '../../util/lazy.js';
+import { lazy } from '../../util/memo.js';
 import { bulkRouteOf } from '../resources/bulk-route.js';
 import {
   type ActionArgs,

@@ -2,8 +2,8 @@
 import { closeBusyConnections, disposeEngine, enginesInUse } from '../../postgres/index.js';
 import { flushFailures } from '../../respond/failure-log.js';
 import { describeError } from '../../util/describe-error.js';
-import { endsInTime } from '../../util/ends-in-time.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
+import { endsInTime } from '../../util/promises.js';
 
 /** Result of the stop of a server. */
 export interface Stopped {

@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { narrowQueue } from '../../request/node-internals.js';
-import { endsInTime } from '../../util/ends-in-time.js';
+import { endsInTime } from '../../util/promises.js';
 import { admit, connectionOf, type OpenConnection } from '../connection/open-connection.js';
 
 /** Milliseconds that a client gets to close its side after the server has closed its own. */

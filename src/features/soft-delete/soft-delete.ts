@@ -6,8 +6,8 @@ import type { RoutePlan, RouteSpec } from '../../operation/route-spec.js';
 import { DELETED, type Deleted } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { quote } from '../../request/query/query-string.js';
-import { didYouMean } from '../../util/did-you-mean.js';
-import { perPair } from '../../util/memoize-by-identity.js';
+import { perPair } from '../../util/memo.js';
+import { didYouMean } from '../../util/option-problems.js';
 import { adviseUnique } from './unique-advice.js';
 
 /** For models that are `paranoid`. */

@@ -1,8 +1,7 @@
 /** Unique indexes that hold soft-deleted rows, too: their values stay taken, and a restore may be a conflict. */
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { deletedAtOf } from '../../describe/attribute-notes.js';
-import type { ModelInfo } from '../../describe/model-info.js';
+import { deletedAtOf, type ModelInfo } from '../../describe/model-info.js';
 import { quotedTable } from '../../execute/sql/quoted-table.js';
 import { identifier } from '../../execute/sql/sql-fragment.js';
 import { columnOf } from '../../execute/sql/table-indexes.js';

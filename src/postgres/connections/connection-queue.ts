@@ -6,7 +6,7 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
-import { fullPool } from '../../errors/full-pool.js';
+import { fullPool } from '../../errors/database-fault.js';
 import type { PooledClient } from '../session/connection-internals.js';
 import { SharedConnections } from './shared-connections.js';
 

@@ -5,9 +5,8 @@
  */
 import { ConnectionError, type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
 import { logStatement } from '../../describe/sequelize-internals.js';
-import { traceStatement } from '../../diagnostics/trace-statement.js';
-import { lateQuery } from '../../errors/late-query.js';
-import { asDatabaseError, toSequelizeError } from '../../errors/sequelize-error.js';
+import { traceStatement } from '../../diagnostics/channels.js';
+import { asDatabaseError, lateQuery, toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { markBroken } from '../protocol/pg-internals.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';

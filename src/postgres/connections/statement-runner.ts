@@ -1,8 +1,7 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../describe/sequelize-internals.js';
-import { statementChannel } from '../../diagnostics/channels.js';
-import { traceStatement } from '../../diagnostics/trace-statement.js';
+import { statementChannel, traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { FilterStatement } from '../protocol/filter-statement.js';

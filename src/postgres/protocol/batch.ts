@@ -1,6 +1,6 @@
 /** Executions of a statement, with everything in them as the text that PostgreSQL reads and writes. */
 import type { AsyncResource } from 'node:async_hooks';
-import type { StatementTrace } from '../../diagnostics/trace-statement.js';
+import type { StatementTrace } from '../../diagnostics/channels.js';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
 
 /** The values of a row. */

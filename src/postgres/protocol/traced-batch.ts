@@ -8,7 +8,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
-import { summarize } from '../../diagnostics/summarize.js';
+import { summarize } from '../../diagnostics/channels.js';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
 

@@ -1,8 +1,8 @@
 /** Runs callbacks after a commit in the background. Only the end of the engine waits for them. */
 import type { Sequelize } from 'sequelize';
 import { describeError } from '../../util/describe-error.js';
-import { endsInTime } from '../../util/ends-in-time.js';
 import type { Logger } from '../../util/logger.js';
+import { endsInTime } from '../../util/promises.js';
 
 /** Milliseconds after which those behind a callback no longer wait for it. */
 const PATIENCE = 5_000;

@@ -15,9 +15,8 @@ import {
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';
-import { statementChannel } from '../../diagnostics/channels.js';
-import { traceQuery } from '../../diagnostics/trace-statement.js';
-import { lateQuery } from '../../errors/late-query.js';
+import { statementChannel, traceQuery } from '../../diagnostics/channels.js';
+import { lateQuery } from '../../errors/sequelize-error.js';
 import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';

@@ -12,7 +12,7 @@ import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
 import { instanceOptions } from '../../describe/sequelize-internals.js';
-import { fullPool } from '../../errors/full-pool.js';
+import { fullPool } from '../../errors/database-fault.js';
 import { takeTurns } from '../protocol/pg-client.js';
 import {
   type ConnectionManager,

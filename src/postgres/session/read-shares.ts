@@ -4,7 +4,7 @@
  * waits for its turn.
  */
 import { ConnectionAcquireTimeoutError } from 'sequelize';
-import { fullPool } from '../../errors/full-pool.js';
+import { fullPool } from '../../errors/database-fault.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;

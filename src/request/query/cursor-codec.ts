@@ -6,7 +6,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/memo.js';
 import { digestOfValues, type Keyset } from './keyset.js';
 import type { RelatedFilter } from './predicate.js';
 import { createSealedStates, type SealedStates } from './sealed-states.js';

@@ -8,7 +8,7 @@ import {
   type ResourcePlan,
 } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
-import { didYouMean } from '../../util/did-you-mean.js';
+import { didYouMean } from '../../util/option-problems.js';
 import { FilterError } from './filter-error.js';
 import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';

@@ -8,7 +8,7 @@ import {
 } from '../../declare/filter-operators.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
-import { didYouMean } from '../../util/did-you-mean.js';
+import { didYouMean } from '../../util/option-problems.js';
 import { FilterError } from './filter-error.js';
 import {
   type FilterablePlan,

@@ -5,7 +5,7 @@
 import { restrictedNames } from '../../compile/access-plan.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
-import { didYouMean } from '../../util/did-you-mean.js';
+import { didYouMean } from '../../util/option-problems.js';
 
 /** Characters of a request's text that an answer repeats at most. */
 const QUOTED_LENGTH = 40;

@@ -5,7 +5,7 @@
 
 import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
 import type { RecordInfo } from '../../describe/model-info.js';
-import { didYouMean } from '../../util/did-you-mean.js';
+import { didYouMean } from '../../util/option-problems.js';
 import { FilterError } from './filter-error.js';
 import { parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 

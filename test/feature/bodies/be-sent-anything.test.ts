@@ -7,7 +7,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ColumnType } from '../../../src/describe/column-type.js';
-import { introspectModel } from '../../../src/describe/introspect-model.js';
+import { introspectModel } from '../../../src/describe/describe-model.js';
 import type { AttributeInfo } from '../../../src/describe/model-info.js';
 import type { ModelClass } from '../../../src/index.js';
 import { rightBody } from '../../support/any-body.js';

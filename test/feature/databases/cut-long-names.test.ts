@@ -1,7 +1,7 @@
 /** Names of more than 63 bytes, which PostgreSQL cuts: of tables, columns, indexes and the constraints that it names itself. */
 import { expect } from 'chai';
 import { Column, DataType, Model, Table, Unique } from 'sequelize-typescript';
-import { nameProblems } from '../../../src/describe/attribute-names.js';
+import { nameProblems } from '../../../src/describe/describe-model.js';
 import { type ConfigError, Crud } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';

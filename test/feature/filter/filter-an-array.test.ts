@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
-import { describeModel } from '../../../src/compile/describe-model.js';
+import { describeModel } from '../../../src/describe/describe-model.js';
 import { columnsOf, compilePredicate } from '../../../src/execute/sql/predicate-sql.js';
 import { boundText, renderSql } from '../../../src/execute/sql/sql-fragment.js';
 import {

@@ -13,7 +13,7 @@ import {
   Table,
   UpdatedAt,
 } from 'sequelize-typescript';
-import { introspectModel, isAttached } from '../../../src/describe/introspect-model.js';
+import { introspectModel, isAttached } from '../../../src/describe/describe-model.js';
 import type { AttributeInfo } from '../../../src/describe/model-info.js';
 import { attach, defineModel, infoOf } from '../../support/offline-models.js';
 

@@ -1,6 +1,6 @@
 /** The reason that is shown for an error: never its own words. */
 import { expect } from 'chai';
-import { failureReason } from '../../../src/health/failure-reason.js';
+import { failureReason } from '../../../src/health/check-health.js';
 
 function coded(code: string, message = 'ann@db.internal: secret', others: object = {}): Error {
   return Object.assign(new Error(message), { code, ...others });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { didYouMean } from '../../../src/util/did-you-mean.js';
+import { didYouMean } from '../../../src/util/option-problems.js';
 
 const NAMES = ['title', 'population', 'createdAt'];
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type DataType, DataTypes, type ModelAttributeColumnOptions } from 'sequelize';
-import type { ColumnType } from '../../../src/describe/column-type.js';
-import { introspectColumnType } from '../../../src/describe/introspect-column-type.js';
+import { type ColumnType, introspectColumnType } from '../../../src/describe/column-type.js';
 import { defineModel } from '../../support/offline-models.js';
 
 const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };

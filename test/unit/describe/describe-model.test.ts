@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
-import { describeModel } from '../../../src/compile/describe-model.js';
+import { describeModel } from '../../../src/describe/describe-model.js';
 import { ConfigError } from '../../../src/util/config-error.js';
 import { defineModel } from '../../support/offline-models.js';
 

@@ -1,4 +1,4 @@
-/** Values that may be promises: without a promise nothing waits. */
+/** Values that may be promises, of which no caller waits without need, and promises that are awaited for a time. */
 
 /** A value, or a promise of it. */
 export type Maybe<T> = T | Promise<T>;
@@ -16,4 +16,21 @@ export function all<T>(values: readonly Maybe<T>[]): Maybe<readonly T[]> {
 /** Goes on at once where there is no promise. */
 export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
   return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
+}
+
+/**
+ * True where work ends within so many milliseconds; its later result is ignored.
+ *
+ * @throws what the work fails with within the time
+ */
+export async function endsInTime(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,19 +1,24 @@
 /** Sequelize model class -> `ModelInfo`. Reads what Sequelize already knows; needs no reflected types. */
-import type { Model, ModelAttributeColumnOptions } from 'sequelize';
+import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
-import { nameProblems } from './attribute-names.js';
-import { timestampsOf, versionOf } from './attribute-notes.js';
-import type { ColumnType } from './column-type.js';
+import { ConfigError } from '../util/config-error.js';
+import { type ColumnType, introspectColumnType } from './column-type.js';
 import { cutName } from './cut-name.js';
-import { EXTENDS_MODEL, isModelClass } from './given-model.js';
-import { introspectColumnType } from './introspect-column-type.js';
-import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
-import { instanceOptions } from './sequelize-internals.js';
+import {
+  type AttributeInfo,
+  type AttributeRole,
+  type ModelInfo,
+  type RecordInfo,
+  timestampsOf,
+  versionOf,
+} from './model-info.js';
+import { EXTENDS_MODEL, isModelClass } from './record.js';
+import { attributesVersion, instanceOptions } from './sequelize-internals.js';
 import { tableFacts } from './table-facts.js';
 
 /** Either the description, or everything that is wrong with the model. */
-export type Introspection =
+type Introspection =
   | { readonly info: ModelInfo; readonly problems: readonly [] }
   | { readonly info: null; readonly problems: readonly string[] };
 
@@ -139,3 +144,87 @@ export function attachOffline(models: readonly ModelClass[]): void {
   const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
   sequelize.addModels(loose as unknown as ModelCtor[]);
 }
+
+/** Fields that Sequelize's own constructor puts into a record. */
+export const RECORD_FIELDS: ReadonlySet<string | symbol> = new Set([
+  'dataValues',
+  '_previousDataValues',
+  'uniqno',
+  '_changed',
+  '_options',
+  'isNewRecord',
+]);
+
+/** Fields that Sequelize adds to the class of a record. */
+const CLASS_FIELDS = /^_(?:hasC|c)ustom[GS]etters$/;
+
+/** Sequelize reads `$x` as a parameter or another table, a dot as a path, and drops quotes. A query string has lists with commas. */
+const READ_OTHERWISE = /^\$|[".,]/;
+
+/** Problems of the names of a model's attributes. */
+export function nameProblems(model: ModelClass): string[] {
+  return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
+    if (cutName(name) !== name) {
+      return [
+        `${model.name}.${name} has a name of more than 63 bytes, which PostgreSQL cuts where Sequelize reads it back; rename the attribute ` +
+          `(its column keeps its name with @Column({ field: '${cutName(field)}' })).`,
+      ];
+    }
+    const isOfRecord = RECORD_FIELDS.has(name) || CLASS_FIELDS.test(name) || name in Model.prototype;
+    if (!isOfRecord && !READ_OTHERWISE.test(name)) return [];
+    const problem = isOfRecord
+      ? 'the name of a member that every record of Sequelize has'
+      : "a name which begins with '$', or has one of . , \" in it, and means something else to Sequelize or in a query string";
+    const column = READ_OTHERWISE.test(field)
+      ? 'best with its column'
+      : `its column keeps its name with @Column({ field: '${field}' })`;
+    return [`${model.name}.${name} has ${problem}; rename the attribute (${column}).`];
+  });
+}
+
+/** Memoizes what is made of a model, until the model gets attributes anew. A value without a model's attributes is not kept. */
+export function perModel<T>(make: (model: ModelClass) => T): (model: ModelClass) => T {
+  const known = new WeakMap<ModelClass, { readonly attributes: object; readonly value: T }>();
+  return (model) => {
+    const attributes = attributesVersion(model);
+    const made = known.get(model);
+    if (made && made.attributes === attributes) return made.value;
+    const value = make(model);
+    if (attributes) known.set(model, { attributes, value });
+    return value;
+  };
+}
+
+/**
+ * Describes a model.
+ *
+ * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
+ */
+export function describeModel(model: ModelClass): ModelInfo {
+  const { info, problems } = tryDescribeModel(model);
+  if (!info) throw new ConfigError(problems);
+  return info;
+}
+
+/** The same, or everything that is wrong with the model. */
+export function tryDescribeModel(model: ModelClass): Introspection {
+  const info = described(model);
+  return info ? { info, problems: [] } : introspectModel(model);
+}
+
+/** A query introspects none of it again: that makes a record, to see what its class hides. */
+const described = perModel((model) => introspectModel(model).info);
+
+/**
+ * Describes a model as far as its rows have values: one that joins two others has no single primary key.
+ *
+ * @throws ConfigError when the model is not attached to a Sequelize instance
+ */
+export function describeRecords(model: ModelClass): RecordInfo {
+  if (!model.sequelize || model.primaryKeyAttributes.length === 1) return describeModel(model);
+  return keyless(model);
+}
+
+const keyless = perModel(
+  (model): RecordInfo => Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) }),
+);

@@ -1,0 +1,48 @@
+/** Values that are made once: at the first call, for each text, or for each object. */
+
+/** Gives what is made at the first call; a maker that throws is called again. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+const MAX_VALUES = 500;
+
+/** A memo by text. Clients choose some of the texts, so their number is limited. */
+export class BoundedCache<T> {
+  readonly #values = new Map<string, T>();
+
+  /** The value for the key; when it is not there, it is made. */
+  get(key: string, make: () => T): T {
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    if (this.#values.size >= MAX_VALUES) this.#values.clear();
+    const value = make();
+    this.#values.set(key, value);
+    return value;
+  }
+}
+
+/** Memoizes what is made of an object, alone or together with another one, as long as both are there. */
+export function perPair<A extends object, B extends object, T extends object | null>(
+  make: (one: A, other: B | null) => T,
+): (one: A, other?: B | null) => T {
+  const alone = new WeakMap<A, T>();
+  const pairs = new WeakMap<B, WeakMap<A, T>>();
+  return (one, other = null) => {
+    let known = other === null ? alone : pairs.get(other);
+    if (known === undefined) {
+      known = new WeakMap<A, T>();
+      pairs.set(other as B, known);
+    }
+    let value = known.get(one);
+    if (value === undefined) {
+      value = make(one, other);
+      known.set(one, value);
+    }
+    return value;
+  };
+}
