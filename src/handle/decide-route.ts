@@ -5,6 +5,7 @@ import type { RowSecurity } from '../access/row-security.js';
 import { sequelizeProblem } from '../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../execute/records/repository.js';
+import type { FollowedModels } from '../execute/records/run-records.js';
 import { declaredParameters } from '../express/resources/controller-metadata.js';
 import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
@@ -24,6 +25,8 @@ export interface PathSettings {
   readonly rls: RowSecurity | null;
   /** Rules of access; null where the application has none. */
   readonly access: AccessRules | null;
+  /** The models of the application, for the work of features after writes. */
+  readonly followed: FollowedModels;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { describeModel } from '../../describe/describe-model.js';
@@ -57,9 +58,6 @@ export async function inReadScope<M extends Model, T>(
   const session = new DatabaseSession(model.sequelize as Sequelize, 'get');
   return session.run(async () => read({ transaction: await session.begin() }));
 }
-
-/** Work after a write, in its transaction. */
-type Follow<M extends Model> = (found: FoundRecords<M>, on: StatementTarget) => Promise<void>;
 
 /**
  * Runs a write, with our own statements, or else by Sequelize: in the transaction it belongs to, in one of its own where it may be more
@@ -120,13 +118,31 @@ async function runWrite<M extends Model>(
     : executor.run(operation, access.slots, { ...options, useMaster: true });
 }
 
-/** Work of features after writes, by model. */
-const afterWrites = new WeakMap<ModelClass, (endpoint: Endpoint) => AfterWrite | null>();
+/** The models that an application serves, and the work of its features after their writes. */
+export type FollowedModels = ReadonlyMap<ModelClass, (endpoint: Endpoint) => AfterWrite | null>;
 
-/** Sets the work of features after writes of a model. That of the last application counts. */
-export function setAfterWrites(model: ModelClass, of: (endpoint: Endpoint) => AfterWrite | null): void {
-  afterWrites.set(model, of);
+/** The last application that serves a model: its work follows writes of no request. */
+const latest = new WeakMap<ModelClass, FollowedModels>();
+
+/** The application of the request that runs. Nothing is stored as long as each model has one application. */
+const running = new AsyncLocalStorage<FollowedModels>();
+let areShared = false;
+
+/** Adds the models of an application. */
+export function followModels(models: FollowedModels): void {
+  for (const model of models.keys()) {
+    areShared ||= latest.has(model);
+    latest.set(model, models);
+  }
 }
+
+/** Runs work of a request, and what it awaits. */
+export function runFollowed<T>(models: FollowedModels, work: () => T): T {
+  return areShared ? running.run(models, work) : work();
+}
+
+/** Work after a write, in its transaction. */
+type Follow<M extends Model> = (found: FoundRecords<M>, on: StatementTarget) => Promise<void>;
 
 /** The work after a write of a repository; null where features have none. */
 function followWrite<M extends Model>(
@@ -135,7 +151,8 @@ function followWrite<M extends Model>(
   { id }: RecordCall<M>,
 ): Follow<M> | null {
   const own = ownModel(model as unknown as ModelClass);
-  const afterWrite = afterWrites.get(own)?.(endpoint) ?? null;
+  const find = (areShared ? running.getStore()?.get(own) : undefined) ?? latest.get(own)?.get(own);
+  const afterWrite = find?.(endpoint) ?? null;
   if (!afterWrite) return null;
   const info = describeModel(own);
   const { name, type } = info.primaryKey;

@@ -6,7 +6,6 @@ import { everyInclude } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
 import { noteUnseen } from '../../describe/unseen-values.js';
 import type { Repository } from '../../execute/records/repository.js';
-import { setAfterWrites } from '../../execute/records/run-records.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import { type RouteSpec, routesOf } from '../../operation/route-spec.js';
@@ -139,7 +138,6 @@ function createResource(
   const access = compileRequestAccess(plan);
   noteUnseen(plan.model, () => unseenAttributes(plan));
   const features = lazy(() => compileFeatures({ ...view, cursors, views, application }, factories));
-  setAfterWrites(plan.model, (endpoint) => features()[endpoint].afterWrite);
   const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
   const lineage = controller ? lineageOf(controller, CrudController) : [];
   const routes = routesOf(plan, factories);

@@ -7,6 +7,7 @@ import type { SharedAccess } from '../../compile/compile-access.js';
 import { subresourceOf } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
+import { type FollowedModels, followModels } from '../../execute/records/run-records.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { routeNamed } from '../../operation/route-spec.js';
 import { giveLogger } from '../../postgres/index.js';
@@ -70,7 +71,11 @@ export function mountResources(plan: MountPlan): MountedRouter {
     (routing.interceptors ?? []).length > 0,
   );
   const rules = accessOfApplication(resources, access);
-  const settings = { fastPath, routing, catalogue, rls, access: rules };
+  const followed: FollowedModels = new Map(
+    resources.map((each) => [each.plan.model, (endpoint) => each.features[endpoint].afterWrite]),
+  );
+  followModels(followed);
+  const settings = { fastPath, routing, catalogue, rls, access: rules, followed };
   // The plan has looked for it.
   const resourceOf = (model: ModelClass) => served.get(model) as Resource;
   const routes = resources.map((resource) => ({
