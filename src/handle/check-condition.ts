@@ -1,7 +1,8 @@
 /**
- * Looks whether a record still has the state that a client has seen, and keeps it so until the transaction has ended: for
- * writes that are not one statement of ours, which has the condition in itself.
+ * Checks that a record still has the state that a client has seen, and keeps it so until the transaction has ended: for writes
+ * that are not one statement of ours, which has the condition in itself.
  */
+import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
@@ -13,23 +14,24 @@ import { isInState } from '../operation/entity-tag.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import { compileStateReader } from './read-state.js';
-import { contextOf } from './run-method.js';
-
-/**
- * Locks the record, in the session of the running code.
- *
- * @param input null where decorators of the user's read the parameters
- * @throws NotFoundError @throws RefusedRequestError 412 with the tag that the record has
- */
-export type ConditionCheck = (action: Action, input: RequestArguments | null) => Promise<void>;
+import { argumentsOf, contextOf, type MethodRunner } from './run-method.js';
 
 const CHANGES: readonly Endpoint[] = ['update', 'delete', 'restore', 'purge'];
 
-/** The check of a write; null where there are no conditions. */
-export function compileConditionCheck(resource: Resource, operation: Endpoint): ConditionCheck | null {
+/** True where a request may have a condition. */
+export function hasCondition({ headers }: Request): boolean {
+  return (headers['if-match'] ?? headers['if-none-match']) !== undefined;
+}
+
+/**
+ * Has a method run only where the condition of its request holds. The record is locked before, in the session of the running code.
+ *
+ * @throws NotFoundError @throws RefusedRequestError 412 with the tag that the record has
+ */
+export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
-  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(operation))) return null;
+  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(operation))) return runMethod;
   const { absentFor, readHeaders } = features[operation];
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
@@ -47,7 +49,7 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     if (state !== undefined) return state;
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };
-  return async (action, input) => {
+  const check = async (action: Action, input: RequestArguments | null): Promise<void> => {
     const { ifMatch: states, onlyNew, form } = await wantedBy(action, input);
     const isReplaced = operation === 'replace';
     // Any state will do: but for a replacement, which could create the record.
@@ -61,5 +63,13 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     if (holds) return;
     const write = { info, endpoint: operation, entityTag, onlyNew, ifMatch: states, form };
     throw whyUnwritten(write, record && { state, isDeleted: isOfDeleted });
+  };
+  return async (action, given) => {
+    const input = argumentsOf(given);
+    const isAsked = input
+      ? (input.query.onlyNew ?? input.query.ifMatch) !== undefined
+      : hasCondition(action.request);
+    if (isAsked) await check(action, input);
+    return runMethod(action, given);
   };
 }

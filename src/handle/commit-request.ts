@@ -57,34 +57,42 @@ export async function commitRequest<T>(
   }
 }
 
-/**
- * The session that a generated operation runs in, by whether all it does has to happen together: where code of the user's takes
- * part in the answer, which may throw, and where a record is looked at before it is written.
- */
-export function operationSession(
+/** The sessions of a route. */
+export interface RouteSessions {
+  /** That of the request, where it has one, or where code of the user's takes part in a write. */
+  readonly session: RunInSession;
+  /** A transaction, in which all that a write does happens together. A read has none. */
+  readonly transaction: RunInSession;
+}
+
+/** The sessions of a generated operation. */
+export function operationSessions(
   resource: Resource,
   route: RouteSpec,
   settings: PathSettings,
-): (isWhole: boolean) => RunInSession {
-  if (route.verb === 'get') return readSession([resource], settings);
-  const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
+): RouteSessions {
+  if (route.verb === 'get') return readSessions([resource], settings);
+  const whole: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
+  // Two requests may create the same record: what a replacement has done until then is undone.
+  const isUndone = route.operation === 'replace';
   const write: RunInSession = (sessions, work) =>
-    (runsUserCode(resource, route) ? shaped : inAddedSession)(sessions, work);
-  return (isWhole) => onPath(isWhole ? shaped : write, settings);
+    (isUndone || runsUserCode(resource, route) ? whole : inAddedSession)(sessions, work);
+  return { session: onPath(write, settings), transaction: onPath(whole, settings) };
 }
 
 /** The session that a read of rows of some resources runs in. All are of one instance. */
-export function readSession(
+export function readSessions(
   resources: readonly [Resource, ...Resource[]],
   settings: PathSettings,
-): () => RunInSession {
+): RouteSessions {
   const [first] = resources;
   const areSeen = resources.map(compileIsSeen);
   const read: RunInSession = (sessions, work) =>
     areSeen.some((isSeen) => isSeen())
       ? sessions.runRead(sequelizeOf(first), work)
       : sessions.runPlainRead(sequelizeOf(first), work);
-  return () => onPath(read, settings);
+  const session = onPath(read, settings);
+  return { session, transaction: session };
 }
 
 function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {

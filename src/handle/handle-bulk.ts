@@ -17,7 +17,7 @@ import { checkJson, jsonReplacer, writesPlainJson } from '../respond/json-answer
 import { shortened } from '../respond/problem.js';
 import { MAX_ISSUES } from '../schema/request-issue.js';
 import { compileAround, type Execute } from './around.js';
-import { commitRequest, operationSession } from './commit-request.js';
+import { commitRequest, operationSessions } from './commit-request.js';
 import type { RouteDecisions } from './decide-route.js';
 import { isAlone, send } from './handle.js';
 import type { Fields, ShownRecords } from './outcome.js';
@@ -49,7 +49,7 @@ export function compileBulkHandler(
   const { plan, features } = resource;
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
-  const inSession = operationSession(resource, single, settings)(true);
+  const inSession = operationSessions(resource, single, settings).transaction;
   const findAround = compileAround(resource, single, compileShape(resource, single));
   const aloneTarget = compileAloneTarget(sequelize, settings);
   const { status = 200 } = single;

@@ -1,241 +1,135 @@
-/** The story of a request to a generated route, compiled at the start: parse, run, shape, commit, send. */
+/** The story of a request: parse, plan, run, shape, commit, send. Each kind of route is compiled into one at its first request. */
 
 import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { noteOperation, operationChannel } from '../diagnostics/channels.js';
+import { noteOperation } from '../diagnostics/channels.js';
+import { hasAccessRules } from '../express/resources/application-access.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { currentSession } from '../postgres/index.js';
+import { currentSession, type StatementTarget } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
-import { isPromise } from '../util/promises.js';
+import { isPromise, type Maybe, then } from '../util/promises.js';
 import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
-import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
-import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
-import type { RouteDecisions } from './decide-route.js';
+import { hasCondition, inCondition } from './check-condition.js';
+import {
+  commitRequest,
+  inAddedSession,
+  onPath,
+  operationSessions,
+  type RouteSessions,
+  type RunInSession,
+} from './commit-request.js';
+import type { PathSettings, RouteDecisions } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
-import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
-import { compileMethod } from './run-method.js';
-import { type AloneTarget, compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, isUnshaped, type Shape } from './shape-answer.js';
+import { inRace } from './rerun-after-race.js';
+import { type Controller, compileMethod, type MethodRunner } from './run-method.js';
+import { compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
+import { compileShape, type Format, isUnshaped, type Shape } from './shape-answer.js';
+import type { PageShaper } from './shape-page.js';
 
-/** Work of a route, compiled at the start. */
-export interface RouteWork<I extends RequestArguments = RequestArguments> {
-  /** The instance that its records are of. */
-  readonly sequelize: Sequelize | undefined;
-  readonly aloneTarget: AloneTarget;
-  readonly verb: RouteSpec['verb'];
-  readonly views: Resource['views'];
-  /** Null where decorators of the user's read the parameters. */
-  readonly parse: ((request: Request) => I | Promise<I>) | null;
-  /** For what asks once more what a request wants. */
-  readonly parseOnce: (request: Request) => I | Promise<I>;
-  readonly rows: RowRunner<I> | null;
-  /** Runs it elsewhere; null where the method has answered by itself. */
-  runMethod(action: Action, input: I | null, params: readonly unknown[]): Promise<Outcome | null>;
-  readonly shape: Shape;
-  /** @param isWhole whether all that the request does has to happen together */
-  sessionFor(isWhole: boolean): RunInSession;
-  /** For what another path than our SQL writes under a condition of the request's. */
-  readonly checkCondition: ConditionCheck | null;
-  /** For a write that two requests may race for; null for all others. */
-  readonly runInRace: RaceRunner | null;
-  /** Finds the work of features around it; null where there is none. */
-  readonly findAround: AroundFinder | null;
-  /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
-  readonly check: ((request: Request) => Promise<void>) | null;
+/** Where an operation runs: outside of any session, in the session of its request, or in a transaction of its request. */
+export type Way = 'alone' | keyof RouteSessions;
+
+/** A route, as the story has it. */
+export interface Story<I, R> {
+  /** Evaluates the rules, and reads the query string, the id and the body. */
+  parse(request: Request): Maybe<I>;
+  /** Finds the work of features around the operation; null where there is none. */
+  readonly findAround: ((action: Action, input: I) => Promise<Around | null>) | null;
+  /** Where statements run that are in no session. */
+  aloneTarget(request: Request): StatementTarget;
+  plan(action: Action, input: I, around: Around | null, on: StatementTarget): Maybe<Way>;
+  /** Executes the operation alone; null where only a session can, and nothing was done. */
+  runAlone(action: Action, input: I, around: Around | null, on: StatementTarget): Promise<R | null>;
+  shape(result: R, input: I, format: Format, action: Action): AnswerDraft;
+  readonly sessions: RouteSessions;
+  /** Executes and shapes it in the session of the running code; null where a method has answered by itself. */
+  runWithin(action: Action, input: I, params: readonly unknown[]): Promise<AnswerDraft | null>;
+  /** False where the answer is the state of no resource. Default: true. */
+  readonly isTagged?: boolean;
 }
 
-const RAN_ROWS = Object.freeze({ runner: 'rows' } as const);
-const RAN_METHOD = Object.freeze({ runner: 'method' } as const);
-
-/**
- * Compiles what answers a generated route.
- *
- * @param rows runs its SQL; null where only Sequelize can, or a method of the user's decides what runs
- */
-export function compileHandler(
-  resource: Resource,
-  route: RouteSpec,
-  decisions: RouteDecisions,
-  rows: RowRunner | null,
+/** The story of a request to a generated route. */
+export function answerWith<I, R>(
+  { parse, findAround, aloneTarget, plan, runAlone, shape, sessions, runWithin, isTagged }: Story<I, R>,
+  answer: Format,
   shaper: ResultShaper,
 ): ActionRunner {
-  const { operation, verb } = route;
-  const { plan, views, access } = resource;
-  const { isDecorated, settings, shapedBy } = decisions;
-  const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
-  const shape = compileShape(resource, route, shapedBy);
-  const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
-  const work: RouteWork = {
-    sequelize: plan.model.sequelize,
-    aloneTarget: compileAloneTarget(plan.model.sequelize as Sequelize, settings),
-    verb,
-    views,
-    // They have read their parameters already, and the parser is asked for the others.
-    parse: isDecorated ? null : resource.parsers[operation],
-    // The body of a write is its own parameters' to read.
-    parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
-    rows,
-    runMethod: (action, input, params) => runMethod(action, input ?? params),
-    shape,
-    sessionFor: operationSession(resource, route, settings),
-    checkCondition: compileConditionCheck(resource, operation),
-    runInRace: compileRaceRunner(resource, operation),
-    findAround: compileAround(resource, route, shape),
-    check: checksNames
-      ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
-      : null,
-  };
-  return answerWith(work, decisions, shaper);
-}
-
-/** Facts of a request that has to happen as a whole. */
-interface WholeRequest<I extends RequestArguments> {
-  /** Null where decorators of the user's read the parameters. */
-  readonly input: I | null;
-  /** Null where only Sequelize can. */
-  readonly ours: RowRunner<I> | null;
-  readonly around: Around | null;
-  /** True where all writes of the request have to be in one transaction. */
-  readonly isWhole: boolean;
-  readonly isConditional: boolean;
-}
-
-const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
-
-/** The story of a request. */
-export function answerWith<I extends RequestArguments>(
-  {
-    sequelize,
-    aloneTarget,
-    verb,
-    views,
-    parse,
-    parseOnce,
-    rows,
-    runMethod,
-    shape,
-    sessionFor,
-    checkCondition,
-    runInRace,
-    findAround,
-    check,
-  }: RouteWork<I>,
-  { answer, isShapedByUser }: Pick<RouteDecisions, 'answer' | 'isShapedByUser'>,
-  shaper: ResultShaper,
-): ActionRunner {
-  const formatFor = (response: Response) => (writesPlainJson(response) ? answer : 'values');
-  /** All of it in one session, which is committed or rolled back. */
-  const runInSession = (
-    metadata: ActionMetadata,
-    action: Action,
-    params: readonly unknown[],
-    { input, ours, around, isWhole, isConditional }: WholeRequest<I>,
-  ): Promise<AnswerDraft | null> => {
-    const { request, response } = action;
-    const execute: Execute = async () => {
-      await check?.(request);
-      const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-      const write = async () => {
-        if (isConditional) await checkCondition?.(action, input);
-        return runMethod(action, input, params);
-      };
-      if (operationChannel.hasSubscribers) noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
-      const found = ran ?? (await (runInRace ? runInRace(action, input, write) : write()));
-      if (!found) return null;
-      const wanted = input ?? (await parseOnce(request));
-      const { include: related } = wanted.query;
-      const outcome = related?.length
-        ? await withRelations(found, related, {
-            request,
-            on: await sessionTarget(sequelize, verb),
-            atOnce: 1,
-            views,
-          })
-        : found;
-      const made = shape(outcome, wanted, formatFor(response), action);
-      if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
-        checkJson(made.body, response);
-      return made;
-    };
-    const work = around ? () => around.run(execute, formatFor(response)) : execute;
-    return commitRequest(metadata, action, sessionFor(isWhole), work);
-  };
   return async (metadata, action, params) => {
     const { request, response } = action;
-    const parsed = parse?.(request) ?? null;
+    const parsed = parse(request);
     const input = isPromise(parsed) ? await parsed : parsed;
     const around = findAround && (await findAround(action, input));
-    // A delete answers nothing.
-    const isShaped =
-      verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
-    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-    const isConditional = checkCondition !== null && (ifMatch ?? ifNoneMatch) !== undefined;
-
-    let ours = input && rows?.isOpen() ? rows : null;
-    const include = input?.query.include ?? NO_RELATIONS;
-    const isFollowed = ours?.isFollowed ?? false;
-    // One statement has all that the features do only where the answer follows from the row alone. A write includes no relations.
-    const attempt =
-      response.statusCode === 200 && formatFor(response) === 'text' ? around?.attempt : undefined;
-    const needsSession =
-      isShaped ||
-      isFollowed ||
-      (around !== null && !attempt) ||
-      (include.length > 0 && !isEmbeddedByRows(include, views));
     const on = aloneTarget(request);
-    const isOurs = ours !== null && !needsSession && isAlone(sequelize, request);
-    const drops = isOurs && ours?.mayDrop?.(on);
-    const mayDrop = isPromise(drops) ? await drops : drops === true;
-    if (ours && input && isOurs && !mayDrop) {
-      const found = await (attempt ? attempt(ours, input, on) : ours.run(input, on));
-      if (found) {
-        if (operationChannel.hasSubscribers) noteOperation(request, RAN_ROWS);
-        const outcome =
-          include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
-        return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
-      }
-      if (!around) ours = null;
+    const planned = plan(action, input, around, on);
+    const way = isPromise(planned) ? await planned : planned;
+    const result = way === 'alone' ? await runAlone(action, input, around, on) : null;
+    if (result) {
+      noteOperation(request, RAN_ROWS);
+      const draft = shape(result, input, formatFor(response, answer), action);
+      return send(draft, response, metadata, shaper, isTagged);
     }
-    const isWhole =
-      isShaped || isFollowed || isConditional || mayDrop || runInRace !== null || around !== null;
-    const draft = await runInSession(metadata, action, params, {
-      input,
-      ours,
-      around,
-      isWhole,
-      isConditional,
-    });
+    const session = sessions[way === 'alone' ? sessionFor(request, around) : way];
+    const execute = () => runWithin(action, input, params);
+    const draft = await transact(metadata, action, session, () =>
+      around ? around.run(execute, formatFor(response, answer)) : execute(),
+    );
     // routing-controllers takes the response itself for "the method answers itself".
-    return draft ? send(draft, response, metadata, shaper) : response;
+    return draft ? send(draft, response, metadata, shaper, isTagged) : response;
   };
 }
 
-/** Parser of operations without inputs: it reads only the access of a request. */
-function withoutInputs({ access, features }: Resource, operation: Endpoint): RequestParser {
-  return async (request) => {
-    const granted = await access(request, operation);
-    return { query: features[operation].absentFor(granted.form), access: granted };
+/** The story of a request to a route that the user wrote. What is no page goes back to routing-controllers. */
+export function addedRouteHandler(
+  controllerFor: (action: Action) => Controller,
+  shaper: ResultShaper,
+  settings: PathSettings,
+  shapePage?: PageShaper,
+): ActionRunner {
+  const session = onPath(inAddedSession, settings);
+  return async (metadata, action, params) => {
+    const { request, response } = action;
+    shaper.guard(response);
+    let shown: unknown;
+    const draft = await transact(metadata, action, session, async () => {
+      const result = await controllerFor(action)[metadata.method]?.(...params);
+      if (hasAccessRules(request)) await shaper.ready(result, action);
+      const answer = shapePage ? await shapePage(result, action) : { result };
+      if ('draft' in answer) return answer.draft;
+      shown = shaper.shape(answer.result, metadata, action);
+      return null;
+    });
+    return draft ? send(draft, response, metadata, shaper) : shown;
   };
 }
 
-/** True where no session of the user's has to see the statements of the request. */
-export function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
-  return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
+/** Executes work in a session. What it has written is committed when its answer is shaped, and rolled back where anything throws. */
+function transact(
+  metadata: ActionMetadata,
+  action: Action,
+  session: RunInSession,
+  work: Execute,
+): Promise<AnswerDraft | null> {
+  return commitRequest(metadata, action, session, async () => {
+    const draft = await work();
+    const isWritten = existingSessions(action.request)?.hasWrites === true;
+    if (isWritten && typeof draft?.body === 'object') checkJson(draft.body, action.response);
+    return draft;
+  });
 }
 
-/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else looks at them. */
+/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else reads them. */
 export function send(
   { status, headers, body }: AnswerDraft,
   response: Response,
@@ -250,4 +144,162 @@ export function send(
   if (body === undefined) return undefined;
   if (!isUnshaped(body)) shaper.settle(body, metadata);
   return body;
+}
+
+/** The format of an answer: something may have replaced the methods of a response that write it. */
+export function formatFor(response: Response, answer: Format): Format {
+  return writesPlainJson(response) ? answer : 'values';
+}
+
+/** True where no session of the user's has to see the statements of the request. */
+export function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
+  return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
+}
+
+/** The session of an operation that does not run alone: work around it, or a check before it, is one transaction with it. */
+function sessionFor(request: Request, around: Around | null): keyof RouteSessions {
+  return around !== null || hasCondition(request) ? 'transaction' : 'session';
+}
+
+const RAN_ROWS = Object.freeze({ runner: 'rows' } as const);
+const RAN_METHOD = Object.freeze({ runner: 'method' } as const);
+
+/** An operation of one resource, single or nested. */
+export interface RouteOperation<I extends RequestArguments> {
+  /** The resource whose sessions it runs in. */
+  readonly resource: Resource;
+  readonly verb: RouteSpec['verb'];
+  /** Null where decorators of the user's read the parameters. */
+  readonly parse: ((request: Request) => Maybe<I>) | null;
+  /** Arguments of a request whose parameters they have read. */
+  readonly parseOnce: (request: Request) => Maybe<I>;
+  /** Executes its SQL; null where only Sequelize can, or a method of the user's decides what is executed. */
+  readonly rows: RowRunner<I> | null;
+  /** Executes it elsewhere; null where the method has answered by itself. */
+  runMethod(action: Action, input: I | readonly unknown[]): Promise<Outcome | null>;
+  readonly shape: Shape;
+  readonly findAround: AroundFinder | null;
+  readonly sessions: RouteSessions;
+}
+
+/** Compiles the handler of a single or nested operation. */
+export function compileOperationHandler<I extends RequestArguments>(
+  { resource, verb, parse, parseOnce, rows, runMethod, shape, findAround, sessions }: RouteOperation<I>,
+  { answer, isShapedByUser, settings }: Pick<RouteDecisions, 'answer' | 'isShapedByUser' | 'settings'>,
+  shaper: ResultShaper,
+): ActionRunner {
+  const { views } = resource;
+  const { sequelize } = resource.plan.model;
+  // A delete answers nothing.
+  const isRecordWritten = verb !== 'get' && verb !== 'delete';
+  const isWhole = (isRecordWritten && isShapedByUser) || rows?.isFollowed === true;
+  const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
+    if (!input || !rows?.isOpen()) return false;
+    if (around && !isAttempted(around, response, answer)) return false;
+    const { include = NO_RELATIONS } = input.query;
+    return (include.length === 0 || isEmbeddedByRows(include, views)) && isAlone(sequelize, request);
+  };
+  const story: Story<I | null, Outcome> = {
+    parse: parse ?? (() => null),
+    findAround,
+    aloneTarget: compileAloneTarget(sequelize as Sequelize, settings),
+    plan({ request, response }, input, around, on) {
+      if (isWhole || (isRecordWritten && jsonReplacer(response) !== undefined)) return 'transaction';
+      if (!canBeAlone(input, around, request, response)) return sessionFor(request, around);
+      return then(rows?.mayDrop?.(on) ?? false, afterDrops);
+    },
+    runAlone({ request }, input, around, on) {
+      if (!input || !rows) throw new TypeError('Nothing executes this operation alone.');
+      const found = around?.attempt ? around.attempt(rows, input, on) : rows.run(input, on);
+      const { include = NO_RELATIONS } = input.query;
+      if (include.length === 0) return found;
+      return found.then(
+        (outcome) => outcome && withRelations(outcome, include, { request, on, atOnce: 4, views }),
+      );
+    },
+    shape: shape as Story<I | null, Outcome>['shape'],
+    async runWithin(action, input, params) {
+      const { request, response } = action;
+      const on = () => sessionTarget(sequelize, verb);
+      const ran = input && rows?.isOpen() ? await rows.run(input, await on()) : null;
+      noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
+      const found = ran ?? (await runMethod(action, input ?? params));
+      if (!found) return null;
+      const wanted = input ?? (await parseOnce(request));
+      const { include = NO_RELATIONS } = wanted.query;
+      const outcome =
+        include.length > 0
+          ? await withRelations(found, include, { request, on: await on(), atOnce: 1, views })
+          : found;
+      return shape(outcome, wanted, formatFor(response, answer), action);
+    },
+    sessions,
+  };
+  return answerWith(story, answer, shaper);
+}
+
+const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
+
+function afterDrops(mayDrop: boolean): Way {
+  return mayDrop ? 'transaction' : 'alone';
+}
+
+/** One statement has all that a feature does around only where the answer follows from the row alone. */
+function isAttempted({ attempt }: Around, response: Response, answer: Format): boolean {
+  return attempt !== undefined && response.statusCode === 200 && formatFor(response, answer) === 'text';
+}
+
+/**
+ * Compiles the handler of a generated route.
+ *
+ * @param rows executes its SQL; null where only Sequelize can, or a method of the user's decides what is executed
+ */
+export function compileHandler(
+  resource: Resource,
+  route: RouteSpec,
+  decisions: RouteDecisions,
+  rows: RowRunner | null,
+  shaper: ResultShaper,
+): ActionRunner {
+  const { operation, verb } = route;
+  const { isDecorated, settings, shapedBy } = decisions;
+  const method = withState(resource, route, compileMethod(resource, route, shaper));
+  const guarded = inRace(resource, operation, inCondition(resource, operation, method));
+  const shape = compileShape(resource, route, shapedBy);
+  const work: RouteOperation<RequestArguments> = {
+    resource,
+    verb,
+    // They have read their parameters already, and the parser is asked for the others.
+    parse: isDecorated ? null : resource.parsers[operation],
+    // The body of a write is its own parameters' to read.
+    parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
+    rows,
+    runMethod: isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded,
+    shape,
+    findAround: compileAround(resource, route, shape),
+    sessions: operationSessions(resource, route, settings),
+  };
+  return compileOperationHandler(work, decisions, shaper);
+}
+
+/** Parser of operations without inputs: it reads only the access of a request. */
+function withoutInputs({ access, features }: Resource, operation: Endpoint): RequestParser {
+  return async (request) => {
+    const granted = await access(request, operation);
+    return { query: features[operation].absentFor(granted.form), access: granted };
+  };
+}
+
+/** Checks the names that decorators have read past the parser, which refuses them elsewhere. */
+function withSentNames(
+  { plan, access }: Resource,
+  operation: Endpoint,
+  runMethod: MethodRunner,
+): MethodRunner {
+  if (!plan.access?.fields.size) return runMethod;
+  return async (action, input) => {
+    const { form } = await access(action.request, operation);
+    checkSentNames(action.request.body, form);
+    return runMethod(action, input);
+  };
 }

@@ -12,7 +12,7 @@ import {
 import { routeNamed, USUAL } from '../operation/route-spec.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
-import { operationSession } from './commit-request.js';
+import { operationSessions } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { contextOf } from './run-method.js';
 
@@ -59,8 +59,8 @@ export function compileArguments(
  * writes are part of. A session that another parameter asks for has begun by then.
  */
 function recordFinder(resource: Resource, settings: PathSettings) {
-  const reading = operationSession(resource, USUAL.read, settings)(false);
-  const writing = operationSession(resource, USUAL.update, settings)(true);
+  const reading = operationSessions(resource, USUAL.read, settings).session;
+  const writing = operationSessions(resource, USUAL.update, settings).transaction;
   const { plan, access } = resource;
   return async (id: Id, action: Action): Promise<object> => {
     const { request, response } = action;

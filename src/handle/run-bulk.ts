@@ -23,7 +23,7 @@ import { requestSessions } from '../request/request-sessions.js';
 import { problemOf } from '../respond/exception-handler.js';
 import type { Problem } from '../respond/problem.js';
 import { InvalidBodyError } from '../schema/request-issue.js';
-import { compileConditionCheck } from './check-condition.js';
+import { inCondition } from './check-condition.js';
 import { withoutAnswer } from './forbid-response-writes.js';
 import type { Outcome } from './outcome.js';
 import { compileMethod, contextOf, outcomeOf } from './run-method.js';
@@ -115,13 +115,11 @@ function compileSingle(
   shaper: ResultShaper,
 ): SingleRunner {
   const { plan, isGenerated } = resource;
-  const runMethod = compileMethod(resource, single, shaper);
-  const checkCondition = compileConditionCheck(resource, single.operation);
+  const runMethod = inCondition(resource, single.operation, compileMethod(resource, single, shaper));
   return async (action, input) => {
     const on = await sessionTarget(plan.model.sequelize, single.verb);
     const ran = rows?.isOpen() ? await rows.run(input, on) : null;
     if (ran) return ran;
-    if (input.query.ifMatch) await checkCondition?.(action, input);
     const run = () => runMethod(action, input);
     const found = await (isGenerated ? run() : withoutAnswer(action.response, run));
     if (found) return found;

@@ -47,6 +47,15 @@ export type MethodRunner = (
   input: RequestArguments | readonly unknown[],
 ) => Promise<Outcome | null>;
 
+/** The arguments of a request; null where decorators of the user's have read the parameters. */
+export function argumentsOf(input: RequestArguments | readonly unknown[]): RequestArguments | null {
+  return isList(input) ? null : input;
+}
+
+function isList(input: RequestArguments | readonly unknown[]): input is readonly unknown[] {
+  return Array.isArray(input);
+}
+
 /** Compiles the runner of a generated method. */
 export function compileMethod(
   resource: Resource,
@@ -55,8 +64,6 @@ export function compileMethod(
 ): MethodRunner {
   const instanceFor = controllerFor(resource);
   let isTold = !['read', 'update', 'restore'].includes(operation);
-  const isList = (input: RequestArguments | readonly unknown[]): input is readonly unknown[] =>
-    Array.isArray(input);
   return async (action, input) => {
     const { response } = action;
     const values = isList(input)

@@ -20,7 +20,7 @@ import type { StatementTarget } from '../postgres/index.js';
 import type { SubresourceArguments } from '../request/parse-subresource.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { perPair } from '../util/memo.js';
-import type { RouteWork } from './handle.js';
+import type { RouteOperation } from './handle.js';
 import type { Outcome } from './outcome.js';
 import { contextOf, outcomeOf } from './run-method.js';
 import { compileRowRunners, type RowRunner } from './run-rows.js';
@@ -77,14 +77,14 @@ export function compileSubresourceRows({
 /** With repositories, which leave to Sequelize what only Sequelize can do. */
 export function compileSubresourceMethod(
   { plan, parent, target }: Subresource,
-  parse: RouteWork<SubresourceArguments>['parseOnce'],
   shaper: ResultShaper,
-): RouteWork<SubresourceArguments>['runMethod'] {
+): RouteOperation<SubresourceArguments>['runMethod'] {
   const { parentKey } = plan.relation;
   const repository = new Repository(target.plan.model);
   const textOf = compileKeyText(plan);
   return async (action, given) => {
-    const input = given ?? (await parse(action.request));
+    // No decorator reads parameters of a sub-resource.
+    const input = given as SubresourceArguments;
     const query = input.query as unknown as ListQuery;
     const record = await contextOf(parent, action).repository.get(input.parent.id as Id);
     const [found = null] = recordColumn(parent.plan.info, [record], parentKey);

@@ -13,8 +13,7 @@ import {
   type RouteDecisions,
   sequelizeReasons,
 } from '../../handle/decide-route.js';
-import { compileHandler } from '../../handle/handle.js';
-import { addedRouteHandler } from '../../handle/handle-added-route.js';
+import { addedRouteHandler, compileHandler } from '../../handle/handle.js';
 import { compileArguments, type ResourceArguments } from '../../handle/resource-arguments.js';
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';

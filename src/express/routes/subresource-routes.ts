@@ -1,19 +1,17 @@
 /** The routes of sub-resources: the list of another resource, under each record of this one. */
 
-import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
-import { readSession } from '../../handle/commit-request.js';
+import { readSessions } from '../../handle/commit-request.js';
 import {
   answerChanges,
   answerReasons,
   fastPathReasons,
   type PathSettings,
 } from '../../handle/decide-route.js';
-import { answerWith } from '../../handle/handle.js';
-import { compileAloneTarget } from '../../handle/run-rows.js';
+import { compileOperationHandler } from '../../handle/handle.js';
 import {
   compileSubresourceMethod,
   compileSubresourceRows,
@@ -90,30 +88,26 @@ export function subresourceHandler(
   const { plan, parent, target } = subresource;
   const parse = compileSubresourceParser(parent, target, plan);
   const isOurs = reasons.length === 0 && isReadByKey(parent);
-  return answerWith(
+  return compileOperationHandler(
     {
-      sequelize: parent.plan.model.sequelize,
-      aloneTarget: compileAloneTarget(parent.plan.model.sequelize as Sequelize, settings),
+      resource: parent,
       verb: 'get',
-      views: parent.views,
       parse,
       parseOnce: parse,
       rows: isOurs ? compileSubresourceRows(subresource) : null,
-      runMethod: compileSubresourceMethod(subresource, parse, shaper),
+      runMethod: compileSubresourceMethod(subresource, shaper),
       shape: compileShape(target, USUAL.list, {
         isMethodAsked: true,
         isChanged: answerChanges(plan.method, lineage, settings).length > 0,
         isRuled: true,
       }),
-      sessionFor: readSession([parent, target], settings),
-      checkCondition: null,
-      runInRace: null,
       findAround: null,
-      check: null,
+      sessions: readSessions([parent, target], settings),
     },
     {
       answer: answerReasons(plan.method, lineage, settings).length > 0 ? 'values' : 'text',
       isShapedByUser: target.rowView.runsUserCode,
+      settings,
     },
     shaper,
   );
