@@ -65,7 +65,10 @@ export interface TypeDifference {
 }
 
 /** Difference between the types of an attribute and its column; null where they agree, or the column was not read. */
-export function typeDifference({ type, found }: AttributeInfo): TypeDifference | null {
+export function typeDifference({
+  type,
+  found,
+}: Pick<AttributeInfo, 'type' | 'found'>): TypeDifference | null {
   return found ? differenceOf(type, found, found.baseType) : null;
 }
 

@@ -186,6 +186,15 @@ export function isRuledOut(error: unknown): boolean {
   return code === '0A000' && routine === RULES;
 }
 
+/** The state of a statement that names a column which its table lacks. */
+export const MISSING_COLUMN = '42703';
+
+/** True where the table of a statement has no such column. The message is in any language. */
+export function isMissingColumn(error: unknown, column: string): boolean {
+  const { code, message } = driverError(error) ?? {};
+  return code === MISSING_COLUMN && String(message).includes(column);
+}
+
 function fault(kind: FaultKind): DatabaseFault {
   return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [] };
 }

@@ -5,11 +5,12 @@ import type { ModelClass } from '../declare/crud-options.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readsHstore } from '../describe/sequelize-internals.js';
-import { setTableFacts } from '../describe/table-facts.js';
+import { setTableFacts, type TableFacts, tableFacts } from '../describe/table-facts.js';
 import { typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
+import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
@@ -49,6 +50,7 @@ export class CatalogueGate {
   readonly #refused = new Set<ResourcePlan>();
   readonly #logged = new Set<string>();
   #reading: Promise<readonly string[]> | null = null;
+  #isChanged = false;
 
   constructor(plans: readonly ResourcePlan[], options: CatalogueOptions) {
     this.#plans = plans;
@@ -61,6 +63,8 @@ export class CatalogueGate {
    * @throws ConfigError with all that is wrong with the tables
    */
   async start(): Promise<void> {
+    for (const sequelize of new Set(this.#plans.flatMap(({ model }) => model.sequelize ?? [])))
+      watchTables(sequelize, () => this.#readChanges());
     try {
       throwProblems(await this.#readOnce());
     } catch (error) {
@@ -121,8 +125,7 @@ export class CatalogueGate {
     }
     for (const model of models) {
       const table = tables.get(model);
-      setTableFacts(model, table?.facts);
-      setTableFacts(model, table?.facts, hasOtherTypes(describeRecords(model)));
+      setTableFacts(model, table?.facts, table && hasOtherTypes(describeRecords(model), table.facts));
       setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
     }
     const problems = new Set<string>();
@@ -142,6 +145,23 @@ export class CatalogueGate {
     }
     this.#advise(waiting, tables);
     return [...problems];
+  }
+
+  /**
+   * Reads the types of columns again, a moment after a table was changed, because every connection meets the change. Only who executes
+   * the SQL follows from them: all other facts are those of the start, on both paths.
+   */
+  #readChanges(): void {
+    if (this.#isChanged) return;
+    this.#isChanged = true;
+    const read = async () => {
+      this.#isChanged = false;
+      const models = [...new Set([...this.#open].flatMap(modelsOf))];
+      const tables = await readCatalogue(models).catch(() => null);
+      for (const [model, { facts }] of tables ?? [])
+        setTableFacts(model, tableFacts(model), hasOtherTypes(describeRecords(model), facts));
+    };
+    setTimeout(() => void read(), CHANGE_DELAY).unref();
   }
 
   /** The tables; null where the role may not read the catalogue, which no later attempt would change. */
@@ -177,6 +197,9 @@ export class CatalogueGate {
   }
 }
 
+/** Milliseconds between a change of a table that a statement meets and its reading. */
+const CHANGE_DELAY = 200;
+
 /** Columns in an order that PostgreSQL does not have. */
 function orderProblems({ name, info, sortable, defaultSort }: ResourcePlan): string[] {
   const names = new Set([...sortable, ...defaultSort.map(({ attribute }) => attribute)]);
@@ -209,8 +232,10 @@ function typeLines({ name, attributes }: RecordInfo): string[] {
 }
 
 /** True where values of a column are read or written otherwise than those of its attribute. */
-function hasOtherTypes({ attributes }: RecordInfo): boolean {
-  return [...attributes.values()].some((attribute) => typeDifference(attribute)?.isAlike === false);
+function hasOtherTypes({ attributes }: RecordInfo, { columns }: TableFacts): boolean {
+  return [...attributes.values()].some(
+    ({ type, column }) => typeDifference({ type, found: columns.get(column) })?.isAlike === false,
+  );
 }
 
 /** Its type as Sequelize has it in SQL. */

@@ -72,4 +72,11 @@ export {
   settingsOf,
   withoutSettings,
 } from './session/session-variables.js';
-export { NO_TRIGGERS, type RowWrite, type TableTriggers, tableTriggers } from './session/table-triggers.js';
+export {
+  forgetTriggers,
+  NO_TRIGGERS,
+  type RowWrite,
+  type TableTriggers,
+  tableTriggers,
+  watchTables,
+} from './session/table-triggers.js';

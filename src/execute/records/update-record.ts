@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Attributes,
+  ConnectionError,
   type CreationAttributes,
   EmptyResultError,
   InstanceError,
@@ -14,10 +15,10 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { type AttributeInfo, type ModelInfo, versionOf } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import { isRuledOut } from '../../errors/database-fault.js';
+import { isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
-import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
+import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
@@ -63,7 +64,7 @@ export async function updateRecord<M extends Model>(
   }
   // As `update` does, which copies the options twice more on the way.
   const fields = (record.changed() || []) as (keyof Attributes<M>)[];
-  await record.save({ ...options, fields, returning });
+  await markedWrite(model, record.save({ ...options, fields, returning }));
   if (takeRow(record, returned)) return record;
   const isWritten = fields.some((name) => returned.some((each) => each.name === name));
   if (isWritten && triggers.dropped.has('update')) await refuseDropped(record, options);
@@ -83,13 +84,32 @@ async function updateAndRead<M extends Model>(
   const isMarked = isPlain && !describeRecords(record.constructor as ModelClass).attributes.has(MARK);
   const before = mayDrop ? { ...record.dataValues } : null;
   const returning = mayDrop && isMarked ? { returning: [MARK] as unknown as (keyof Attributes<M>)[] } : {};
-  await record.update(values, { ...options, ...returning });
+  await markedWrite(record.constructor as ModelClass, record.update(values, { ...options, ...returning }));
   const { [MARK]: mark, ...written }: Readonly<Record<string, unknown>> = record.dataValues;
   const read = await record.reload(options);
   if (!before || mark !== undefined || isDeepStrictEqual(written, before)) return read;
   // A view has no mark: a row that is as it was has not been stored.
   if (isMarked || isDeepStrictEqual({ ...read.dataValues }, before)) throw notStored('update');
   return read;
+}
+
+/**
+ * Waits for a write that returns the mark. A view, which has none, may have replaced the table since its triggers were read: they are
+ * read again by the next write.
+ *
+ * @throws ConnectionError for such a view
+ */
+async function markedWrite({ name, sequelize }: ModelClass, write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isMissingColumn(error, MARK)) throw error;
+    if (sequelize) forgetTriggers(sequelize);
+    const reason = new Error(
+      `A view has replaced the table of ${name}, so that its triggers are read again.`,
+    );
+    throw new ConnectionError(Object.assign(reason, { code: MISSING_COLUMN }));
+  }
 }
 
 /** @throws NotStoredError, or InstanceError where the row is gone */

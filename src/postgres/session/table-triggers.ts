@@ -144,9 +144,18 @@ export function tableTriggers(
   return query;
 }
 
+/** Callbacks for changes of tables, by instance. */
+const watchers = new WeakMap<Sequelize, (() => void)[]>();
+
+/** Calls back whenever a statement has met a table that was changed since it was prepared. */
+export function watchTables(sequelize: Sequelize, onChange: () => void): void {
+  watchers.set(sequelize, [...(watchers.get(sequelize) ?? []), onChange]);
+}
+
 /** Has all tables of the instance asked for again, because one of them was changed. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
+  for (const onChange of watchers.get(sequelize) ?? []) onChange();
 }
 
 /** @param answers those of the instance, or none of it when they were forgotten meanwhile */

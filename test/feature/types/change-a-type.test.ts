@@ -1,11 +1,14 @@
 /** A migration changes the type of a column while an application runs: statements that connections have prepared are prepared again. */
 // @runs fast
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
+import { PATIENCE } from '../../support/patience.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const OPTIONS = {
@@ -41,6 +44,14 @@ const CHANGES = [
   ['varchar(3)', 'varchar(9)', kind(DataType.STRING(9)), 'abc', 'abcdef'],
 ] as const;
 
+/** Changes after which rows have values of another type than the model's. */
+const DEPARTURES = [
+  ['boolean', 'smallint', kind(DataType.BOOLEAN), 'v::int', true],
+  ['bytea', 'text', kind(DataType.BLOB, []), "encode(v, 'escape')", 'QUJD'],
+  ['boolean', 'text', kind(DataType.BOOLEAN), 'v::text', false],
+  ['text', 'bigint', kind(DataType.TEXT), 'v::bigint', '8'],
+] as const;
+
 @Crud({ prefix: '/kinds', endpoints: ['create', 'createMany'] })
 @Table({ tableName: 'kinds', timestamps: false })
 class Counted extends Model {
@@ -50,7 +61,7 @@ class Counted extends Model {
 
 except(OF_MANY).describe('a type that is changed', () => {
   const site = serveTestApp(() => ({
-    models: [...CHANGES.map(([, , model]) => model), Counted],
+    models: [...[...CHANGES, ...DEPARTURES].map(([, , model]) => model), Counted],
     engine: { createAll: false },
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
@@ -115,6 +126,78 @@ except(OF_MANY).describe('a type that is changed', () => {
           ],
         ]);
         expect((await agent.post('/kinds').send({ v: 'c' })).body).to.deep.equal({ id: 3, v: 'c' });
+      }
+    });
+  }
+
+  for (const [from, to, model, using, value] of DEPARTURES) {
+    it(`[P5] from ${from} to ${to}, which is not the model's, is answered in one way on both paths soon`, async () => {
+      const stored = { boolean: 'true', bytea: "'ABC'", text: "'7'" }[from];
+      await execute(
+        `DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v ${from}); INSERT INTO kinds VALUES (1, ${stored})`,
+      );
+      const apps: BuiltApp[] = [];
+      for (const fastPath of [true, false])
+        apps.push(
+          await buildApp({ models: [model], fastPath, logger: new CapturedLog(), indexAdvice: false }),
+        );
+      for (const { agent } of apps) await agent.get('/kinds/1');
+      await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING ${using}`);
+      const answers = async ({ agent }: BuiltApp) => {
+        await execute(`TRUNCATE kinds; INSERT INTO kinds VALUES (1, '1')`);
+        const sent = [
+          await agent.get('/kinds/1'),
+          await agent.patch('/kinds/1').send({ v: value }),
+          await agent.post('/kinds').send({ id: 2, v: value }),
+          await agent.get('/kinds'),
+        ];
+        return sent.map(({ status, text }) => `${status} ${text}`);
+      };
+      const [fast, general] = apps as [BuiltApp, BuiltApp];
+      await fast.agent.get('/kinds/1');
+      const expected = await answers(general);
+      const until = performance.now() + PATIENCE;
+      let found = await answers(fast);
+      while (!isDeepStrictEqual(found, expected) && performance.now() < until) {
+        await delay(50);
+        found = await answers(fast);
+      }
+      expect(found).to.deep.equal(expected);
+    });
+  }
+
+  for (const fastPath of [true, false]) {
+    it(`[P6] of a table that a view replaces is answered, or 503 once, fastPath ${fastPath}`, async () => {
+      await execute('DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v text)');
+      const [, , model] = CHANGES[4];
+      const { agent } = await buildApp({ models: [model], fastPath, logger: new CapturedLog() });
+      await agent.post('/kinds').send([
+        { id: 1, v: 'a' },
+        { id: 2, v: 'a' },
+      ]);
+      await agent.patch('/kinds/1').send({ v: 'b' });
+      await execute('ALTER TABLE kinds RENAME TO kind_rows; CREATE VIEW kinds AS SELECT * FROM kind_rows');
+      try {
+        const changed = (v: string) =>
+          agent.patch('/kinds').send([
+            { id: 1, v },
+            { id: 2, v },
+          ]);
+        const first = await changed('c');
+        expect(first.status).to.be.oneOf([200, 503]);
+        if (first.status === 503) expect(first.headers['retry-after']).to.equal('1');
+        const second = await changed('d');
+        expect([second.status, second.body.items]).to.deep.equal([
+          200,
+          [
+            { id: 1, v: 'd' },
+            { id: 2, v: 'd' },
+          ],
+        ]);
+        const one = await agent.patch('/kinds/1').send({ v: 'e' });
+        expect([one.status, one.body]).to.deep.equal([200, { id: 1, v: 'e' }]);
+      } finally {
+        await execute('DROP VIEW kinds; DROP TABLE kind_rows');
       }
     });
   }
