@@ -86,17 +86,21 @@ export {
   PersistenceError,
   RelationNotLoaded,
 } from './errors/errors.js';
-export type { FindByKeyOptions, ListOptions } from './execute/paging/list-options.js';
-export type { PurgeOptions } from './execute/paging/purge-options.js';
+export type {
+  CursorPageRequest,
+  FindByKeyOptions,
+  ListOptions,
+  PageRequest,
+  PurgeOptions,
+  RelationOptions,
+  RelationsToLoad,
+  RowCriteria,
+} from './execute/records/repository-options.js';
 export type {
   CursorPage,
-  CursorPageRequest,
   OffsetPage,
   Page,
-  PageRequest,
-  RowCriteria,
-} from './execute/paging/page.js';
-export type { RelationOptions, RelationsToLoad } from './execute/paging/relations-to-load.js';
+} from './execute/page.js';
 export { Repository } from './execute/records/repository.js';
 export type { Id } from './execute/records/repository-operations.js';
 export { type RepositoryClass, repository, type Source } from './execute/records/resolve-source.js';

@@ -3,7 +3,7 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { NotFoundError } from '../errors/errors.js';
-import type { Page } from '../execute/paging/page.js';
+import type { Page } from '../execute/page.js';
 import { storedText } from '../execute/records/record-column.js';
 import { hasAccessRules } from '../express/resources/application-access.js';
 import type { CrudContext } from '../express/resources/crud-controller.js';

@@ -4,7 +4,7 @@ import type { SubresourcePlan } from '../compile/resource-plan.js';
 import { hasQueryHooks } from '../describe/model-hooks.js';
 import { hasScope } from '../describe/sequelize-internals.js';
 import { checkOnlyRow, noSuchRecord } from '../errors/errors.js';
-import type { Page } from '../execute/paging/page.js';
+import type { Page } from '../execute/page.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import { Repository } from '../execute/records/repository.js';
 import type { Id } from '../execute/records/repository-operations.js';

@@ -2,8 +2,7 @@
 import type { Action } from 'routing-controllers';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { isRecord, modelOf } from '../describe/record.js';
-import type { OffsetPage, Page } from '../execute/paging/page.js';
-import { originOf } from '../execute/paging/page-origin.js';
+import { type OffsetPage, originOf, type Page } from '../execute/page.js';
 import type { Resource } from '../express/resources/resource.js';
 import { releaseJson } from '../express/resources/result-shaper.js';
 import type { AnswerDraft } from '../operation/feature.js';

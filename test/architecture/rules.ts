@@ -24,7 +24,6 @@ export const LAYERS = [
   'postgres/engine',
   'postgres',
   'execute/sql',
-  'execute/paging',
   'execute/customization',
   'inspect',
   'features/soft-delete',

@@ -8,13 +8,13 @@ import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
 import { pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
-import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { type FoundItems, NO_ITEMS, readItems } from './items-by-parent.js';
 import { setLoaded } from './loaded-relations.js';
 import type { RelatedContext } from './read-related.js';
 import { recordColumn } from './record-column.js';
 import { type WantedRelation, wantedRelations } from './relation-requests.js';
+import type { RelationsToLoad } from './repository-options.js';
 import type { QueryContext } from './run-records.js';
 
 /** Context of a repository's queries. */

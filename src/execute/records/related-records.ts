@@ -26,8 +26,7 @@ import {
 import { quoteText, renderSql, type SqlFragment } from '../sql/sql-fragment.js';
 import { joinSlots, textOf } from '../sql/statement.js';
 import { describeTable } from '../sql/table-sql.js';
-import { take } from './keyset-record-source.js';
-import { RowFinder } from './row-finder.js';
+import { RowFinder, take } from './row-finder.js';
 import type { QueryContext } from './run-records.js';
 
 /** Conditions on the related rows. */
@@ -192,7 +191,7 @@ async function findRecords(
   const finder = new RowFinder(model, { within }, { ...hookOptions(model, 'read'), ...scope });
   const links = keys.map((name) => [linkColumn(name), textSql(finder.column(name))] as const);
   const columns = { [KEY_COLUMN]: textSql(finder.column(primaryKey.name)), ...Object.fromEntries(links) };
-  const found = await finder.find([], null, fields ? { attributes: [...fields] } : {}, columns);
+  const found = await finder.select([], null, fields ? { attributes: [...fields] } : {}, columns);
   return new Map(
     found.map((record) => {
       const texts = keys.map((name) => take(record, linkColumn(name)) as string | null);

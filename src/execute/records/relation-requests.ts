@@ -15,7 +15,7 @@ import { typeTemplate } from '../../request/query/type-template.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
+import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
 /** One relation to load. */
 export interface WantedRelation {

@@ -14,9 +14,8 @@ import { rowsAsked } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { createCursorCodec } from '../../request/query/cursor-codec.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import type { ListOptions } from '../paging/list-options.js';
-import type { Page } from '../paging/page.js';
-import type { PurgeOptions } from '../paging/purge-options.js';
+import type { Page } from '../page.js';
+import type { ListOptions, PurgeOptions } from './repository-options.js';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;

@@ -9,17 +9,23 @@ import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentSession } from '../../postgres/index.js';
 import type { Filter } from '../../request/query/predicate.js';
-import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
-import type { CursorPage, CursorPageRequest, OffsetPage, Page, PageRequest } from '../paging/page.js';
-import { withOrigin } from '../paging/page-origin.js';
-import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
-import type { RelationsToLoad } from '../paging/relations-to-load.js';
+import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { whyUnwritten } from '../unwritten-row.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import { type FoundRecords, type Id, type RecordCall, repositoryOperation } from './repository-operations.js';
+import {
+  type CursorPageRequest,
+  checkPurge,
+  type FindByKeyOptions,
+  isPurgeOptions,
+  type ListOptions,
+  type PageRequest,
+  type PurgeOptions,
+  type RelationsToLoad,
+} from './repository-options.js';
 import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, checkNewRow, replacementWithin } from './scoped-values.js';

@@ -12,11 +12,12 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { type AppliedScope, countingTo, scopeOf } from '../../describe/sequelize-internals.js';
+import { type AppliedScope, countingTo, scopeOf, withScope } from '../../describe/sequelize-internals.js';
+import type { Keyset, KeyValues } from '../../request/query/keyset.js';
 import type { Value } from '../../request/query/predicate.js';
-import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
-import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
+import type { PageSource } from '../page.js';
+import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { bothHold, conditionsOf, type SequelizeRows, withDeleted } from './sequelize-rows.js';
@@ -29,43 +30,61 @@ interface StatementValues {
   placeholder(value: Value): string;
 }
 
+/** Rows, and their order. */
+interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
+  readonly order?: readonly SortTerm[];
+}
+
 /** Options of the queries of a finder. */
-export interface FinderOptions {
+interface FinderOptions {
   readonly hooks?: false;
   readonly transaction?: Transaction;
 }
 
-/** Rows, and their order. */
-export interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
-  readonly order?: readonly SortTerm[];
+/** Names of the extra columns that hold the key values as text. No attribute can have one. */
+const keyColumn = (index: number): string => `keyset ${index}`;
+/** Name of the one that says whether the row is the one that the place was made from. */
+const PLACE_COLUMN = 'keyset place';
+
+/** Position of a record in the order. */
+interface RecordPlace {
+  readonly values: KeyValues;
+  /** True for the record that the place of the page was made from. */
+  readonly isPlace: boolean;
+}
+
+/** Rows behind a place, or all. */
+interface RecordRange {
+  readonly walk: readonly KeyTerm[];
+  readonly place: Keyset | null;
+  readonly condition: SqlFragment | null;
 }
 
 /** The rows of one model that meet some criteria, in their order. */
-export class RowFinder<M extends Model> {
-  readonly info: ModelInfo;
+export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   readonly column: ColumnSql;
-  readonly scope: AppliedScope;
+  /** The total order of the rows. */
+  readonly terms: readonly KeyTerm[];
+  readonly #info: ModelInfo;
+  readonly #scope: AppliedScope;
   readonly #model: ModelClass<M>;
   readonly #criteria: FinderCriteria<M>;
   readonly #options: FinderOptions;
+  readonly #places = new Map<M, RecordPlace>();
 
   constructor(model: ModelClass<M>, criteria: FinderCriteria<M>, options: FinderOptions) {
     this.#model = model;
-    this.scope = scopeOf(model);
+    this.#scope = scopeOf(model);
     this.#options = options;
     this.#criteria = criteria;
-    this.info = describeModel(model as unknown as ModelClass);
+    this.#info = describeModel(model as unknown as ModelClass);
     // Sequelize gives the table the model's name in every query.
-    this.column = columnsOf(this.info, this.info.name);
+    this.column = columnsOf(this.#info, this.#info.name);
+    this.terms = keyTerms(this.#info, criteria.order);
   }
 
-  /** The total order of the rows. */
-  terms(): KeyTerm[] {
-    return keyTerms(this.info, this.#criteria.order);
-  }
-
-  /** Rows in this order, within a range if one is given, with more columns than their attributes. */
-  find(
+  /** Selects rows in an order, within a range if one is given, with more columns than their attributes. */
+  select(
     terms: readonly KeyTerm[],
     range: SqlFragment | null,
     options: FindOptions,
@@ -75,12 +94,12 @@ export class RowFinder<M extends Model> {
     const order = terms.map(
       ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
     );
-    order.push(...scopedInnerOrder(this.scope));
+    order.push(...scopedInnerOrder(this.#scope));
     const more = Object.entries(columns ?? {}).map(
       ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
     );
     const { attributes: some } = options;
-    const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.scope, more);
+    const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.#scope, more);
     const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
     const seen = { ...this.#options, ...withDeleted(this.#criteria) };
@@ -90,28 +109,61 @@ export class RowFinder<M extends Model> {
 
   /** The rows behind an offset. */
   findFrom(offset: number, limit: number): Promise<M[]> {
-    return this.find(this.terms(), null, { limit, offset });
+    return this.select(this.terms, null, { limit, offset });
   }
 
   /** Number of rows, counted up to a limit; `Infinity` counts all. */
   count(limit: number): Promise<number> {
+    const { name, primaryKey, attributes } = this.#info;
+    const key = attributes.get(primaryKey.name)?.column ?? primaryKey.name;
     // A scope that joins many rows to one would have it counted as many times.
-    const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
+    const once = this.#scope.include ? { distinct: true, col: `${name}.${key}` } : {};
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
     const seen = { ...this.#options, ...withDeleted(this.#criteria) };
     return model.count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
   }
 
-  #keyColumn(): string {
-    const { primaryKey, attributes } = this.info;
-    return attributes.get(primaryKey.name)?.column ?? primaryKey.name;
+  ranges(walk: readonly KeyTerm[], place: Keyset | null): RecordRange[] {
+    const conditions = place ? rangesAfter(walk, place, this.column) : [null];
+    return conditions.map((condition) => ({ walk, place, condition }));
+  }
+
+  async find({ walk, place, condition }: RecordRange, limit: number): Promise<M[]> {
+    const { column, terms } = this;
+    // As the database writes them: a JavaScript date would lose the microseconds.
+    const keys = terms.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]);
+    const columns = {
+      ...Object.fromEntries(keys),
+      ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
+    };
+    const records = await this.select(walk, condition, { limit }, columns);
+    for (const record of records) {
+      const values = terms.map((_, index) => take(record, keyColumn(index)) as string | null);
+      const isPlace = place !== null && take(record, PLACE_COLUMN) === true;
+      this.#places.set(record, { values, isPlace });
+    }
+    return records;
+  }
+
+  async hasAny({ walk, condition }: RecordRange): Promise<boolean> {
+    // Where a scope joins other tables, Sequelize sorts by what is selected.
+    const attributes = walk.map(({ attribute }) => attribute);
+    return (await this.select(walk, condition, { attributes, limit: 1, raw: true })).length > 0;
+  }
+
+  valuesOf(record: M): KeyValues {
+    return this.#places.get(record)?.values ?? [];
+  }
+
+  isPlace(record: M): boolean {
+    return this.#places.get(record)?.isPlace === true;
   }
 
   #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
     const { where } = this.#criteria;
     const conditions = [
-      ...conditionsOf(this.info, this.#criteria, this.column),
+      ...conditionsOf(this.#info, this.#criteria, this.column),
       ...(range ? [sql`(${range})`] : []),
     ];
     if (conditions.length === 0) return where ? { where } : {};
@@ -124,7 +176,7 @@ export class RowFinder<M extends Model> {
    * not ours can hold one, and are quoted by Sequelize; then ours are quoted as well.
    */
   #values(): StatementValues {
-    const hasScope = Object.keys(this.scope).length > 0;
+    const hasScope = Object.keys(this.#scope).length > 0;
     if (this.#criteria.where || hasScope || hasFindHooks(this.#model) || this.#holdsDollar()) {
       return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(boundText(value)) ?? '' };
     }
@@ -141,4 +193,41 @@ export class RowFinder<M extends Model> {
 
 function bound({ bind }: StatementValues): { bind?: string[] } {
   return bind?.length ? { bind } : {};
+}
+
+/** Reads an extra column off a record, and takes it away: nobody else is to see it. */
+export function take(record: Model, name: string): unknown {
+  const { dataValues } = record;
+  const value = dataValues[name];
+  delete dataValues[name];
+  if (value !== undefined) return value;
+  const { name: model } = record.constructor;
+  throw new TypeError(
+    `A hook of ${model} replaced the attributes of a query, which has columns of its own; add to them.`,
+  );
+}
+
+/**
+ * The same model without the order, limit and offset of its default scope. Sequelize merges the scope into every query, and its order
+ * would come before that of the query.
+ */
+function withoutScopedOrder<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+  const scope = scopeOf(model);
+  if (!['order', 'limit', 'offset'].some((key) => key in scope)) return model;
+  return withScope(model, { ...scope, order: undefined, limit: undefined, offset: undefined });
+}
+
+/** Order of a scope that remains behind a total order: it sorts joined rows within their record. */
+function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
+  if (!include || !order) return [];
+  return (Array.isArray(order) ? order : [order]) as OrderItem[];
+}
+
+/** The `attributes` of a query that selects what it would select anyway, and some more. */
+function withAttributes(
+  { attributes }: AppliedScope,
+  more: ProjectionAlias[],
+): ProjectionAlias[] | { include: ProjectionAlias[] } {
+  // Sequelize joins two lists, and two objects; an object in place of a list would select all attributes again.
+  return Array.isArray(attributes) ? more : { include: more };
 }

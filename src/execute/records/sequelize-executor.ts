@@ -33,15 +33,11 @@ import {
   hookOptions,
 } from '../customization/plain-queries.js';
 import type { Executor } from '../executor.js';
-import { findCursorPage } from '../paging/find-cursor-page.js';
-import { findOffsetPage } from '../paging/find-offset-page.js';
-import type { ListOptions } from '../paging/list-options.js';
-import type { PurgeOptions } from '../paging/purge-options.js';
+import { findPage } from '../page.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import type { Slots } from '../sql/statement.js';
 import { whyUnwritten } from '../unwritten-row.js';
 import { GuardedRow } from './guarded-record.js';
-import { keysetRecordSource } from './keyset-record-source.js';
 import { leavingToTable } from './left-to-table.js';
 import {
   aliveCondition,
@@ -54,6 +50,7 @@ import {
   unpin,
 } from './pinned-record.js';
 import type { FoundRecords, RecordCall } from './repository-operations.js';
+import type { ListOptions, PurgeOptions } from './repository-options.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { markOf, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
@@ -133,7 +130,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const finder = this.#finder({ within }, [], scope);
     // Hooks may look at all of a record.
     const attributes = hasFindHooks(this.#model) ? {} : { attributes: [key] };
-    const records = await finder.find(finder.terms(), null, { ...attributes, ...this.#lock, limit });
+    const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });
     return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }
 
@@ -148,7 +145,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const rows = { ...all, where: old as Rows<M> };
     const finder = this.#finder(rows, [], options);
     const locked = { attributes: [key], limit, ...this.#lock, skipLocked: true };
-    const found = await finder.find(finder.terms(), null, locked);
+    const found = await finder.select(finder.terms, null, locked);
     if (found.length === 0) return foundAll([], 0);
     const keys = found.map(({ dataValues }) => dataValues[key]);
     const gone = { ...rows, where: { ...old, [key]: keys } as Rows<M> };
@@ -170,17 +167,12 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   async #list(
-    { window, order, count }: ListOperation,
+    operation: ListOperation,
     rows: SequelizeRows<M>,
     scope: TransactionOption,
   ): Promise<FoundRecords<M>> {
-    const finder = this.#finder(rows, order, scope);
-    if (window.kind === 'offset') {
-      const page = await findOffsetPage(finder, window, count);
-      return { ...foundAll(page.items), page };
-    }
-    const page = await findCursorPage(keysetRecordSource(finder), window, count);
-    return { ...foundAll(page.items.map(({ record }) => record)), page };
+    const page = await findPage(this.#finder(rows, operation.order, scope), operation);
+    return { ...foundAll(page.items), page };
   }
 
   async #insert(values: WriteValues, options: WriteOptions): Promise<M> {

@@ -5,8 +5,7 @@ import type { StatementTarget, TextParser, TextResult, TextRow } from '../../pos
 import type { Keyset, KeyValues } from '../../request/query/keyset.js';
 import type { Slot } from '../../request/query/predicate.js';
 import { whileKept } from '../../util/memory-budget.js';
-import type { KeysetSource } from '../paging/find-cursor-page.js';
-import type { OffsetSource } from '../paging/find-offset-page.js';
+import type { PageSource } from '../page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type LiftedPredicate, slotAt } from '../sql/lift-values.js';
 import type { ListSql } from '../sql/list-sql.js';
@@ -18,7 +17,7 @@ import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js'
 const OFFSET: Slot = Object.freeze({ slot: 'offset' });
 
 /** A range behind a keyset, or all rows. */
-export interface RowRange {
+interface RowRange {
   readonly walk: readonly KeyTerm[];
   readonly keyset: Keyset | null;
   readonly index: number;
@@ -26,7 +25,7 @@ export interface RowRange {
 }
 
 /** The rows that one request lists. The columns of a row are those of the selection; others may follow. */
-export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<TextRow> {
+export class RowList implements PageSource<TextRow, RowRange> {
   /** The driver's parsers of the columns; none as long as no row was found. */
   parsers: readonly TextParser[] = [];
   readonly #compiler: OperationCompiler;

@@ -19,9 +19,7 @@ import type { RowWrite, StatementTarget, TextResult, TextRow } from '../../postg
 import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
 import type { Executor } from '../executor.js';
-import { findCursorPage } from '../paging/find-cursor-page.js';
-import { findOffsetPage } from '../paging/find-offset-page.js';
-import type { Page } from '../paging/page.js';
+import { findPage, type Page } from '../page.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import {
   fillSlots,
@@ -171,12 +169,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
-    const { window, count } = operation;
     const list = new RowList(this.#compiler, operation, slots, on);
-    const page =
-      window.kind === 'keyset'
-        ? await findCursorPage(list, window, count)
-        : await findOffsetPage(list, window, count);
+    const page = await findPage(list, operation);
     return { page, rows: page.items, count: page.items.length, parsers: list.parsers };
   }
 

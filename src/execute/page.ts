@@ -1,0 +1,225 @@
+/** Pages of rows, by number and by place: their form, their origin, and how either executor finds them. */
+import type { SortTerm } from '../compile/resource-plan.js';
+import type { TotalIs } from '../declare/count-options.js';
+import { describeFault } from '../errors/database-fault.js';
+import { type Count, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
+import type { KeysetWindow, ListOperation, OffsetWindow } from '../operation/operation.js';
+import { InvalidCursorError } from '../request/query/cursor-codec.js';
+import { digestOfValues, type Keyset, type KeyValues } from '../request/query/keyset.js';
+import { type KeyTerm, reversed } from './sql/keyset-sql.js';
+
+/** Page of a list: `OffsetPage` or `CursorPage`, by the paging of the resource. */
+export interface Page<T> {
+  readonly items: T[];
+  /** Number of rows on all pages; null where it is not known. */
+  readonly total?: number | null;
+  /**
+   * Kind of `total`: the exact number, a number that there are more rows than, or not known. A repository sets it where
+   * `count` is given. Left out, a number is exact.
+   */
+  readonly totalIs?: TotalIs;
+  /** True where another page follows a page by number. Left out, `total` decides, or else a full page. */
+  readonly hasNext?: boolean;
+  readonly page?: number;
+  readonly size?: number;
+  readonly next?: Keyset | null;
+  readonly prev?: Keyset | null;
+}
+
+/** A page by number. Unless `count` says otherwise, its total is exact. */
+export interface OffsetPage<T> extends Page<T> {
+  readonly total: number | null;
+  readonly page: number;
+  readonly size: number;
+}
+
+/** A page by place. */
+export interface CursorPage<T> extends Page<T> {
+  /** Where the next page begins, or null when no row follows. */
+  readonly next: Keyset | null;
+  /** Where the page before this one ends, or null when no row precedes. */
+  readonly prev: Keyset | null;
+}
+
+/** The list of a page. */
+export interface PageOrigin {
+  readonly model: object;
+  /** A total order. */
+  readonly order: readonly SortTerm[];
+}
+
+const ORIGIN = Symbol('origin');
+
+/** A value that may have an origin. */
+interface Known {
+  readonly [ORIGIN]?: PageOrigin;
+}
+
+/** Notes the list on a page, and on its places, which a copy of the page has too. */
+export function withOrigin<P extends Page<unknown>>(page: P, model: object, order: readonly SortTerm[]): P {
+  const origin: PageOrigin = { model, order };
+  for (const each of [page, page.next, page.prev]) {
+    if (each) Object.defineProperty(each, ORIGIN, { value: origin });
+  }
+  return page;
+}
+
+/** The list of a page that a repository gave, or of a copy with its places; undefined for any other value. */
+export function originOf(page: Page<unknown>): PageOrigin | undefined {
+  const known = [page, page.next, page.prev] as readonly (Known | null | undefined)[];
+  return known.find((each) => each?.[ORIGIN])?.[ORIGIN];
+}
+
+/** Rows in an order: from a number on, from a place on, and how many there are. */
+export interface PageSource<Row, Range> {
+  /** Number of rows, counted up to a limit; `Infinity` counts all. */
+  count(limit: number): Promise<number>;
+  findFrom(offset: number, limit: number): Promise<Row[]>;
+  /** The total order. */
+  readonly terms: readonly KeyTerm[];
+  /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
+  ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
+  /** The first rows of a range. */
+  find(range: Range, limit: number): Promise<Row[]>;
+  /** True where a range has any row. */
+  hasAny(range: Range): Promise<boolean>;
+  /** The values that a row is sorted by. */
+  valuesOf(row: Row): KeyValues;
+  /** True where the row is the one that the place of its range was made from. */
+  isPlace(row: Row): boolean;
+}
+
+/**
+ * Finds the page of a list.
+ *
+ * @throws InvalidCursorError for a place whose values are not of the columns' types, and for one of a row that has no such values
+ */
+export function findPage<Row, Range>(
+  source: PageSource<Row, Range>,
+  { window, count }: Pick<ListOperation, 'window' | 'count'>,
+): Promise<OffsetPage<Row> | CursorPage<Row>> {
+  return window.kind === 'keyset'
+    ? findCursorPage(source, window, count)
+    : findOffsetPage(source, window, count);
+}
+
+/** The rows are not counted where those of the page tell how many there are. */
+async function findOffsetPage<Row, Range>(
+  source: PageSource<Row, Range>,
+  { page, size }: OffsetWindow,
+  count: Count,
+): Promise<OffsetPage<Row>> {
+  const offset = (page - 1) * size;
+  // A row more than the page has tells whether others follow, whatever is counted.
+  const isAsked = typeof count === 'number';
+  const limit = isAsked ? size + 1 : size;
+  const rows = await source.findFrom(offset, limit);
+  const areLast = rows.length < limit && (rows.length > 0 || page === 1);
+  const seen = rows.length > 0 ? offset + rows.length : 0;
+  const { total, totalIs } = await findTotal(source, seen, areLast, count);
+  if (!isAsked) return { items: rows, total, page, size };
+  return { items: rows.slice(0, size), total, totalIs, page, size, hasNext: rows.length > size };
+}
+
+/** Finds how many rows there are. @param seen rows that are there @param areAll whether there are no others */
+async function findTotal(
+  source: Pick<PageSource<unknown, unknown>, 'count'>,
+  seen: number,
+  areAll: boolean,
+  count: Count,
+): Promise<Total> {
+  const all = count === 'exact' ? Number.POSITIVE_INFINITY : 0;
+  const limit = typeof count === 'number' ? count : all;
+  return totalOfSeen(seen, areAll, limit) ?? totalOfCounted(await source.count(limit + 1), limit);
+}
+
+async function findCursorPage<Row, Range>(
+  source: PageSource<Row, Range>,
+  window: KeysetWindow,
+  count: Count,
+): Promise<CursorPage<Row>> {
+  const page = await findPlaced(source, window).catch((error: unknown) => {
+    // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
+    // was made up, which is possible where cursors are not signed.
+    const isMadeUp = (window.after || window.before) && describeFault(error)?.kind === 'invalid';
+    throw isMadeUp ? new InvalidCursorError('cursor.malformed', window.before ? 'before' : 'after') : error;
+  });
+  if (count === 'none') return page;
+  const { items, next, prev } = page;
+  // Whatever the place, the whole list is counted.
+  const seen = items.length + (next ? 1 : 0) + (prev ? 1 : 0);
+  return { ...page, ...(await findTotal(source, seen, !next && !prev, count)) };
+}
+
+/**
+ * The page by place. Whether rows lie beyond the ends of the page is read from the table each time, never concluded from the request: the row that
+ * a cursor was made from may be gone, and others may have come.
+ */
+async function findPlaced<Row, Range>(
+  source: PageSource<Row, Range>,
+  { after, before, size }: KeysetWindow,
+): Promise<CursorPage<Row>> {
+  const { terms } = source;
+  const isBackward = before !== null;
+  const place = await findPlace(source, before ?? after, isBackward ? 'before' : 'after');
+  const walk = isBackward ? reversed(terms) : terms;
+  const placeOf = (row: Row | undefined): Keyset | null =>
+    row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
+  // The row that the place was made from is asked for too: where it still is, the near side is known not to be empty.
+  const start = place && { values: place.values, isInclusive: true };
+  const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
+  const [first] = rows;
+  const hasPlaceBefore = place !== null && !place.isInclusive && first !== undefined && source.isPlace(first);
+  const begin = hasPlaceBefore ? 1 : 0;
+  const items = rows.slice(begin, begin + size);
+  const far = rows.length > begin + size ? placeOf(items.at(-1)) : null;
+  // Behind an empty page lies everything up to the place, and the row it was made from if that is still there.
+  const near = place && (placeOf(items[0]) ?? { values: place.values, isInclusive: !place.isInclusive });
+  const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
+  const back = hasNear ? near : null;
+  return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
+}
+
+/** A place that tells the key of its row only gets the other values from the row. @throws InvalidCursorError */
+async function findPlace<Row, Range>(
+  source: PageSource<Row, Range>,
+  place: Keyset | null,
+  parameter: 'after' | 'before',
+): Promise<Keyset | null> {
+  if (place?.digest === undefined) return place;
+  const { values, isInclusive, digest } = place;
+  const key = values.findIndex((value) => value !== null);
+  const byKey = source.terms.slice(key, key + 1);
+  const start = { values: values.slice(key, key + 1), isInclusive: true };
+  // The rows of the list from the key on: what others may see of the row is not told by a key that was made up.
+  const [row] = await findRows(source, byKey, start, 1);
+  const found = row !== undefined && source.isPlace(row) ? source.valuesOf(row) : [];
+  if (digestOfValues(found) !== digest) throw new InvalidCursorError('cursor.gone', parameter);
+  return { values: found, isInclusive };
+}
+
+async function hasRows<Row, Range>(
+  source: PageSource<Row, Range>,
+  walk: readonly KeyTerm[],
+  place: Keyset,
+): Promise<boolean> {
+  for (const range of source.ranges(walk, place)) if (await source.hasAny(range)) return true;
+  return false;
+}
+
+/** Rows in the order of the walk, range after range until there are enough. */
+async function findRows<Row, Range>(
+  source: PageSource<Row, Range>,
+  walk: readonly KeyTerm[],
+  place: Keyset | null,
+  limit: number,
+): Promise<readonly Row[]> {
+  let rows: readonly Row[] = [];
+  for (const range of source.ranges(walk, place)) {
+    const found = await source.find(range, limit - rows.length);
+    // Usually the first range has all of them, and they need no copy.
+    rows = rows.length === 0 ? found : [...rows, ...found];
+    if (rows.length >= limit) break;
+  }
+  return rows;
+}
