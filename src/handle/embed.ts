@@ -3,8 +3,13 @@
 import type { Request } from 'express';
 import { relatedAccess } from '../access/related-access.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { type Group, NO_ITEMS, readItems } from '../execute/records/items-by-parent.js';
-import { countRelated, isReadByRows } from '../execute/records/read-related.js';
+import {
+  countRelated,
+  type Group,
+  isReadByRows,
+  NO_ITEMS,
+  readItems,
+} from '../execute/records/read-related.js';
 import type { ShownModel } from '../express/resources/resource.js';
 import { isNumberOnly, relatedLimit } from '../operation/count.js';
 import type { StatementTarget } from '../postgres/index.js';

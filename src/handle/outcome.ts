@@ -1,7 +1,7 @@
 /** Result of an operation, before it is an answer. */
 
 import type { Page } from '../execute/page.js';
-import type { RelatedNow } from '../execute/records/loaded-relations.js';
+import type { RelatedNow } from '../execute/records/load-relations.js';
 import type { TextRow } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';

@@ -1,6 +1,6 @@
 /** Counts the rows of each parent behind a relation, as far as a request has them counted. */
 
-import type { Group } from '../execute/records/items-by-parent.js';
+import type { Group } from '../execute/records/read-related.js';
 import { type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
 
 /** A total as it is answered. */

@@ -1,7 +1,7 @@
 /** Rows and records, as records of an answer. */
 
 import type { ModelInfo } from '../describe/model-info.js';
-import { loadedNow } from '../execute/records/loaded-relations.js';
+import { loadedNow } from '../execute/records/load-relations.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';

@@ -3,17 +3,14 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
-import type { Endpoint } from '../declare/crud-options.js';
-import { hasQueryHooks } from '../describe/model-hooks.js';
+import type { Endpoint } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
-import { hasScope } from '../describe/sequelize-internals.js';
-import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../describe/table-facts.js';
 import { checkOnlyRow } from '../errors/errors.js';
-import { columnsOf } from '../execute/executor.js';
+import { openTest } from '../execute/customization/model-fast-path-blockers.js';
+import { columnsOf, whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type StatementExtension } from '../execute/sql/statement.js';
-import { whyUnwritten } from '../execute/unwritten-row.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
 import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
@@ -151,7 +148,7 @@ export function outcomeOfRows(
 /** Compiles the runners of a resource's operations. */
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
   const { plan, features } = resource;
-  const { info, model, entityTag } = plan;
+  const { info, entityTag } = plan;
   const { primaryKey } = info;
   const executor = new SqlExecutor(info);
   const mark = deletedAtOf(info);
@@ -192,20 +189,10 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
       return { asked: operation(query, access, written), slots };
     };
-    const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
-    let version = -1;
-    let isOfTable = false;
-    const isByKey = kind === 'write' && endpoint !== 'create';
     return {
       isFollowed: afterWrite !== null,
-      isOpen() {
-        if (version !== TABLE_FACTS.version) {
-          version = TABLE_FACTS.version;
-          isOfTable = !hasOtherTypes(model) && !(isByKey && isKeyTrusted(model));
-        }
-        return isOfTable && !hasQueryHooks(model, kind) && !hasScope(model);
-      },
+      isOpen: openTest(info, endpoint, resource.rowView.isOfRecords),
       ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on, true) } : {}),
       async run(input, on) {
         const request = ask(input);

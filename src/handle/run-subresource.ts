@@ -1,9 +1,8 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
 import type { SubresourcePlan } from '../compile/resource-plan.js';
-import { hasQueryHooks } from '../describe/model-hooks.js';
-import { hasScope } from '../describe/sequelize-internals.js';
 import { checkOnlyRow, noSuchRecord } from '../errors/errors.js';
+import { openTest } from '../execute/customization/model-fast-path-blockers.js';
 import type { Page } from '../execute/page.js';
 import { recordColumn } from '../execute/records/record-column.js';
 import { Repository } from '../execute/records/repository.js';
@@ -38,18 +37,19 @@ export function compileSubresourceRows({
   parent,
   target,
 }: Subresource): RowRunner<SubresourceArguments> {
-  const { info, model } = parent.plan;
+  const { info } = parent.plan;
   const { primaryKey, name } = info;
   const { parentKey } = plan.relation;
   const executor = new SqlExecutor(info);
   const list = compileRowRunners(target)('list');
+  const isParentOpen = openTest(info, 'read', false);
   const textOf = compileKeyText(plan);
   const select = Object.freeze({ columns: Object.freeze([parentKey]) });
   const readKey = perPair((read: ReadOperation) => Object.freeze({ ...read, select }));
   const pageOf = async ({ query, access }: SubresourceArguments, key: string | null, on?: StatementTarget) =>
     key === null ? noRows(target, query as ListQuery) : list.run({ query, access: access.under(key) }, on);
   return {
-    isOpen: () => list.isOpen() && !hasQueryHooks(model, 'read') && !hasScope(model),
+    isOpen: () => list.isOpen() && isParentOpen(),
     async run(input, on) {
       const { id, query, access } = input.parent;
       const text = encodeParameter(primaryKey.type, id) as string;

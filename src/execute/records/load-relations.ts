@@ -1,4 +1,4 @@
-/** Loads relations of records that were read, with as many statements as there are relations. */
+/** Loads relations of records that were read, with as many statements as there are relations, and keeps what was loaded. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
@@ -7,11 +7,9 @@ import { describeRelation } from '../../describe/relations.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import { pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
+import { attachRelation, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { attributeOf } from '../sql/predicate-sql.js';
-import { type FoundItems, NO_ITEMS, readItems } from './items-by-parent.js';
-import { setLoaded } from './loaded-relations.js';
-import type { RelatedContext } from './read-related.js';
+import { type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
 import { recordColumn } from './record-column.js';
 import { type WantedRelation, wantedRelations } from './relation-requests.js';
 import type { RelationsToLoad } from './repository-options.js';
@@ -105,4 +103,51 @@ function recordsOf(found: FoundItems, info: ModelInfo, columns: readonly string[
   const attributes = columns.map((name) => attributeOf(info, name));
   // Where there are no rows, nobody has said how to read one.
   return rows.length === 0 ? [] : rows.map(pristineHydrator({ info, attributes, parsers }));
+}
+
+/** A loaded relation of one record. */
+interface LoadedRelation {
+  /** Request that loaded it. */
+  readonly inclusion: object;
+  /** The text of the record's key by which it was found. */
+  readonly key: string | null;
+  readonly value: readonly Model[] | Model | null;
+  /** True where more rows follow. */
+  readonly hasNext: boolean;
+}
+
+/** Present value of a relation of a record. */
+export interface RelatedNow {
+  readonly items: readonly object[];
+  readonly hasNext: boolean;
+}
+
+const loaded = new WeakMap<object, Map<string, LoadedRelation>>();
+
+/** Gives a record what was loaded of a relation. */
+function setLoaded(record: Model, name: string, relation: LoadedRelation): void {
+  const known = loaded.get(record) ?? new Map<string, LoadedRelation>();
+  loaded.set(record, known.set(name, relation));
+  attachRelation(record, name, relation.value);
+}
+
+/**
+ * Present value of a relation that was loaded for this inclusion, with changes by code of the user's; null where it was
+ * not loaded, or where the record has another key meanwhile, or was read again.
+ */
+export function loadedNow(
+  record: object,
+  name: string,
+  inclusion: object,
+  key: string | null,
+): RelatedNow | null {
+  const known = loaded.get(record)?.get(name);
+  if (!known || known.inclusion !== inclusion || known.key !== key) return null;
+  const { [name]: own } = record as Readonly<Record<string, unknown>>;
+  const { dataValues } = record as Model;
+  // Sequelize keeps it twice; the one that differs was set. A record that was read again has it once.
+  if (own === known.value && !Object.hasOwn(dataValues, name)) return null;
+  const value = own === known.value ? dataValues[name] : own;
+  const items = [value].flat().filter((each) => typeof each === 'object' && each !== null);
+  return { items: items as readonly object[], hasNext: known.hasNext };
 }

@@ -1,20 +1,25 @@
-/** Values of a record that code of the user's cannot change, as what a row belongs to, and what its UPDATE asks of the row. */
+/** Values of records that only the scope or the table gives, whatever code of the user's sets, and what an UPDATE asks of its row. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { deletedAtOf, type RecordInfo, versionOf } from '../../describe/model-info.js';
+import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 
 /** Values by attribute. */
 export type Pins = ReadonlyMap<string, unknown>;
 
-/** The same model, whose new records keep values. A Proxy, because methods of the user's class may build records. */
-export function pinningModel<M extends Model>(model: ModelClass<M>, pins: Pins): ModelClass<M> {
+/** The same model with a change to each record that it builds. A Proxy, because methods of the user's class may build records. */
+function building<M extends Model>(model: ModelClass<M>, change: (record: M) => M): ModelClass<M> {
   // Sequelize's types of a model's values are open here.
-  const build = (...args: unknown[]): M => pinned(Reflect.apply(model.build, model, args) as M, pins);
+  const build = (...args: unknown[]): M => change(Reflect.apply(model.build, model, args) as M);
   return new Proxy(model, {
     get: (target, key, receiver) => (key === 'build' ? build : Reflect.get(target, key, receiver)),
   });
+}
+
+/** The same model, whose new records keep values. */
+export function pinningModel<M extends Model>(model: ModelClass<M>, pins: Pins): ModelClass<M> {
+  return building(model, (record) => pinned(record, pins));
 }
 
 /** The record, which keeps values whatever is set. */
@@ -60,18 +65,6 @@ export function unpin(record: Model, pins: Pins, row: WriteValues | null): void 
   }
 }
 
-/** Columns of a row that is not soft-deleted, for an UPDATE. */
-export function aliveCondition<M extends Model>(model: ModelClass<M>): Readonly<Record<string, unknown>> {
-  const mark = deletedAtOf({
-    model: model as unknown as ModelClass,
-    paranoid: model.options.paranoid === true,
-  });
-  const { field = mark, defaultValue } = (mark && model.getAttributes()[mark as never]) || {};
-  if (field === undefined || typeof defaultValue === 'function') return {};
-  // Sequelize takes an empty default value for none.
-  return { [field]: defaultValue || null };
-}
-
 /** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
 export function startVersion(record: Model): Readonly<Record<string, unknown>> {
   const model = record.constructor as ModelClass;
@@ -86,4 +79,35 @@ export function resetVersion(record: Model): void {
   const version = versionOf(record.constructor as ModelClass);
   if (version !== undefined && record.dataValues[version] === 0 && record.previous(version as never) === null)
     record.dataValues[version] = null;
+}
+
+/**
+ * The same model, whose new records lack what its table fills in, or makes, unless there is a value for it: Sequelize has NULL for a key,
+ * and asks for each attribute that may not be NULL. Its types lack the option `skip`.
+ */
+export function leavingToTable<M extends Model>(
+  model: ModelClass<M>,
+  { attributes }: RecordInfo,
+  values: WriteValues,
+): { readonly model: ModelClass<M>; readonly options: { readonly skip?: readonly string[] } } {
+  const absent = [...attributes.values()].filter(({ name }) => values[name] === undefined);
+  const left = absent.filter((each) => isGenerated(each) || (isFilled(each) && !each.hasDefault));
+  const version = absent.find(({ name, hasDefault }) => name === versionOf(model) && !hasDefault)?.name;
+  if (left.length === 0 && version === undefined) return { model, options: {} };
+  const names = left.map(({ name }) => name);
+  const leaving = building(model, (record) => {
+    for (const name of names) delete (record.dataValues as Record<string, unknown>)[name];
+    if (version !== undefined) keepReturned(record, version);
+    return record;
+  });
+  return { model: leaving, options: { skip: names } };
+}
+
+/** Sequelize puts the version that it has sent, which may be none, in the place of the one that came back with the row. */
+function keepReturned({ dataValues }: Model, version: string): void {
+  let kept: unknown;
+  const set = (value: unknown): void => {
+    if (value !== undefined) kept = value;
+  };
+  Object.defineProperty(dataValues, version, { get: () => kept, set, enumerable: true, configurable: true });
 }

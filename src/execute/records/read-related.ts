@@ -1,7 +1,8 @@
-/** Reads what is behind a relation: rows of our SQL, or records where code of the user's takes part in queries of their model. */
-
+/**
+ * Reads what is behind a relation of many records: rows of our SQL, or records where code of the user's takes part in queries of their
+ * model. The items of each parent are separated, with a mark where more follow.
+ */
 import type { Sequelize, Transaction } from 'sequelize';
-import type { ModelInfo } from '../../describe/model-info.js';
 import {
   checkCountable,
   type FoundRelation,
@@ -14,8 +15,7 @@ import {
   type StatementTarget,
   statementRunner,
 } from '../../postgres/index.js';
-import { classBlockers } from '../customization/model-fast-path-blockers.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
+import { openTest } from '../customization/model-fast-path-blockers.js';
 import { RelatedRows, type RelatedRowsFound } from '../rows/related-rows.js';
 import {
   countRelatedRows,
@@ -118,22 +118,67 @@ async function onSequelize<T>(
   return inReadScope(model, joined ? { transaction: joined } : {}, work);
 }
 
-/** True where our SQL may read the rows of a relation now: hooks and scopes come at any time. */
+/** True where our SQL may read the rows of a relation now. */
 export function isReadByRows({ target: { info } }: FoundRelation, needsRecords: boolean): boolean {
-  return (
-    !isOnSequelize() &&
-    rowRecords(info.model) !== null &&
-    !isBlocked(info, needsRecords) &&
-    hasPlainQueries(info.model, 'read')
-  );
+  return !isOnSequelize() && rowRecords(info.model) !== null && openTest(info, 'read', needsRecords)();
 }
 
-/** True for a class that needs Sequelize; the second map is for reads that hydrate records. */
-const blocked = [new WeakMap<ModelInfo, boolean>(), new WeakMap<ModelInfo, boolean>()] as const;
+/** Request for the items of a relation. */
+interface ItemsRequest extends Omit<RelatedRequest, 'limit'> {
+  /** Items of each parent; null is all of them. */
+  readonly size: number | null;
+}
 
-function isBlocked(info: ModelInfo, needsRecords: boolean): boolean {
-  const known = blocked[needsRecords ? 1 : 0];
-  const is = known.get(info) ?? classBlockers(info, 'read', needsRecords).length > 0;
-  known.set(info, is);
-  return is;
+/** The items of one parent: those from one place up to another. */
+export interface Group {
+  readonly first: number;
+  readonly end: number;
+  readonly hasNext: boolean;
+}
+
+/** Of a parent without any. */
+export const NO_ITEMS: Group = Object.freeze({ first: 0, end: 0, hasNext: false });
+
+/** The items of all parents. */
+interface ItemsByParent {
+  /** By key. A parent without items has none. */
+  readonly groups: ReadonlyMap<string, Group>;
+  /** Without the rows that only tell that there are more. */
+  readonly items: FoundItems;
+}
+
+/** Rows or records. */
+export type FoundItems =
+  | Omit<Extract<FoundRelated, { readonly records: null }>, 'parents'>
+  | Omit<Extract<FoundRelated, { readonly rows: null }>, 'parents'>;
+
+/** Reads the items of parents with these keys. */
+export async function readItems(
+  { size, ...request }: ItemsRequest,
+  keys: readonly (string | null)[],
+  context: RelatedContext,
+): Promise<ItemsByParent> {
+  const distinct = [...new Set(keys.filter((key) => key !== null))];
+  // One more tells whether there are others.
+  const limit = request.plan.relation.isOne ? 1 : size === null ? null : size + 1;
+  const { parents, ...found } = await readRelated({ ...request, limit }, distinct, context);
+  const groups = new Map<string, Group>();
+  const isKept: boolean[] = [];
+  let end = 0;
+  for (let index = 0; index < parents.length; ) {
+    const parent = parents[index] as number;
+    const first = end;
+    let hasNext = false;
+    for (; parents[index] === parent; index += 1) {
+      isKept[index] = size === null || end - first < size;
+      if (isKept[index]) end += 1;
+      else hasNext = true;
+    }
+    groups.set(distinct[parent] as string, { first, end, hasNext });
+  }
+  const some = <T>(all: readonly T[]): readonly T[] =>
+    end === all.length ? all : all.filter((_, index) => isKept[index]);
+  if (!found.records) return { groups, items: { ...found, rows: some(found.rows) } };
+  const columns = new Map([...found.columns].map(([name, texts]) => [name, some(texts)]));
+  return { groups, items: { ...found, records: some(found.records), columns } };
 }

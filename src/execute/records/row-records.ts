@@ -1,9 +1,11 @@
 /** Records of a model whose queries are Sequelize's alone: read and written by our own statements, and made without its finders. */
-import { DatabaseError, type Model, type Sequelize } from 'sequelize';
+
+import { DatabaseError, type Model, type Sequelize, Utils } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import type { Endpoint } from '../../declare/endpoint.js';
+import type { ColumnType } from '../../describe/column-type.js';
 import { describeModel, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
 import { checkOnlyRow } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Operation } from '../../operation/operation.js';
@@ -11,18 +13,13 @@ import type { StatementTarget, TextParser } from '../../postgres/index.js';
 import { perPair } from '../../util/memo.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
-import { classBlockers } from '../customization/model-fast-path-blockers.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
+import { openTest } from '../customization/model-fast-path-blockers.js';
 import { columnsOf, type Executor } from '../executor.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
-import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
 import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
-
-/** Kind of a statement. */
-type StatementKind = 'list' | 'create' | 'update' | 'delete' | 'restore' | 'purge';
 
 /** The records of a model; null where its rows have no single key, and where Sequelize is not as it is known. */
 export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M> | null {
@@ -42,7 +39,6 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
   readonly #stored: readonly AttributeInfo[];
   /** The list of their names that operations have had. */
   #whole: readonly string[] | undefined;
-  readonly #isPlain = new Map<StatementKind, boolean>();
   /** Makes records of rows whose columns are read by these parsers: statements that take turns have parsers of their own. */
   readonly #hydrateAll: (parsers: readonly TextParser[]) => Hydrate;
 
@@ -85,23 +81,13 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
     }
   }
 
-  /** True where neither the class of the model nor its present hooks, types and values need Sequelize. */
+  /** True where neither the model nor the values of the operation need Sequelize. */
   #canRun(operation: Operation): boolean {
-    const kind = kindOf(operation);
-    let isPlain = this.#isPlain.get(kind);
-    if (isPlain === undefined) {
-      isPlain = classBlockers(this.#info, kind, true).length === 0;
-      this.#isPlain.set(kind, isPlain);
-    }
-    const { model } = this.#info;
-    if (hasOtherTypes(model)) return false;
-    // A write of several rows is to be undone.
-    if (kind !== 'list' && kind !== 'create' && isKeyTrusted(model)) return false;
+    const endpoint = endpointOf(operation);
     return (
-      isPlain &&
-      hasPlainQueries(model, kind === 'list' ? 'read' : 'write') &&
+      openTest(this.#info, endpoint, true)() &&
       hasPlainWindow(operation) &&
-      this.#areOrdinary(valuesOf(operation), kind === 'create')
+      this.#areOrdinary(valuesOf(operation), endpoint === 'create')
     );
   }
 
@@ -141,7 +127,8 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
   }
 }
 
-function kindOf(operation: Operation): StatementKind {
+/** An endpoint with such an operation. */
+function endpointOf(operation: Operation): Endpoint {
   switch (operation.kind) {
     case 'read':
     case 'list':
@@ -167,4 +154,50 @@ function hasPlainWindow(operation: Operation): boolean {
   const { window } = operation;
   const isPage = window.kind === 'keyset' || (Number.isSafeInteger(window.page) && window.page >= 1);
   return isPage && Number.isSafeInteger(window.size) && window.size >= 0;
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** True where Sequelize and we write the value alike; null is one of its own for each column. */
+export function isOrdinary(type: ColumnType, value: unknown): boolean {
+  switch (type.kind) {
+    case 'integer':
+    case 'bigint':
+    case 'decimal':
+      return isNumeric(value);
+    case 'float':
+      return typeof value !== 'bigint' && isNumeric(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'dateonly':
+      return typeof value === 'string' && DAY.test(value);
+    case 'virtual':
+      // No column takes it, and a record holds it.
+      return false;
+    case 'json':
+      return !(value instanceof Utils.SequelizeMethod);
+    case 'date':
+    case 'array':
+    case 'blob':
+      return true;
+    default:
+      // Sequelize writes a NUL, which PostgreSQL refuses, as something else.
+      return typeof value === 'string' && !value.includes('\0');
+  }
+}
+
+/** An object may have a `toString` that is no function, or code of the user's. */
+function isNumeric(value: unknown): boolean {
+  return typeof value !== 'object' && NUMBER.test(String(value));
+}
+
+/** True where a row may be found by the value: one beyond the range of the column would be an error, and not no row. */
+export function isOrdinaryKey(type: ColumnType, value: unknown): boolean {
+  if (value === null || !isOrdinary(type, value)) return false;
+  if (type.kind !== 'integer' && type.kind !== 'bigint') return true;
+  const isWhole = Number.isSafeInteger(Number(value));
+  return (
+    isWhole && (type.kind === 'bigint' || (Number(value) >= type.minimum && Number(value) <= type.maximum))
+  );
 }

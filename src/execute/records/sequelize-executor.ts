@@ -32,15 +32,13 @@ import {
   hasFindHooks,
   hookOptions,
 } from '../customization/plain-queries.js';
-import type { Executor } from '../executor.js';
+import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage } from '../page.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import type { Slots } from '../sql/statement.js';
-import { whyUnwritten } from '../unwritten-row.js';
 import { GuardedRow } from './guarded-record.js';
-import { leavingToTable } from './left-to-table.js';
 import {
-  aliveCondition,
+  leavingToTable,
   type Pins,
   pinned,
   pinningModel,
@@ -53,7 +51,7 @@ import type { FoundRecords, RecordCall } from './repository-operations.js';
 import type { ListOptions, PurgeOptions } from './repository-options.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { markOf, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
+import { liveRows, markOf, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
 import {
   insertRecord,
   isPlainWrite,
@@ -318,13 +316,12 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** @returns what ends it */
   #keepWithin({ within, deleted }: SequelizeRows<M>, record: M, pins: Pins): () => void {
-    const state = { ...(deleted ? {} : aliveCondition(this.#model)), ...startVersion(record) };
-    const release = pinRow(
-      this.#info,
-      record,
-      pins,
-      (byKey) => queryOf(this.#info, { where: { ...byKey, ...state } as Rows<M>, within }, 'other').where,
-    );
+    const seen = allOf(within, deleted ? null : liveRows(this.#info));
+    const state = startVersion(record);
+    const release = pinRow(this.#info, record, pins, (byKey) => {
+      const rows = { where: { ...byKey, ...state } as Rows<M>, within: seen };
+      return queryOf(this.#info, rows, 'other').where;
+    });
     return () => {
       release();
       resetVersion(record);

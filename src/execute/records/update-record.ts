@@ -21,7 +21,7 @@ import type { Access } from '../../operation/access.js';
 import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { classBlockers } from '../customization/model-fast-path-blockers.js';
+import { openTest } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { quotedTable } from '../sql/quoted-table.js';
@@ -197,11 +197,8 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
 
 /** True where no code of the user's takes part in a write. */
 export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
-  return (
-    hasPlainQueries(model, 'write') &&
-    model.primaryKeyAttributes.length === 1 &&
-    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
-  );
+  const plain = model as unknown as ModelClass;
+  return model.primaryKeyAttributes.length === 1 && openTest(describeModel(plain), 'create', true)();
 }
 
 /** Inserts a row. @throws NotStoredError where the table leaves it out */

@@ -23,8 +23,7 @@ import {
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { type GivenRow, giveRows } from './array-rows.js';
 import { intoCells, now, RowEncoder } from './encode-rows.js';
-import type { FoundRows } from './sql-executor.js';
-import { tableTarget, triggersOf } from './table-target.js';
+import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
 
 /** As many rows may have values for different sets of attributes; a text is made for each combination. */
 const MAX_GROUPS = 8;

@@ -12,7 +12,7 @@ import { describeTable, type TableSql } from '../sql/table-sql.js';
 import { compileDeleteMatching, compileUpdateMatching, MAXIMUM } from '../sql/write-matching-sql.js';
 import { NOW, referredRow, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
-import { tableTarget, triggersOf } from './table-target.js';
+import { tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */
 export type MatchingWritten =

@@ -1,6 +1,7 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
 
-import { type AttributeInfo, type ModelInfo, XMIN } from '../../describe/model-info.js';
+import type { Sequelize } from 'sequelize';
+import { type AttributeInfo, type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/sequelize-error.js';
@@ -15,10 +16,18 @@ import type {
   UpdateOperation,
 } from '../../operation/operation.js';
 import { valueAsked } from '../../operation/predicates.js';
-import type { RowWrite, StatementTarget, TextResult, TextRow } from '../../postgres/index.js';
+import {
+  currentTarget,
+  type RowWrite,
+  type StatementTarget,
+  type TableTriggers,
+  type TextResult,
+  type TextRow,
+  tableTriggers,
+} from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
-import type { Executor } from '../executor.js';
+import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import {
@@ -30,11 +39,10 @@ import {
   type StatementExtension,
   textOf,
 } from '../sql/statement.js';
+import type { TableSql } from '../sql/table-sql.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { whyUnwritten } from '../unwritten-row.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
-import { tableTarget, triggersOf, write } from './table-target.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
 export type FoundRows = TextResult;
@@ -359,4 +367,24 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
+}
+
+/** Any connection of the pool, with the settings of the running code. */
+export function tableTarget({ model }: RecordInfo): StatementTarget {
+  return currentTarget(model.sequelize as Sequelize);
+}
+
+/** The triggers of the table; asked where the writes run. @param isAlone the caller holds no connection */
+export function triggersOf(
+  { info, name }: TableSql,
+  on: StatementTarget,
+  isAlone = false,
+): TableTriggers | Promise<TableTriggers> {
+  const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
+  return tableTriggers(info.model.sequelize as Sequelize, name, ask, isAlone);
+}
+
+/** Sends a write with the texts of its slots. */
+export function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
+  return on.write(statement.text, fillSlots(statement, slots));
 }
