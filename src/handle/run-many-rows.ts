@@ -3,8 +3,7 @@
 import type { Endpoint } from '../declare/crud-options.js';
 import { rivalAttributes } from '../describe/foreign-keys.js';
 import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
-import { ManyRows } from '../execute/rows/many-rows.js';
-import { MatchingRows, type MatchingWritten } from '../execute/rows/matching-rows.js';
+import { ManyRows, type MatchingWritten } from '../execute/rows/many-rows.js';
 import type { FoundRows } from '../execute/rows/sql-executor.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
@@ -47,7 +46,6 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   const { info, entityTag } = plan;
   const { operation, afterWrite } = features[single];
   const many = new ManyRows(info);
-  const matching = new MatchingRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   const { unique, ownReferences } = rivalAttributes(info);
   const isVirtual = ({ values }: RequestArguments) =>
@@ -109,9 +107,10 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const { query, access, values = {} } = each;
     const one = operation(query, access, values) as UpdateOperation | DeleteOperation;
     const where = allOf(withoutKey(one.where, info.primaryKey.name), filter);
-    if (one.kind === 'delete') return matching.delete({ where, mark: one.mark, maximum }, access.slots, on);
+    if (one.kind === 'delete')
+      return many.deleteMatching({ where, mark: one.mark, maximum }, access.slots, on);
     const { set, unseen } = one;
-    return matching.update({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
+    return many.updateMatching({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
     // One after the other, each is read first.

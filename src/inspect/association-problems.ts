@@ -8,8 +8,7 @@ import {
   type ReferentialAction,
   tableFacts,
 } from '../describe/table-facts.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier } from '../execute/sql/sql-fragment.js';
+import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 
 /** Sequelize's types leave them out. */
 interface AssociationOptions extends Association {

@@ -2,7 +2,7 @@
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ColumnFacts, ForeignKeyFacts, ReferentialAction, TableFacts } from '../describe/table-facts.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
+import { quotedTable } from '../execute/sql/sql-fragment.js';
 
 /** An index, as the catalogue has it. Partial ones and those over expressions are among them; invalid ones are not. */
 export interface IndexRow {

@@ -2,8 +2,7 @@
 
 import { ConnectionError, QueryTypes, type Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier } from '../execute/sql/sql-fragment.js';
+import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 import { enginesInUse, plainManager } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import type { Logger } from '../util/logger.js';

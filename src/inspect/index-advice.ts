@@ -4,9 +4,8 @@ import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { jsonPathSql } from '../execute/sql/json-path-sql.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier, raw } from '../execute/sql/sql-fragment.js';
+import { jsonPathSql } from '../execute/sql/predicate-sql.js';
+import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
   columnOf,
   type IndexInfo,

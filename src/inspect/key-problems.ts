@@ -3,8 +3,7 @@
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { isUniqueKey, tableFacts } from '../describe/table-facts.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier } from '../execute/sql/sql-fragment.js';
+import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 
 /** Why the key of a resource is none of its table. The key of a view or a foreign table is trusted: its database cannot promise it. */
 export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'endpoints'>): string[] {

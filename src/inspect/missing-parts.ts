@@ -6,8 +6,7 @@
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { quotedTable } from '../execute/sql/quoted-table.js';
-import { identifier } from '../execute/sql/sql-fragment.js';
+import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 import { indexesOf } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
 import type { CatalogueTable, Tables } from './catalogue.js';

@@ -23,9 +23,9 @@ import {
   selectRelatedKeys,
   textSql,
 } from '../sql/related-sql.js';
+import { describeTable } from '../sql/select-sql.js';
 import { quoteText, renderSql, type SqlFragment } from '../sql/sql-fragment.js';
 import { joinSlots, textOf } from '../sql/statement.js';
-import { describeTable } from '../sql/table-sql.js';
 import { RowFinder, take } from './row-finder.js';
 import type { QueryContext } from './run-records.js';
 

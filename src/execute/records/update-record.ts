@@ -24,7 +24,7 @@ import { storedAttributes } from '../customization/hydrate-record.js';
 import { openTest } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import type { WriteValues } from '../rows/encode-rows.js';
-import { quotedTable } from '../sql/quoted-table.js';
+import { quotedTable } from '../sql/sql-fragment.js';
 
 /** Options of the queries of a write. */
 export interface WriteOptions {

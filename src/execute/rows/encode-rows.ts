@@ -12,6 +12,7 @@ import {
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { holdsRounded } from '../../schema/json-value.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
+import type { PlacedColumn, RowCells } from '../sql/parameter-arrays.js';
 import { writtenSlot } from '../sql/write-sql.js';
 
 /** Values by attribute. */
@@ -19,22 +20,6 @@ export type WriteValues = Readonly<Record<string, unknown>>;
 
 /** Mark for each column of a row: `0` is no value, `1` a value of its own, `n` the moment of the write. */
 export type RowShape = string;
-
-/** The values of a row, by place of the column. */
-export interface RowCells {
-  /** Undefined where it has none. */
-  readonly texts: (string | null | undefined)[];
-  /** Numbers of members of the arrays. */
-  readonly lengths: number[];
-  /** True where one of the arrays holds arrays, whose members cannot be separated from those of another row. */
-  isNested?: boolean;
-}
-
-/** A column that rows have values for. */
-export interface PlacedColumn {
-  readonly attribute: AttributeInfo;
-  readonly place: number;
-}
 
 /** A column that rows are written with. */
 interface WrittenColumn extends PlacedColumn {

@@ -1,29 +1,50 @@
-/** Writes many rows of one model with one statement each time: all of them, or nothing. Knows no instances, hooks and scopes. */
-
+/** Writes many rows of one model with one statement each time: all of them, or nothing. Runs no instances, hooks and scopes. */
 import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import type { InsertMany, Reference, Selection, UpdateMany } from '../../operation/operation.js';
+import { missingReference } from '../../errors/sequelize-error.js';
+import type {
+  DeleteMatching,
+  InsertMany,
+  Reference,
+  Selection,
+  UpdateMany,
+  UpdateMatching,
+} from '../../operation/operation.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
-import { isGivable, placeOf } from '../sql/parameter-arrays.js';
+import { type GivenRow, giveRows, isGivable, placeOf } from '../sql/parameter-arrays.js';
+import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
-import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/table-sql.js';
 import {
+  compileDeleteMatching,
   compileInsertMany,
   compileUpdateMany,
+  compileUpdateMatching,
   type GivenGroup,
   type GivenReference,
   KEYS,
+  MAXIMUM,
   SEQUENCE,
   STATES,
 } from '../sql/write-many-sql.js';
-import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { type GivenRow, giveRows } from './array-rows.js';
-import { intoCells, now, RowEncoder } from './encode-rows.js';
+import { NOW, referredRow } from '../sql/write-sql.js';
+import { intoCells, intoSlots, now, RowEncoder } from './encode-rows.js';
 import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
+
+/** Result of a write of all rows of a predicate. */
+export type MatchingWritten =
+  | {
+      readonly isExceeded: false;
+      /** Rows that were found: each is as it was asked now. */
+      readonly found: number;
+      /** Number of found rows that were written: the others were so before. */
+      readonly written: number;
+    }
+  /** There are more than may be written, and nothing was. */
+  | { readonly isExceeded: true };
 
 /** As many rows may have values for different sets of attributes; a text is made for each combination. */
 const MAX_GROUPS = 8;
@@ -32,14 +53,14 @@ const MAX_GROUPS = 8;
 const EXACT: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string', 'enum', 'dateonly']);
 
 /**
- * Writes many rows of one model. Null is for what only Sequelize can write, what one statement cannot tell for sure, and an item that is
- * refused: nothing has happened then. A failure of the database's is an error, and nothing was written either.
+ * Writes many rows of one model. Changes lock them in the order of their keys, so that two never wait for each other. Null is for what
+ * only Sequelize can write, what one statement cannot tell for sure, and an item that is refused: nothing has happened then. A failure
+ * of the database's is an error, and nothing was written either.
  */
 export class ManyRows {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
   readonly #encoder: RowEncoder;
-  readonly #stamps: Stamps;
   readonly #statements = new BoundedCache<Statement>();
 
   /** @param info of a model that is attached to an instance */
@@ -47,7 +68,6 @@ export class ManyRows {
     this.#info = info;
     this.#table = describeTable(info);
     this.#encoder = new RowEncoder(info);
-    this.#stamps = stampsOf(info);
   }
 
   /** Inserts rows, and gives them in the order asked. */
@@ -103,8 +123,7 @@ export class ManyRows {
   }
 
   /**
-   * Changes rows by their keys, and gives them in the order asked. They are locked in the order of their keys first, so that two
-   * such writes never wait for each other. As with a single row, only a row that differs is written.
+   * Changes rows by their keys, and gives them in the order asked. As with a single row, only a row that differs is written.
    */
   async update(
     operation: UpdateMany,
@@ -155,7 +174,6 @@ export class ManyRows {
         compileUpdateMany(this.#table, {
           set,
           unseen,
-          stamps: this.#stamps,
           where: lifted.where,
           references: withRows(references, lifted.rows),
           state,
@@ -169,6 +187,68 @@ export class ManyRows {
     giveRows(0, set, rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return unlessRefused(written, returning);
+  }
+
+  /**
+   * Changes all rows of a predicate, up to a number of them. As with a single row, only a row that differs is written.
+   *
+   * @throws DatabaseError where a row that the values refer to is not there
+   */
+  async updateMatching(
+    { where, set, references = [], maximum, unseen: unreadable }: UpdateMatching,
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<MatchingWritten | null> {
+    const filled = joinSlots(slots, { [NOW.slot]: now(), [MAXIMUM.slot]: String(maximum) });
+    const shape = this.#encoder.changes(set, intoSlots(filled));
+    if (shape === null || (await triggersOf(this.#table, on)).dropped.has('update')) return null;
+    const attributes = this.#encoder.attributesOf(shape);
+    if (attributes.includes(this.#info.primaryKey)) return null;
+    const lifted = liftAll(where, references.map(referredRow));
+    const unseen = unseenOf(this.#info.model, unreadable);
+    const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
+    const statement = this.#statements.get(`update ${always ? 'always ' : ''}${shape} ${lifted.shape}`, () =>
+      compileUpdateMatching(this.#table, {
+        set: attributes,
+        always,
+        where: lifted.where,
+        references: lifted.rows,
+      }),
+    );
+    return this.#writeMatching(statement, joinSlots(filled, lifted.bound), maximum, references, on);
+  }
+
+  /** Deletes all rows of a predicate, or marks them as deleted. */
+  async deleteMatching(
+    { where, mark, maximum }: DeleteMatching,
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<MatchingWritten | null> {
+    const { dropped } = await triggersOf(this.#table, on);
+    if (dropped.has(mark === null ? 'delete' : 'update')) return null;
+    const lifted = liftAll(where, []);
+    const statement = this.#statements.get(`delete ${mark ?? ''} ${lifted.shape}`, () =>
+      compileDeleteMatching(this.#table, lifted.where, mark),
+    );
+    const filled = joinSlots(slots, lifted.bound);
+    filled[NOW.slot] = now();
+    filled[MAXIMUM.slot] = String(maximum);
+    return this.#writeMatching(statement, filled, maximum, [], on);
+  }
+
+  async #writeMatching(
+    statement: Statement,
+    slots: Slots,
+    maximum: number,
+    references: readonly Reference[],
+    on: StatementTarget,
+  ): Promise<MatchingWritten> {
+    const { rows } = await on.write(statement.text, fillSlots(statement, slots));
+    const [found = null, written = null, ...marks] = rows[0] ?? [];
+    if (Number(found) > maximum) return { isExceeded: true };
+    const missing = references.find((_, index) => marks[index] !== 't');
+    if (missing && Number(found) > 0) throw missingReference(this.#info, missing.attribute);
+    return { isExceeded: false, found: Number(found), written: Number(written) };
   }
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */

@@ -19,8 +19,8 @@ import {
   type ParentsSql,
   selectRelatedCounts,
 } from '../sql/related-sql.js';
+import { describeSelection, describeTable, type TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, toStatement } from '../sql/statement.js';
-import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
 
 /** Read of the rows of a relation. */
 export interface RelatedOperation {

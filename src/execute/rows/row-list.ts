@@ -8,9 +8,8 @@ import { whileKept } from '../../util/memory-budget.js';
 import type { PageSource } from '../page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type LiftedPredicate, slotAt } from '../sql/lift-values.js';
-import type { ListSql } from '../sql/list-sql.js';
 import type { OperationCompiler } from '../sql/operation-compiler.js';
-import type { RowsSql } from '../sql/select-sql.js';
+import type { ListSql, RowsSql } from '../sql/select-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 

@@ -30,6 +30,7 @@ import { type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
+import type { TableSql } from '../sql/select-sql.js';
 import {
   fillSlots,
   joinSlots,
@@ -39,8 +40,7 @@ import {
   type StatementExtension,
   textOf,
 } from '../sql/statement.js';
-import type { TableSql } from '../sql/table-sql.js';
-import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
+import { NOW } from '../sql/write-sql.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 
@@ -68,14 +68,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
   readonly #encoder: RowEncoder;
-  readonly #stamps: Stamps;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
     this.#compiler = new OperationCompiler(info);
     this.#encoder = new RowEncoder(info);
-    this.#stamps = stampsOf(info);
   }
 
   /** Reads a row, or none. */
@@ -231,7 +229,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   #updateOf(operation: UpdateOperation, shape: string): Statement {
-    return this.#compiler.update(shape, () => this.#encoder.attributesOf(shape), this.#stamps, operation);
+    return this.#compiler.update(shape, () => this.#encoder.attributesOf(shape), operation);
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
@@ -327,13 +325,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const setOf = () => this.#encoder.attributesOf(changes);
     const isChanged = only === null && changes.includes('1');
     const rowOf = () => this.#encoder.attributesOf(values);
-    const statement = this.#compiler.replace(
-      shapes.join(),
-      rowOf,
-      isChanged ? setOf : null,
-      this.#stamps,
-      operation,
-    );
+    const statement = this.#compiler.replace(shapes.join(), rowOf, isChanged ? setOf : null, operation);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const written = await write(on, statement, filled);
       const isNew = written.rows[0]?.at(-1) === 't';

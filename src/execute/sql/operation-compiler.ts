@@ -18,13 +18,20 @@ import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
-import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';
-import { compileSelect, type RowsSql } from './select-sql.js';
+import {
+  compileSelect,
+  describeList,
+  describeSelection,
+  describeTable,
+  type ListSql,
+  type RowsSql,
+  type SelectionSql,
+  type TableSql,
+} from './select-sql.js';
 import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { bindSlots, type Statement, toStatement } from './statement.js';
 import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
-import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
 import {
   compileDelete,
   compileInsert,
@@ -32,7 +39,6 @@ import {
   compileUpdate,
   differsSql,
   referredRow,
-  type Stamps,
 } from './write-sql.js';
 
 /** Parts of an UPDATE besides the values. */
@@ -80,14 +86,13 @@ export class OperationCompiler {
   update(
     shape: string,
     setOf: () => readonly AttributeInfo[],
-    stamps: Stamps,
     { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
     const always = this.#isAlways(setOf, unseen);
     return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) =>
-      compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection, always }),
+      compileUpdate(this.table, { set: setOf(), where: lifted, returning: selection, always }),
     );
   }
 
@@ -99,7 +104,6 @@ export class OperationCompiler {
     shape: string,
     rowOf: () => readonly AttributeInfo[],
     setOf: (() => readonly AttributeInfo[]) | null,
-    stamps: Stamps,
     { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
@@ -108,7 +112,7 @@ export class OperationCompiler {
     const mark = always ? 'always ' : '';
     return this.#bound(all, `replace ${setOf ? mark : 'none '}${shape} ${selection.number} `, (lifted) => {
       const [, ...rows] = (lifted as Junction<Value>).operands;
-      const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection, always };
+      const change = setOf && { set: setOf(), where: lifted, returning: selection, always };
       return compileReplace(this.table, {
         row: rowOf(),
         change,

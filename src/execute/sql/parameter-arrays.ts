@@ -5,15 +5,32 @@
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Slot } from '../../request/query/predicate.js';
+import { arrayLiteral } from './encode-parameter.js';
 import type { ColumnSql } from './predicate-sql.js';
+import type { TableSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
-import type { TableSql } from './table-sql.js';
 
 /** A column of values. */
 export interface GivenColumn {
   readonly attribute: AttributeInfo;
   /** True where some rows have no value for it. Default: none lacks one. */
   readonly isPartial?: boolean;
+}
+
+/** The values of a row, by place of the column. */
+export interface RowCells {
+  /** Undefined where it has none. */
+  readonly texts: (string | null | undefined)[];
+  /** Numbers of members of the arrays. */
+  readonly lengths: number[];
+  /** True where one of the arrays holds arrays, whose members cannot be separated from those of another row. */
+  isNested?: boolean;
+}
+
+/** A column that rows have values for. */
+export interface PlacedColumn {
+  readonly attribute: AttributeInfo;
+  readonly place: number;
 }
 
 /** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */
@@ -121,4 +138,62 @@ export function isComparedAsText(type: ColumnType): boolean {
   // Arrays of floats are compared as what they are.
   if (type.kind === 'array') return type.element.kind !== 'float' && isComparedAsText(type.element);
   return ['bigint', 'decimal', 'float', 'time'].includes(type.kind);
+}
+
+/** The values of a row, and its place among all that are asked for. */
+export interface GivenRow extends RowCells {
+  readonly place: number;
+}
+
+/** Puts the values of a group into slots. */
+export function giveRows(
+  group: number,
+  columns: readonly (GivenColumn & PlacedColumn)[],
+  rows: readonly GivenRow[],
+  slots: Record<string, string | null>,
+): void {
+  slots[placesSlot(group).slot] = plainArray(rows.map(({ place }) => place));
+  for (const column of columns) {
+    giveColumn(group, column, rows, slots);
+    if (!column.isPartial) continue;
+    const given = rows.map(({ texts }) => (texts[column.place] === undefined ? 'f' : 't'));
+    slots[givenSlot(group, 'given', column.attribute.name).slot] = plainArray(given);
+  }
+}
+
+function giveColumn(
+  group: number,
+  { attribute: { name, type }, place }: PlacedColumn,
+  rows: readonly GivenRow[],
+  slots: Record<string, string | null>,
+): void {
+  if (type.kind !== 'array') {
+    slots[givenSlot(group, 'value', name).slot] = arrayLiteral(rows.map(({ texts }) => texts[place] ?? null));
+    return;
+  }
+  const members: string[] = [];
+  const first: string[] = [];
+  const last: string[] = [];
+  let count = 0;
+  for (const { texts, lengths } of rows) {
+    const text = texts[place] ?? null;
+    if (text === null) {
+      first.push('NULL');
+      last.push('NULL');
+      continue;
+    }
+    const length = lengths[place] ?? 0;
+    if (length > 0) members.push(text.slice(1, -1));
+    first.push(String(count + 1));
+    count += length;
+    last.push(String(count));
+  }
+  slots[givenSlot(group, 'value', name).slot] = `{${members.join(',')}}`;
+  slots[givenSlot(group, 'first', name).slot] = plainArray(first);
+  slots[givenSlot(group, 'last', name).slot] = plainArray(last);
+}
+
+/** An array of what needs no quotes. */
+function plainArray(values: readonly (string | number)[]): string {
+  return `{${values.join(',')}}`;
 }

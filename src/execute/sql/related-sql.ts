@@ -6,11 +6,18 @@ import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
-import { quotedTable } from './quoted-table.js';
-import { countSql, orderTerm } from './select-sql.js';
-import { columnName, identifier, inlineSlot, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { countSql, orderTerm, type SelectionSql, type TableSql } from './select-sql.js';
+import {
+  columnName,
+  identifier,
+  inlineSlot,
+  joinSql,
+  quotedTable,
+  raw,
+  type SqlFragment,
+  sql,
+} from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import type { SelectionSql, TableSql } from './table-sql.js';
 
 /** The keys of the parents, as the text of an array. */
 export const KEYS: Slot = Object.freeze({ slot: 'keys' });

@@ -1,8 +1,88 @@
-/** Statements that read the rows of one table. */
-import type { KeyTerm } from './keyset-sql.js';
-import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+/** The table of a model as statements name it, its selections and lists, and the SELECTs that read its rows. */
+
+import type { SortTerm } from '../../compile/resource-plan.js';
+import type { ColumnKind } from '../../describe/column-type.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { Selection } from '../../operation/operation.js';
+import { type KeyTerm, keyTerms } from './keyset-sql.js';
+import { attributeOf, type ColumnSql, columnsOf } from './predicate-sql.js';
+import { columnName, identifier, joinSql, quotedTable, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import type { TableSql } from './table-sql.js';
+
+/** A model's table, as statements name it. */
+export interface TableSql {
+  readonly info: ModelInfo;
+  /** With the schema, quoted. */
+  readonly name: string;
+  /** The table with the name that it has in a statement: the model's, as in Sequelize's. */
+  readonly source: SqlFragment;
+  /** A column, qualified. */
+  readonly column: ColumnSql;
+}
+
+/** Describes the table of a model. */
+export function describeTable(info: ModelInfo): TableSql {
+  const name = quotedTable(info.model);
+  const source = raw(`${name} AS ${identifier(info.name)}`);
+  return Object.freeze({ info, name, source, column: columnsOf(info, info.name) });
+}
+
+/** Selected columns of the rows. */
+export interface SelectionSql {
+  /** No other selection of the table has it. */
+  readonly number: number;
+  readonly attributes: readonly AttributeInfo[];
+  /** Their columns. No other table is in the query, so they need no qualification. */
+  readonly columns: readonly SqlFragment[];
+}
+
+/** Describes a selection of a model's columns. */
+export function describeSelection({ info }: TableSql, { columns }: Selection, number: number): SelectionSql {
+  const attributes = columns.map((name) => attributeOf(info, name));
+  return { number, attributes, columns: attributes.map(columnName) };
+}
+
+/** Columns whose text in a result is the one that `::text` gives. */
+const SELF_TEXT: ReadonlySet<ColumnKind> = new Set([
+  'integer',
+  'bigint',
+  'decimal',
+  'float',
+  'date',
+  'dateonly',
+  'time',
+  'uuid',
+]);
+
+/** A selection in an order. */
+export interface ListSql {
+  readonly number: number;
+  readonly selection: SelectionSql;
+  /** The total order. */
+  readonly terms: readonly KeyTerm[];
+  /** The values that rows are sorted by, where they are not selected as such. */
+  readonly keyColumns: readonly SqlFragment[];
+  /** Where each of the values that rows are sorted by is found in a row: the key columns follow the selected ones. */
+  readonly keyPositions: readonly number[];
+}
+
+/** Describes a list. */
+export function describeList(
+  { info, column }: TableSql,
+  selection: SelectionSql,
+  order: readonly SortTerm[],
+  number: number,
+): ListSql {
+  const { attributes } = selection;
+  const terms = keyTerms(info, order);
+  const keyColumns: SqlFragment[] = [];
+  const keyPositions = terms.map(({ attribute }) => {
+    const known = attributes.findIndex(({ name, type }) => name === attribute && SELF_TEXT.has(type.kind));
+    if (known >= 0) return known;
+    return attributes.length + keyColumns.push(sql`${column(attribute)}::text`) - 1;
+  });
+  return { number, selection, terms, keyColumns, keyPositions };
+}
 
 /** Parts of a SELECT from a table. */
 export interface RowsSql {

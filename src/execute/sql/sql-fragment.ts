@@ -1,4 +1,7 @@
-/** A piece of SQL with its values apart from it: text around placeholders, and what goes into them. */
+/** A piece of SQL with its values apart from it: text around placeholders, what goes into them, and the names of tables and columns. */
+
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
 import type { Slot, Value } from '../../request/query/predicate.js';
 
 /** SQL text and values; there is one text more than there are values. */
@@ -101,4 +104,20 @@ export function identifier(name: string): string {
 /** The name of a column, not qualified. */
 export function columnName({ column }: { readonly column: string }): SqlFragment {
   return raw(identifier(column));
+}
+
+/** The table with its schema, quoted as Sequelize does. The model must be attached to an instance. */
+export function quotedTable<M extends Model>(model: ModelClass<M>): string {
+  return quote(model, model.getTableName());
+}
+
+/** Another table in the schema of a model's. */
+export function tableBeside(model: ModelClass, tableName: string): string {
+  const own: unknown = model.getTableName();
+  return quote(model, typeof own === 'object' ? { ...own, tableName } : tableName);
+}
+
+function quote<M extends Model>({ sequelize }: ModelClass<M>, name: unknown): string {
+  const generator = sequelize?.getQueryInterface().queryGenerator as { quoteTable(name: unknown): string };
+  return generator.quoteTable(name);
 }

@@ -1,11 +1,12 @@
 /**
- * Statements that write many rows and give them in the order asked. PostgreSQL promises no order of RETURNING, so that a row is
- * found again by its key. Nothing is written unless all rows can be.
+ * Statements that write many rows: those that are given, in the order asked, or all of a predicate up to a number of them. PostgreSQL
+ * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
  */
+
+import type { AttributeInfo } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/entity-tag.js';
 import type { UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
-import { changedSql, writtenSql } from './changed-sql.js';
 import {
   type GivenColumn,
   givenSql,
@@ -14,12 +15,11 @@ import {
   placeOf,
   typedArray,
 } from './parameter-arrays.js';
-import { compilePredicate } from './predicate-sql.js';
-import { whereSql } from './select-sql.js';
+import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import type { SelectionSql, TableSql } from './table-sql.js';
-import { nowSql, type Stamps, stampsSql } from './write-sql.js';
+import { assignNow, changedSql, changesSql, differsSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
 
 /** The identifier of the sequence that makes keys. */
 export const SEQUENCE: Slot = Object.freeze({ slot: 'many.sequence' });
@@ -136,7 +136,6 @@ function refusedSql(
 /** An UPDATE of many rows, each with values of its own. */
 export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly set: readonly GivenColumn[];
-  readonly stamps: Stamps;
   /** On the rows, beside their keys; null is every row. */
   readonly where: Predicate | null;
   readonly references: readonly GivenReference[];
@@ -203,10 +202,8 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   );
 }
 
-function updateJudged(
-  { info, source, column }: TableSql,
-  { set, stamps, unseen }: UpdateManySql,
-): SqlFragment {
+function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragment {
+  const { info, source, column } = table;
   const assignments = set.map(({ attribute, isPartial }, index) => {
     const { name, type } = attribute;
     const value = writtenSql(type, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
@@ -225,6 +222,81 @@ function updateJudged(
     sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
     joinSql(differences, ' OR '),
   ]);
-  const all = joinSql([...assignments, ...stampsSql(stamps, column)], ', ');
+  const all = joinSql([...assignments, ...stampsSql(table)], ', ');
   return sql`UPDATE ${source} SET ${all} FROM ${JUDGED}${conditions}`;
+}
+
+/** Maximum number of rows that may be written. */
+export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
+
+/** An UPDATE of all rows of a predicate. */
+export interface UpdateMatchingSql {
+  readonly set: readonly AttributeInfo[];
+  /** Null is every row. */
+  readonly where: Predicate | null;
+  /** Rows that have to be there. */
+  readonly references: readonly Predicate[];
+  /** True where a row that has the values already is written, too. Default: false. */
+  readonly always?: boolean | undefined;
+}
+
+/** Changes rows; only one that differs is written. The columns: how many were found, up to one too many, how many were written, and whether each reference is there. */
+export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
+  const { source, column } = table;
+  const { set, where, references, always } = update;
+  if (set.length === 0) return writeMatching(table, where, references, 'NO KEY UPDATE', null);
+  return writeMatching(table, where, references, 'NO KEY UPDATE', {
+    head: sql`UPDATE ${source} SET ${changesSql(table, set)} FROM ${FOUND}`,
+    conditions: [differsSql(set, column, always)],
+  });
+}
+
+/** Deletes rows, or marks them as deleted. The columns are the same. */
+export function compileDeleteMatching(
+  table: TableSql,
+  where: Predicate | null,
+  mark: string | null,
+): Statement {
+  const { info, source } = table;
+  const head =
+    mark === null
+      ? sql`DELETE FROM ${source} USING ${FOUND}`
+      : sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))} FROM ${FOUND}`;
+  const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
+  return writeMatching(table, where, [], lock, { head, conditions: [] });
+}
+
+function writeMatching(
+  { info, source, column }: TableSql,
+  where: Predicate | null,
+  references: readonly Predicate[],
+  lock: 'UPDATE' | 'NO KEY UPDATE',
+  write: { readonly head: SqlFragment; readonly conditions: readonly SqlFragment[] } | null,
+): Statement {
+  const key = column(info.primaryKey.name);
+  const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
+  // Two statements that lock the same rows do so in one order.
+  const rows = sql`SELECT ${key} AS k FROM ${source}${conditions} ORDER BY ${key} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
+  const marks = references.map(
+    (each, index) => sql`${compilePredicate(each, column)} AS ${raw(`r${index}`)}`,
+  );
+  const judged = sql`SELECT ${joinSql([raw('count(*) AS found'), ...marks], ', ')} FROM ${FOUND}`;
+  const shown = joinSql(
+    references.map((_, index) => raw(`, r${index}`)),
+    '',
+  );
+  const tables = sql`WITH ${FOUND} AS MATERIALIZED (${rows}), ${JUDGED} AS MATERIALIZED (${judged})`;
+  if (!write) return toStatement(sql`${tables} SELECT found, 0${shown} FROM ${JUDGED}`);
+  const may = joinSql(
+    [sql`found <= ${MAXIMUM}::int8`, ...references.map((_, index) => raw(`r${index}`))],
+    ' AND ',
+  );
+  const written = whereSql([
+    sql`${key} = ${FOUND}.k`,
+    sql`(SELECT ${may} FROM ${JUDGED})`,
+    ...write.conditions,
+  ]);
+  return toStatement(
+    sql`${tables}, ${WRITTEN} AS (${write.head}${written} RETURNING 1) SELECT found, (SELECT count(*) FROM ${WRITTEN})${shown} FROM ${JUDGED}`,
+  );
 }

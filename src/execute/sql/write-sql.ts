@@ -1,14 +1,14 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
-import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
+
+import type { ColumnType } from '../../describe/column-type.js';
+import { type AttributeInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import type { Reference } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
-import { changedSql, writtenSql } from './changed-sql.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
-import { whereSql } from './select-sql.js';
+import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import type { SelectionSql, TableSql } from './table-sql.js';
 
 /** The moment of a write. */
 export const NOW: Slot = Object.freeze({ slot: 'now' });
@@ -52,27 +52,10 @@ function insertSql(
   return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
 }
 
-/** Attributes that every change of a row writes along. Null where a model has no such attribute. */
-export interface Stamps {
-  /** Gets the moment of the write. */
-  readonly updatedAt: AttributeInfo | null;
-  /** Counts the changes. */
-  readonly version: AttributeInfo | null;
-}
-
-/** The stamps of a model. */
-export function stampsOf({ model, attributes }: ModelInfo): Stamps {
-  return Object.freeze({
-    updatedAt: attributes.get(timestampsOf(model).updatedAt ?? '') ?? null,
-    version: attributes.get(versionOf(model) ?? '') ?? null,
-  });
-}
-
 /** An UPDATE. */
 export interface UpdateSql {
   /** One at least. */
   readonly set: readonly AttributeInfo[];
-  readonly stamps: Stamps;
   readonly where: Predicate;
   readonly returning: SelectionSql;
   /** True where a row that has the values already is written, too. Default: false. */
@@ -84,11 +67,29 @@ export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
   return toStatement(updateSql(table, update));
 }
 
-function updateSql({ source, column }: TableSql, update: UpdateSql): SqlFragment {
-  const { set, stamps, where, returning, always } = update;
-  const assignments = [...set.map((each) => assignChanged(each, column)), ...stampsSql(stamps, column)];
-  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column, always)]);
-  return sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`;
+function updateSql(table: TableSql, { set, where, returning, always }: UpdateSql): SqlFragment {
+  const conditions = whereSql([compilePredicate(where, table.column), differsSql(set, table.column, always)]);
+  return sql`UPDATE ${table.source} SET ${changesSql(table, set)}${conditions}${returningSql(returning)}`;
+}
+
+/** Assignments of a change: the values of a body, and what every change of a row writes along. */
+export function changesSql(table: TableSql, set: readonly AttributeInfo[]): SqlFragment {
+  const values = set.map(({ name, type, column }) => {
+    const value = writtenSql(type, table.column(name), writtenSlot(name));
+    return sql`${columnName({ column })} = ${value}`;
+  });
+  return joinSql([...values, ...stampsSql(table)], ', ');
+}
+
+/** Assignments that every change of a row writes along: the moment, and the number of changes. */
+export function stampsSql({ info: { model, attributes }, column }: TableSql): readonly SqlFragment[] {
+  const updatedAt = attributes.get(timestampsOf(model).updatedAt ?? '');
+  const version = attributes.get(versionOf(model) ?? '');
+  return [
+    ...(updatedAt ? [assignNow(updatedAt)] : []),
+    // A row that has none yet begins to count.
+    ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
+  ];
 }
 
 /** A row with a key that is given. */
@@ -147,21 +148,6 @@ export function nowSql({ type }: AttributeInfo): SqlFragment {
   return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
 }
 
-/** Assignments that a change writes along. */
-export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
-  return [
-    ...(updatedAt ? [assignNow(updatedAt)] : []),
-    // A row that has none yet begins to count.
-    ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
-  ];
-}
-
-/** Gives a column its value of a body. */
-export function assignChanged(attribute: AttributeInfo, column: ColumnSql): SqlFragment {
-  const { name, type } = attribute;
-  return sql`${columnName(attribute)} = ${writtenSql(type, column(name), writtenSlot(name))}`;
-}
-
 /** Gives a column the moment of the write. */
 export function assignNow(attribute: AttributeInfo): SqlFragment {
   return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
@@ -169,4 +155,50 @@ export function assignNow(attribute: AttributeInfo): SqlFragment {
 
 function returningSql({ columns }: SelectionSql): SqlFragment {
   return columns.length === 0 ? raw('') : sql` RETURNING ${joinSql(columns, ', ')}`;
+}
+
+/**
+ * The condition that the column has another value: texts, numbers of any length and times by how they are written, floats by
+ * the number that JavaScript reads, moments by their milliseconds.
+ */
+export function changedSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
+  switch (type.kind) {
+    case 'string':
+    case 'bigint':
+    case 'decimal':
+    case 'time':
+      return sql`${column}::text IS DISTINCT FROM ${value}::text`;
+    case 'float':
+      return sql`${column}::text::float8 IS DISTINCT FROM ${value}::float8`;
+    case 'date':
+      if (type.zone !== undefined) return sql`${column} IS DISTINCT FROM ${value}::timestamp`;
+      return sql`date_trunc('milliseconds', ${column}) IS DISTINCT FROM ${value}::timestamptz`;
+    case 'json':
+      // An answer has null for both NULL and the null of JSON.
+      return sql`coalesce(${column}::jsonb, 'null') IS DISTINCT FROM coalesce(${value}::jsonb, 'null')`;
+    case 'array':
+      // As JSON, an array has no bounds, which answers do not show either.
+      return isWritten(type.element)
+        ? sql`to_jsonb(${column}::text[]) IS DISTINCT FROM to_jsonb(${value}::text[])`
+        : sql`to_jsonb(${column}) IS DISTINCT FROM to_jsonb(CASE WHEN false THEN ${column} ELSE ${value} END)`;
+    default:
+      return sql`${column} IS DISTINCT FROM ${value}`;
+  }
+}
+
+/**
+ * The value that an UPDATE writes. A moment of a body has milliseconds, as answers have: where the column has the same, its
+ * microseconds stay. So do the null of JSON, and the bounds of an array.
+ */
+export function writtenSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
+  // A column without a zone is shown with all digits.
+  if (!['date', 'json', 'array'].includes(type.kind) || (type.kind === 'date' && type.zone !== undefined))
+    return sql`${value}`;
+  return sql`CASE WHEN ${changedSql(type, column, value)} THEN ${value} ELSE ${column} END`;
+}
+
+/** Types of which several texts are one value to PostgreSQL, and not to Sequelize. */
+function isWritten(element: ColumnType): boolean {
+  if (element.kind === 'array') return isWritten(element.element);
+  return element.kind === 'bigint' || element.kind === 'decimal' || element.kind === 'time';
 }

@@ -1,7 +1,7 @@
 /** The table of the keys of requests: its definition, and the statements on it. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { tableBeside } from '../../execute/sql/quoted-table.js';
+import { tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable } from '../../operation/feature.js';
 import { WRITES } from './idempotency-key.js';
 

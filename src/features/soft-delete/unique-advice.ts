@@ -2,8 +2,7 @@
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { deletedAtOf, type ModelInfo } from '../../describe/model-info.js';
-import { quotedTable } from '../../execute/sql/quoted-table.js';
-import { identifier } from '../../execute/sql/sql-fragment.js';
+import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
 import { columnOf } from '../../execute/sql/table-indexes.js';
 import type { FoundIndex } from '../../operation/feature.js';
 

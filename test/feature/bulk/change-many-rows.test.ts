@@ -4,7 +4,6 @@ import { Client } from 'pg';
 import { literal, QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { ManyRows } from '../../../src/execute/rows/many-rows.js';
-import { MatchingRows } from '../../../src/execute/rows/matching-rows.js';
 import { type FoundRows, SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { Crud } from '../../../src/index.js';
 import type { UpdateItem, UpdateMany } from '../../../src/operation/operation.js';
@@ -59,11 +58,9 @@ describe('changing many rows', () => {
     };
   });
   let jobs: ManyRows;
-  let matching: MatchingRows;
 
   before(async () => {
     jobs = new ManyRows(info());
-    matching = new MatchingRows(info());
   });
 
   beforeEach(async () => {
@@ -201,8 +198,8 @@ describe('changing many rows', () => {
       expect(await change([{ key: 1, values: { title: literal("'x'") } }])).to.equal(null);
       expect(await change([{ key: 1, values: { id: 8 } }])).to.equal(null);
       const set = { title: literal("'x'") };
-      expect(await matching.update({ where: null, set, maximum: 5 })).to.equal(null);
-      expect(await matching.update({ where: null, set: { id: 8 }, maximum: 5 })).to.equal(null);
+      expect(await jobs.updateMatching({ where: null, set, maximum: 5 })).to.equal(null);
+      expect(await jobs.updateMatching({ where: null, set: { id: 8 }, maximum: 5 })).to.equal(null);
     });
   });
 
@@ -273,7 +270,7 @@ describe('changing many rows', () => {
 
   describe('that a predicate finds', () => {
     const update = (set: object, maximum: number, more: object = {}) =>
-      matching.update({ where: owned(), set: { ...set }, maximum, ...more }, ours);
+      jobs.updateMatching({ where: owned(), set: { ...set }, maximum, ...more }, ours);
 
     it('writes those that differ, up to a maximum', async () => {
       expect(await update({ size: 1 }, 3)).to.deep.equal({ isExceeded: false, found: 3, written: 2 });
@@ -291,8 +288,10 @@ describe('changing many rows', () => {
       await nothingWrittenBy(async () => {
         expect(await update({ size: 1 }, 2)).to.deep.equal({ isExceeded: true });
         const remove = { where: owned(), mark: 'deletedAt', maximum: 2 };
-        expect(await matching.delete(remove, ours)).to.deep.equal({ isExceeded: true });
-        expect(await matching.delete({ ...remove, mark: null }, ours)).to.deep.equal({ isExceeded: true });
+        expect(await jobs.deleteMatching(remove, ours)).to.deep.equal({ isExceeded: true });
+        expect(await jobs.deleteMatching({ ...remove, mark: null }, ours)).to.deep.equal({
+          isExceeded: true,
+        });
       });
     });
 
@@ -307,7 +306,7 @@ describe('changing many rows', () => {
 
     it('marks or removes them, with the values of the predicate bound', async () => {
       const remove = (mark: string | null, title: string, where = owned()) =>
-        matching.delete({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);
+        jobs.deleteMatching({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);
       const { statements } = await sql.during(async () => {
         expect(await remove('deletedAt', 'a')).to.deep.equal({ isExceeded: false, found: 1, written: 1 });
         expect(await remove('deletedAt', 'd')).to.deep.equal({ isExceeded: false, found: 0, written: 0 });
@@ -340,8 +339,8 @@ describe('changing many rows', () => {
     expect(await new ManyRows(watched).update({ where: null, items, returning })).to.equal(null);
     expect(await new ManyRows(seen).update({ where: null, items, returning })).to.equal(null);
     expect(await new ManyRows(seen).insert({ rows: [{ id: 2 }], returning })).to.equal(null);
-    expect(await new MatchingRows(seen).update(all)).to.equal(null);
-    expect(await new MatchingRows(seen).delete({ ...all, mark: null })).to.equal(null);
-    expect(await new MatchingRows(watched).update(all)).to.have.property('written', 1);
+    expect(await new ManyRows(seen).updateMatching(all)).to.equal(null);
+    expect(await new ManyRows(seen).deleteMatching({ ...all, mark: null })).to.equal(null);
+    expect(await new ManyRows(watched).updateMatching(all)).to.have.property('written', 1);
   });
 });

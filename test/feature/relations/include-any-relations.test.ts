@@ -2,7 +2,7 @@
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { quotedTable } from '../../../src/execute/sql/quoted-table.js';
+import { quotedTable } from '../../../src/execute/sql/sql-fragment.js';
 import type { ModelClass } from '../../../src/index.js';
 import { type AnyModel, PAGE_SIZE, type Row, TENANT } from '../../support/any-model.js';
 import { CapturedLog } from '../../support/captured-log.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { type DataType as AnyType, DataTypes, type ModelAttributeColumnOptions } from 'sequelize';
 import { BelongsTo, Column, ForeignKey, Model, Table, type TableOptions } from 'sequelize-typescript';
-import { quotedTable } from '../../../src/execute/sql/quoted-table.js';
+import { quotedTable } from '../../../src/execute/sql/sql-fragment.js';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { wholeOr } from '../../support/short.js';
