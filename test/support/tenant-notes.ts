@@ -39,10 +39,7 @@ abstract class Notes extends NumberedRow {
   @Column({ type: DataType.TEXT, unique: 'owner_code' }) declare owner: string | null;
   @Column({ type: DataType.TEXT, allowNull: false, unique: 'owner_code' }) declare code: string;
   @Column(DataType.INTEGER) declare points: number | null;
-
-  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
-  declare isOpen: boolean;
-
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isOpen: boolean;
   @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
   @BelongsTo(() => Folder) declare folder?: Folder;
 
@@ -118,10 +115,7 @@ export class Card extends KeyedRow {
   @Column(DataType.TEXT) declare owner: string | null;
   @Column({ type: DataType.TEXT, allowNull: false }) declare code: string;
   @Column(DataType.INTEGER) declare points: number | null;
-
-  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
-  declare isOpen: boolean;
-
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isOpen: boolean;
   @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 

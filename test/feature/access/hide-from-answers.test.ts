@@ -169,8 +169,7 @@ class LeavingOut extends Guessed {
 @Crud(GUESSED as object)
 @Table({ ...VERSIONED, tableName: 'getting_other' })
 class GettingOther extends Guessed {
-  @Column({ type: DataType.TEXT, defaultValue: 'right', get: () => '***' })
-  declare pin: string | null;
+  @Column({ type: DataType.TEXT, defaultValue: 'right', get: () => '***' }) declare pin: string | null;
 }
 
 /** With what each shows of its token. */

@@ -34,10 +34,7 @@ import { serveTestApp } from '../../support/test-app.js';
 class Customer extends Model {
   @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
   @Column({ type: DataType.STRING(40), allowNull: false }) declare email: string;
-
-  @Column({ type: DataType.STRING(10), allowNull: false, defaultValue: 'free' })
-  declare plan: string;
-
+  @Column({ type: DataType.STRING(10), allowNull: false, defaultValue: 'free' }) declare plan: string;
   @Column(DataType.DECIMAL(8, 2)) declare balance: string | null;
   @Column(DataType.DATE) declare since: Date | null;
   @Column(DataType.JSONB) declare address: unknown;

@@ -64,12 +64,7 @@ class Profile {
   declare tags?: string[];
 
   @IsOptional() @ValidateNested({ each: true }) @Type(() => Line) declare lines?: Line[];
-
-  @IsOptional()
-  @ValidateNested({ each: true })
-  @Type(() => Object, SHAPES)
-  declare shapes?: Circle[];
-
+  @IsOptional() @ValidateNested({ each: true }) @Type(() => Object, SHAPES) declare shapes?: Circle[];
   @IsOptional() @IsInt() @Type(() => Number) declare age?: number;
   @IsOptional() @IsString() @Transform(({ value }) => value.trim()) declare name?: string;
   @IsOptional() @IsEmail() declare login?: string;

@@ -154,43 +154,11 @@ describe('changing many rows', () => {
     }
   });
 
-  it('[M26] writes nothing where a row is missing, repeated, or in another state', async () => {
-    await Job.destroy({ where: { title: 'c' } });
-    const first = { key: 1, values: { title: 'A' }, state: '0' };
-    const refused: readonly UpdateItem[] = [
-      { key: 2, values: { title: 'B' }, state: '5' },
-      { key: 3, values: { title: 'C' } },
-      { key: 4, values: { title: 'D' }, state: '0' },
-      { key: 999, values: {} },
-      { key: 1, values: { title: 'again' } },
-    ];
-    for (const each of refused) {
-      const written = await nothingWrittenBy(() => change([first, each], { state: 'version' }));
-      expect(written, JSON.stringify(each)).to.equal(null);
-    }
-    expect(shown(await change([first], { state: 'version' }))).to.have.length(1);
-  });
-
   it('asks for the state that the system keeps', async () => {
     const [row] = shown(await change([{ key: 1, values: {} }], { returning: { columns: ['xmin', 'id'] } }));
     const named = (state: string) => change([{ key: 1, values: { title: 'A' }, state }], { state: 'xmin' });
     expect(await named('1')).to.equal(null);
     expect(shown(await named(row?.[0] ?? ''))).to.have.length(1);
-  });
-
-  it('writes nothing where a row would refer to one that the request does not see', async () => {
-    const references = [{ attribute: 'afterId', target: info(), key: 'id', where: owned() }];
-    const follow = (...afterIds: (number | null | undefined)[]) =>
-      change(
-        afterIds.map((afterId, index) => ({
-          key: index + 1,
-          values: afterId === undefined ? {} : { afterId },
-        })),
-        { references },
-      );
-    expect(await nothingWrittenBy(() => follow(2, 4))).to.equal(null);
-    expect(await nothingWrittenBy(() => follow(2, 999))).to.equal(null);
-    expect(shown(await follow(2, null, undefined)).map((row) => row[3])).to.deep.equal(['1', '0', '0']);
   });
 
   it('leaves to others what it cannot write', async () => {
@@ -269,41 +237,6 @@ describe('changing many rows', () => {
   });
 
   describe('that a predicate finds', () => {
-    const update = (set: object, maximum: number, more: object = {}) =>
-      jobs.updateMatching({ where: owned(), set: { ...set }, maximum, ...more }, ours);
-
-    it('writes those that differ, up to a maximum', async () => {
-      expect(await update({ size: 1 }, 3)).to.deep.equal({ isExceeded: false, found: 3, written: 2 });
-      const all = await Job.findAll({ order: ['id'] });
-      expect(all.map((job) => [job.size, job.get('version')])).to.deep.equal([
-        [1, 1],
-        [1, 0],
-        [1, 1],
-        [3, 0],
-      ]);
-      expect(await update({}, 3)).to.deep.equal({ isExceeded: false, found: 3, written: 0 });
-    });
-
-    it('writes nothing where there are more', async () => {
-      await nothingWrittenBy(async () => {
-        expect(await update({ size: 1 }, 2)).to.deep.equal({ isExceeded: true });
-        const remove = { where: owned(), mark: 'deletedAt', maximum: 2 };
-        expect(await jobs.deleteMatching(remove, ours)).to.deep.equal({ isExceeded: true });
-        expect(await jobs.deleteMatching({ ...remove, mark: null }, ours)).to.deep.equal({
-          isExceeded: true,
-        });
-      });
-    });
-
-    it('refuses a reference to a row that the request does not see', async () => {
-      const references = [{ attribute: 'afterId', target: info(), key: 'id', where: owned() }];
-      await nothingWrittenBy(async () => {
-        const error = await update({ afterId: 4 }, 3, { references }).catch((each: unknown) => each);
-        expect(Reflect.get(Reflect.get(Object(error), 'parent'), 'code')).to.equal('23503');
-      });
-      expect(await update({ afterId: 3 }, 3, { references })).to.have.property('written', 3);
-    });
-
     it('marks or removes them, with the values of the predicate bound', async () => {
       const remove = (mark: string | null, title: string, where = owned()) =>
         jobs.deleteMatching({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);

@@ -5,7 +5,6 @@ import { Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-t
 import { ManyRows } from '../../../src/execute/rows/many-rows.js';
 import { type FoundRows, SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { Crud } from '../../../src/index.js';
-import { equalTo } from '../../../src/operation/predicates.js';
 import { forgetTriggers } from '../../../src/postgres/session/table-triggers.js';
 import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -69,24 +68,6 @@ describe('inserting many rows', () => {
     const many = await new ManyRows(info).insert({ rows: HARD_ROWS, returning: selected });
     expect(shown(many, PARCEL_COLUMNS.length)).to.deep.equal(singly);
   });
-
-  for (const count of [1, 1000]) {
-    it(`[M12] gives ${count} rows in the order asked, with one statement, whose text does not depend on the number`, async () => {
-      const rows = Array.from({ length: count }, (_, index) => ({
-        name: `p${(index * 7919) % count}`,
-        size: index,
-      }));
-      await insert([{ name: 'first', size: 1 }]);
-      const { result, statements } = await sql.during(() => insert(rows));
-      expect(shown(result)).to.deep.equal(
-        rows.map(({ name, size }, index) => [String(index + 2), name, String(size)]),
-      );
-      const { statements: again } = await sql.during(() => insert([{ name: 'last', size: 1 }]));
-      expect(statements).to.have.length(1);
-      expect(again).to.deep.equal(statements);
-      expect(await Part.count()).to.equal(count + 2);
-    });
-  }
 
   it('[M28] gives each row the defaults of what it lacks, and keeps the order', async () => {
     const written = await insert([
@@ -165,39 +146,6 @@ describe('inserting many rows', () => {
     const error = await write([row('d'), row('e', '1', '2', '3')]).catch((each: unknown) => each);
     expect(error).to.have.nested.property('parent.code', '23514');
     expect(await model.count()).to.equal(3);
-  });
-
-  it('inserts nothing when one row cannot be', async () => {
-    const failure = async (rows: readonly object[]) => {
-      const error = await insert(rows).catch((each: unknown) => each);
-      return Reflect.get(Reflect.get(Object(error), 'parent') ?? {}, 'code');
-    };
-    expect(await failure([{ name: 'a' }, { name: 'much too long' }])).to.equal('22001');
-    expect(
-      await failure([
-        { id: 1, name: 'a' },
-        { id: 1, name: 'b', size: 1 },
-      ]),
-    ).to.equal('23505');
-    expect(await failure([{ name: 'a' }, { name: 'b', wholeId: 99 }])).to.equal('23503');
-    expect(await Part.count()).to.equal(0);
-  });
-
-  it('inserts none where a row refers to one that is not there for the request', async () => {
-    const [open, closed] = shown(await insert([{ name: 'open' }, { name: 'closed' }]));
-    const references = [
-      { attribute: 'wholeId', target: infoOf(Part), key: 'id', where: equalTo('name', { slot: 'scope' }) },
-    ];
-    const refer = (rows: readonly object[]) =>
-      parts.insert({ rows: rows.map((row) => ({ ...row })), references, returning }, { scope: 'open' });
-    const [yes, no] = [Number(open?.[0]), Number(closed?.[0])];
-    for (const wholeId of [no, 999])
-      expect(await refer([{ name: 'a', wholeId: yes }, { name: 'b', wholeId }, { name: 'c' }])).to.equal(
-        null,
-      );
-    expect(await Part.count()).to.equal(2);
-    const written = await refer([{ name: 'a', wholeId: yes }, { name: 'c' }, { name: 'd', wholeId: null }]);
-    expect(shown(written).map(([, name]) => name)).to.deep.equal(['a', 'c', 'd']);
   });
 
   it('leaves to others what it cannot be sure of', async () => {

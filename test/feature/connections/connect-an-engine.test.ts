@@ -59,10 +59,6 @@ describe('connecting an engine', () => {
   after(() => database.drop());
 
   describe('to a database', () => {
-    it('creates no table of its own accord', async () => {
-      expect(await tables(await connect())).to.deep.equal([]);
-    });
-
     it('creates tables and indexes before it is there, with createAll', async () => {
       const engine = await connect({ createAll: true });
       expect(await tables(engine)).to.deep.equal([{ name: 'lamps' }]);
@@ -110,26 +106,6 @@ describe('connecting an engine', () => {
       return row;
     };
 
-    it('sets them on every connection', async () => {
-      expect(await show(await connect())).to.deep.equal({
-        lock_timeout: '2s',
-        statement_timeout: '5s',
-        idle_in_transaction_session_timeout: '10s',
-      });
-    });
-
-    it('changes one and keeps the others', async () => {
-      const dialectOptions = { statement_timeout: 1234, application_name: 'lamps' };
-      const engine = await connect({ dialectOptions });
-      expect(await show(engine)).to.deep.equal({
-        lock_timeout: '2s',
-        statement_timeout: '1234ms',
-        idle_in_transaction_session_timeout: '10s',
-      });
-      const [row] = await ask(engine, "SELECT current_setting('application_name') AS name");
-      expect(row).to.deep.equal({ name: 'lamps' });
-    });
-
     it('has none that is 0, so that migrations run as umzug runs them', async () => {
       const dialectOptions = {
         lock_timeout: 0,
@@ -175,12 +151,6 @@ describe('connecting an engine', () => {
       await context.dropTable('migrated');
       await storage.destroy({ where: { name: '001.js' } });
       expect(await storage.findAll()).to.deep.equal([]);
-    });
-
-    it('keeps the time for acquiring a connection where only the size of the pool is given', async () => {
-      const { sequelize } = await connect({ pool: { max: 3 } });
-      const { pool } = (sequelize as unknown as { options: { pool: object } }).options;
-      expect(pool).to.deep.equal({ max: 3, acquire: 5000 });
     });
 
     it('answers 504 to a request whose statement takes too long', async () => {
@@ -241,11 +211,6 @@ describe('connecting an engine', () => {
       );
       const [row] = await ask(engine, "SELECT obj_description('lamps'::regclass) AS comment");
       expect(row).to.deep.equal({ comment: 'made here' });
-    });
-
-    it('logs nothing unless it is told to', async () => {
-      const { sequelize } = await connect();
-      expect((sequelize as unknown as { options: { logging: unknown } }).options.logging).to.equal(false);
     });
   });
 
@@ -381,20 +346,6 @@ describe('connecting an engine', () => {
       while ((await ask(other, open)).length > 0);
     });
 
-    it('may be done twice', async () => {
-      const engine = await connect();
-      await engine[Symbol.asyncDispose]();
-      await engine[Symbol.asyncDispose]();
-      await disposeEngine();
-      await disposeEngine();
-      expect(() => currentEngine()).to.throw(ConfigError, 'No engine is configured');
-    });
-
-    it('may be done twice at the same time', async () => {
-      const engine = await connect();
-      await Promise.all([engine[Symbol.asyncDispose](), disposeEngine(), engine[Symbol.asyncDispose]()]);
-    });
-
     it('does not disconnect a later one', async () => {
       const first = await connect();
       await first[Symbol.asyncDispose]();
@@ -402,13 +353,6 @@ describe('connecting an engine', () => {
       await first[Symbol.asyncDispose]();
       expect(currentEngine()).to.equal(second);
       expect(await ask(second, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
-    });
-  });
-
-  describe('when there is one', () => {
-    it('gives the current one', async () => {
-      const engine = await connect();
-      expect(currentEngine()).to.equal(engine);
     });
   });
 

@@ -55,24 +55,15 @@ let serial = 0;
 @Table({ tableName: 'Parcels in transit', schema: 'depot', paranoid: true, underscored: true })
 class Parcel extends Model {
   @PrimaryKey @Column({ type: DataType.UUID, defaultValue: DataType.UUIDV4 }) declare code: string;
-
-  @Column({ type: DataType.DOUBLE, allowNull: false, field: 'weight in kg' })
-  declare weight: number;
-
-  @Column({ type: DataType.STRING(10), allowNull: false, defaultValue: 'new' })
-  declare state: string;
-
-  @Column({ type: DataType.DATE, allowNull: false, defaultValue: DataType.NOW })
-  declare sentAt: Date;
+  @Column({ type: DataType.DOUBLE, allowNull: false, field: 'weight in kg' }) declare weight: number;
+  @Column({ type: DataType.STRING(10), allowNull: false, defaultValue: 'new' }) declare state: string;
+  @Column({ type: DataType.DATE, allowNull: false, defaultValue: DataType.NOW }) declare sentAt: Date;
 
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: () => (serial += 1) })
   declare serial: number;
 
   @Column({ type: DataType.JSONB, defaultValue: { fragile: false } }) declare marks: unknown;
-
-  @Column({ type: DataType.ARRAY(DataType.TEXT), defaultValue: ['a', 'b'] })
-  declare stops: string[];
-
+  @Column({ type: DataType.ARRAY(DataType.TEXT), defaultValue: ['a', 'b'] }) declare stops: string[];
   @Column({ type: DataType.DATE, defaultValue: UNIX }) declare since: Date;
   @CreatedAt @Column({ type: DataType.DATE, field: 'born' }) declare bornAt: Date;
   @UpdatedAt @Column(DataType.DATE) declare touchedAt: Date;

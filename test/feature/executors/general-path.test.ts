@@ -130,8 +130,7 @@ class WithScope extends Row {}
 @Crud()
 @Table(PLAIN)
 class WithRule extends Row {
-  @Column({ type: DataType.STRING(40), validate: { notIn: [['bad']] } })
-  declare label: string | null;
+  @Column({ type: DataType.STRING(40), validate: { notIn: [['bad']] } }) declare label: string | null;
 }
 
 @Crud()

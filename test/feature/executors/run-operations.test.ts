@@ -8,7 +8,6 @@ import { Crud } from '../../../src/index.js';
 import type { ListOperation, Operation } from '../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
-import type { TextRow } from '../../../src/postgres/protocol/batch.js';
 import { TitledRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
@@ -68,68 +67,6 @@ describe('running operations', () => {
     ...change,
   });
 
-  it('reads the columns of a selection, and no others', async () => {
-    const { result, statements } = await sql.during(() =>
-      executor.run({ kind: 'read', where: rowOf(), select: { columns: ['title', 'id'] } }, { id: '2' }),
-    );
-    expect(result.rows).to.deep.equal([['b', '2']]);
-    expect(statements).to.deep.equal([
-      'SELECT "title", "id" FROM "papers" AS "Paper" WHERE ("Paper"."id" = $1) AND ("Paper"."deletedAt" IS NULL)',
-    ]);
-  });
-
-  it('finds rows that are soft-deleted only where the predicate does', async () => {
-    const select = { columns: ['title'] };
-    const found = (where: ReturnType<typeof rowOf>) =>
-      executor.run({ kind: 'read', where, select }, { id: '4' });
-    expect((await found(rowOf())).rows).to.deep.equal([]);
-    expect((await found(equalTo('id', id))).rows).to.deep.equal([['d']]);
-  });
-
-  it('lists a page by number with the number of all rows', async () => {
-    const { rows, count, page } = await executor.run(list());
-    expect({ rows, count, total: page.total }).to.deep.equal({ rows: [['a'], ['b']], count: 2, total: 3 });
-  });
-
-  it('lists a page by number without counting', async () => {
-    const { result, statements } = await sql.during(() =>
-      executor.run(list({ window: { kind: 'offset', page: 2, size: 2 }, count: 'none' })),
-    );
-    expect(result.rows).to.deep.equal([['c']]);
-    expect(result.page.total).to.equal(3);
-    expect(statements).to.have.length(1);
-  });
-
-  it('lists a page by keyset, whose columns need not be selected, and counts where it is asked to', async () => {
-    const window = { kind: 'keyset', after: null, before: null, size: 2 } as const;
-    const first = await executor.run(list({ window }));
-    const titles = ({ rows }: { rows: readonly TextRow[] }) => rows.map(([title]) => title);
-    expect(titles(first)).to.deep.equal(['a', 'b']);
-    expect([first.page.total, first.page.prev]).to.deep.equal([3, null]);
-    const second = await executor.run(
-      list({ window: { ...window, after: first.page.next ?? null }, count: 'none' }),
-    );
-    expect(titles(second)).to.deep.equal(['c']);
-    expect(second.page.next).to.equal(null);
-    expect(second.page.prev).to.deep.equal({ values: ['3'], isInclusive: false });
-  });
-
-  it('takes values of a predicate from slots, beside bound ones', async () => {
-    const owned = list({ where: allOf(equalTo('state', { slot: 'state' }), equalTo('title', 'b'), alive()) });
-    expect((await executor.run(owned, { state: 'new' })).rows).to.deep.equal([['b']]);
-    expect((await executor.run(owned, { state: 'old' })).rows).to.deep.equal([]);
-  });
-
-  it('inserts a row with the defaults that it lacks', async () => {
-    const returning = { columns: ['title', 'state', 'pages'] };
-    const insert = async (row: object) =>
-      (await executor.run({ kind: 'insert', row: { ...row }, returning }))?.rows;
-    expect(await insert({ title: 'x', pages: 3 })).to.deep.equal([['x', 'draft', '3']]);
-    expect(await insert({ title: 'y', state: null })).to.deep.equal([['y', null, null]]);
-    expect(await insert({ title: 'z' })).to.deep.equal([['z', 'draft', null]]);
-    expect(await Paper.count({ where: literal('"createdAt" = "updatedAt" AND title > \'d\'') })).to.equal(3);
-  });
-
   it('inserts nothing where only Sequelize can write a value', async () => {
     const insert = (row: object): Operation => ({
       kind: 'insert',
@@ -140,31 +77,6 @@ describe('running operations', () => {
     expect(await executor.run(insert({ pages: 3 }))).to.equal(null);
     expect(await executor.run(insert({ title: 'y', updatedAt: new Date() }))).to.equal(null);
     expect(await Paper.count()).to.equal(3);
-  });
-
-  it('updates a row that differs, and gives one that does not', async () => {
-    const update = (set: object) =>
-      executor
-        .run(
-          { kind: 'update', where: rowOf(), set: { ...set }, returning: { columns: ['title', 'pages'] } },
-          { id: '1' },
-        )
-        .then((found) => found?.rows.map((row) => row.slice(0, 2)));
-    const before = await Paper.findByPk(1, { rejectOnEmpty: true });
-    expect(await update({ title: 'a' })).to.deep.equal([['a', null]]);
-    expect((await before.reload()).updatedAt).to.deep.equal(before.updatedAt);
-    expect(await update({ pages: 5 })).to.deep.equal([['a', '5']]);
-    expect(await update({})).to.deep.equal([['a', '5']]);
-  });
-
-  it('marks a row as deleted once, and removes it where it is told to', async () => {
-    const remove = (mark: string | null, where = rowOf()) =>
-      executor.run({ kind: 'delete', where, mark }, { id: '1' });
-    expect((await remove('deletedAt')).count).to.equal(1);
-    expect((await remove('deletedAt')).count).to.equal(0);
-    expect(await Paper.count({ paranoid: false })).to.equal(4);
-    expect((await remove(null, equalTo('id', id))).count).to.equal(1);
-    expect(await Paper.count({ paranoid: false })).to.equal(3);
   });
 
   it('writes a row after all that refers to one which has come meanwhile', async () => {

@@ -48,10 +48,7 @@ class Team extends NamedRow {
 @Table({ tableName: 'players', timestamps: false })
 class Player extends Model {
   @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
-
-  @Column({ type: DataType.DECIMAL(8, 2), allowNull: false, defaultValue: '0' })
-  declare score: string;
-
+  @Column({ type: DataType.DECIMAL(8, 2), allowNull: false, defaultValue: '0' }) declare score: string;
   @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare salary: string;
   @ForeignKey(() => Team) @Column(DataType.INTEGER) declare teamId: number | null;
   @BelongsTo(() => Team) declare team?: Team;
@@ -60,10 +57,7 @@ class Player extends Model {
 /** A model that this application does not serve. */
 @Table({ tableName: 'coaches', timestamps: false })
 class Coach extends NumberedRow {
-  @Exclude()
-  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
-  declare contract: string;
-
+  @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare contract: string;
   @Column({ type: DataType.STRING(20), defaultValue: 'strict' }) declare style: string;
 }
 

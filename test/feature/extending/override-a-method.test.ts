@@ -45,10 +45,7 @@ import { serveTestApp } from '../../support/test-app.js';
 class Song extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare title: string;
   @Column({ type: DataType.BIGINT, allowNull: false, defaultValue: 0 }) declare plays: string;
-
-  @Exclude()
-  @Column({ type: DataType.STRING(20), defaultValue: 'hidden' })
-  declare contract: string;
+  @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare contract: string;
 }
 
 /** A model that no @Crud knows. */

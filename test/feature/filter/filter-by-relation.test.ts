@@ -91,12 +91,7 @@ class City extends NumberedRow {
   @HasMany(() => City, 'twinId') declare twins?: City[];
   @HasMany(() => Review, 'cityId') declare reviews?: Review[];
   @HasOne(() => Review, 'cityId') declare review?: Loaded<Review> | null;
-
-  @BelongsToMany(
-    () => Tag,
-    () => CityTag,
-  )
-  declare tags?: Tag[];
+  @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 }
 
 @Crud<Review>({ sortAllow: ['id'], filterAllow: ['rating', 'author.name'] })

@@ -109,13 +109,7 @@ class Task extends Row {
 
   @HasMany(() => Note, { foreignKey: 'taskId', constraints: false }) declare notes?: Note[];
   @HasMany(() => Note, { foreignKey: 'taskId', constraints: false }) declare work?: Note[];
-
-  @BelongsToMany(
-    () => Label,
-    () => TaskLabel,
-  )
-  declare labels?: Label[];
-
+  @BelongsToMany(() => Label, { through: () => TaskLabel }) declare labels?: Label[];
   @Column(DataType.INTEGER) declare boardId: number | null;
 }
 

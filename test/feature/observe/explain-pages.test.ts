@@ -14,9 +14,7 @@ const SIZE = 20;
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'events', timestamps: false })
 class Event extends KeyedRow {
-  @Column({ type: DataType.ENUM('open', 'closed', 'void'), allowNull: false })
-  declare status: string;
-
+  @Column({ type: DataType.ENUM('open', 'closed', 'void'), allowNull: false }) declare status: string;
   @Column({ type: DataType.DATE, allowNull: false, field: 'created_at' }) declare createdAt: Date;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare score: number;
   @Column(DataType.INTEGER) declare rating: number | null;

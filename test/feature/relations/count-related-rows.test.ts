@@ -39,11 +39,7 @@ class City extends KeyedRow {
   @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code', as: 'plain' })
   declare plain?: Review[];
 
-  @BelongsToMany(
-    () => Tag,
-    () => CityTag,
-  )
-  declare tags?: Tag[];
+  @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 }
 
 @Crud({ sortAllow: ['id'], filterAllow: ['rating'], visible } as object)

@@ -37,24 +37,21 @@ abstract class Kept extends NumberedRow {
 @Crud(wrong({ include: { pets: true } }))
 @Table({ tableName: 'houses', timestamps: false })
 class House extends Kept {
-  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false })
-  declare pets?: unknown;
+  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 /** The same rows; the relation says what holds. */
 @Crud(wrong({ prefix: '/open-houses', include: { pets: { where: 'all' } } }))
 @Table({ tableName: 'houses', timestamps: false })
 class OpenHouse extends Kept {
-  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false })
-  declare pets?: unknown;
+  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 /** Leads to one record. */
 @Crud(wrong({ include: { pet: true } }))
 @Table({ tableName: 'houses', timestamps: false })
 class Kennel extends Kept {
-  @BelongsTo(() => Pet, { as: 'pet', foreignKey: 'houseId', constraints: false })
-  declare pet?: unknown;
+  @BelongsTo(() => Pet, { as: 'pet', foreignKey: 'houseId', constraints: false }) declare pet?: unknown;
 }
 
 @Crud()

@@ -20,9 +20,7 @@ class Shelf extends KeyedRow {
 class Book extends KeyedRow {
   /** Wider than the key that it refers to. */
   @ForeignKey(() => Shelf) @Column(DataType.BIGINT) declare shelfId: string | null;
-
-  @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false })
-  declare shelf?: Shelf | null;
+  @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false }) declare shelf?: Shelf | null;
 }
 
 describe('including one record by an integer key', () => {

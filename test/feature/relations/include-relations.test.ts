@@ -65,12 +65,7 @@ class City extends NumberedRow {
   @ForeignKey(() => City) @Column(DataType.INTEGER) declare twinId: number | null;
   @BelongsTo(() => City, 'twinId') declare twin?: Loaded<City> | null;
   @HasMany(() => Review, 'cityId') declare reviews?: Review[];
-
-  @BelongsToMany(
-    () => Tag,
-    () => CityTag,
-  )
-  declare tags?: Tag[];
+  @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 }
 
 @Crud({ sortAllow: ['rating', 'id'], filterAllow: ['rating'], defaultSort: '-rating' } as object)

@@ -53,12 +53,7 @@ class Town extends Model {
   declare price?: Loaded<Price> | null;
 
   @HasMany(() => Note, 'townId') declare notes?: Note[];
-
-  @BelongsToMany(
-    () => Mark,
-    () => TownMark,
-  )
-  declare tags?: Mark[];
+  @BelongsToMany(() => Mark, { through: () => TownMark }) declare tags?: Mark[];
 }
 
 @Crud()

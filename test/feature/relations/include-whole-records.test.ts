@@ -109,9 +109,7 @@ class Holder extends NumberedRow {
   declare specimens?: unknown;
 
   @BelongsTo(() => Odd, { as: 'odd', foreignKey: 'id', constraints: false }) declare odd?: unknown;
-
-  @BelongsTo(() => Loud, { as: 'louds', foreignKey: 'id', constraints: false })
-  declare louds?: unknown;
+  @BelongsTo(() => Loud, { as: 'louds', foreignKey: 'id', constraints: false }) declare louds?: unknown;
 }
 
 const SERVED = [Holder, Odd, Loud, Quiet, Marked, Specimen] as unknown as ModelClass[];

@@ -22,9 +22,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'parents', timestamps: false })
 class Parent extends KeyedRow {
   @Column(DataType.TEXT) declare code: string | null;
-
-  @HasMany(() => Child, { foreignKey: 'parentId', onDelete: 'RESTRICT' })
-  declare children?: Child[];
+  @HasMany(() => Child, { foreignKey: 'parentId', onDelete: 'RESTRICT' }) declare children?: Child[];
 
   @HasMany(() => Coded, { foreignKey: 'code', sourceKey: 'code', constraints: false })
   declare coded?: Coded[];

@@ -66,11 +66,7 @@ class City extends Model {
   })
   declare bestReviews?: Review[];
 
-  @BelongsToMany(
-    () => Tag,
-    () => CityTag,
-  )
-  declare tags?: Tag[];
+  @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 
   @BelongsToMany(() => Review, {
     as: 'picks',
@@ -99,12 +95,7 @@ class Review extends NumberedRow {
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends Model {
   @PrimaryKey @Column(DataType.TEXT) declare name: string;
-
-  @BelongsToMany(
-    () => City,
-    () => CityTag,
-  )
-  declare cities?: City[];
+  @BelongsToMany(() => City, { through: () => CityTag }) declare cities?: City[];
 }
 
 @Crud({ scope: { kind: (request: Request) => request.get('x-kind') ?? EVERYTHING } } as object)

@@ -33,9 +33,7 @@ const tenantOf = async (request: Request) => {
 })
 @Table({ tableName: 'projects', timestamps: false })
 class Project extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
-  declare tenantId: number;
-
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' }) declare tenantId: number;
   @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 

@@ -28,12 +28,7 @@ abstract class Owned extends NumberedRow {
 @Crud()
 @Table({ tableName: 'people', timestamps: false })
 class Person extends Owned {
-  @BelongsToMany(
-    () => Team,
-    () => Membership,
-  )
-  declare teams?: Team[];
-
+  @BelongsToMany(() => Team, { through: () => Membership }) declare teams?: Team[];
   @HasMany(() => Membership) declare memberships?: Membership[];
 }
 

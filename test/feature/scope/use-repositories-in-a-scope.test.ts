@@ -46,9 +46,7 @@ class Country extends Model {
 @Crud({ scope: { tenantId: (request) => request.get('tenant') ?? EVERYTHING } })
 @Table({ tableName: 'branches', timestamps: false })
 class Branch extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
-  declare tenantId: number;
-
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' }) declare tenantId: number;
   @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 
   @ForeignKey(() => Country)

@@ -10,11 +10,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ endpoints: ['list'] })
 @Table({ tableName: 'mails', paranoid: true, updatedAt: false, createdAt: false })
 class Mail extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column({ type: DataType.INTEGER, field: 'mail_no' })
-  declare id: number;
-
+  @PrimaryKey @AutoIncrement @Column({ type: DataType.INTEGER, field: 'mail_no' }) declare id: number;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
   @Column({ type: DataType.DATE, field: 'deleted_at' }) declare deletedAt: Date | null;
 }

@@ -34,11 +34,7 @@ const ENDPOINTS = ['list', 'read', 'update', 'delete', 'restore', 'purge'] as co
   updatedAt: 'movedAt',
 })
 class Plot extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column({ type: DataType.INTEGER, field: 'plot_no' })
-  declare id: number;
-
+  @PrimaryKey @AutoIncrement @Column({ type: DataType.INTEGER, field: 'plot_no' }) declare id: number;
   @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_no' }) declare tenant: number;
 
   @Column({ type: DataType.STRING(20), allowNull: false, unique: true, field: 'the_name' })

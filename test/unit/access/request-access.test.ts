@@ -2,15 +2,7 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
 import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
-import {
-  accessSource,
-  accessToWrite,
-  type RuledKey,
-  setAccessRules,
-} from '../../../src/access/reference-access.js';
-import { type Access, OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { Input } from '../../../src/operation/feature.js';
-import { equalTo } from '../../../src/operation/predicates.js';
 import { compileAskAllowed } from '../../../src/request/allowed-inputs.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
@@ -20,7 +12,6 @@ const Task = defineModel('Task', {
   teamId: DataTypes.INTEGER,
   ownerId: DataTypes.INTEGER,
 });
-const Team = defineModel('Team', { name: DataTypes.TEXT });
 
 /** Counts how often a rule is asked. */
 function counting<T>(answer: T) {
@@ -65,14 +56,6 @@ describe('the access of a request', () => {
     const request = {} as Request;
     expect((await access(request)).where).to.equal(null);
     expect(await caughtError(() => access(request, 'list'))).to.have.property('status', 403);
-  });
-
-  it('is to everything where there are no rules, and allows nothing that needs one', () => {
-    const { info } = planOf(Task);
-    const access = compileRequestAccess({ info, access: null });
-    expect(access({} as Request, 'list')).to.equal(OPEN_ACCESS);
-    expect(access.unreadable({} as Request)).to.deep.equal([]);
-    expect(access.allows({} as Request, 'deleted')).to.equal(false);
   });
 
   it('allows what a rule says, and nothing that has none', async () => {
@@ -127,49 +110,5 @@ describe('parameters that have a rule', () => {
     expect(compileAskAllowed(inputs.slice(0, 1), open)).to.equal(null);
     expect([can.deleted.asked, can.update.asked]).to.deep.equal([0, 0]);
     expect([...(await ask('/x?own=1&deleted=1', can))]).to.deep.equal(['deleted', 'update']);
-  });
-});
-
-describe('the rows that keys of a write may name', () => {
-  const where = equalTo('name', { slot: 'scope.Team.name' });
-  const granted: Access = { ...OPEN_ACCESS, where, slots: { 'scope.Team.name': 'a' } };
-  const own: Access = { ...OPEN_ACCESS, slots: { own: 'b' }, digest: () => 'own' };
-  const requestAccess = (access: Access) =>
-    Object.assign(() => access, { unreadable: () => [], allows: () => false });
-  const key = (attribute: string, access: Access) =>
-    ({ attribute, target: Team, key: 'id', access: requestAccess(access) }) as unknown as RuledKey;
-  const request = {} as Request;
-  setAccessRules(request, {
-    accessTo: (model) => (model === Team ? requestAccess(granted) : null),
-    keysOf: () => [key('teamId', granted), key('ownerId', OPEN_ACCESS)],
-  });
-
-  it('are asked for keys that are sent', () => {
-    for (const values of [{}, { teamId: null }, { teamId: undefined, team: 1 }]) {
-      expect(accessToWrite(request, Task, own, values)).to.equal(own);
-    }
-    expect(accessToWrite({} as Request, Task, own, { teamId: 1 })).to.equal(own);
-    const access = accessToWrite(request, Task, own, { teamId: 1, ownerId: 2 }) as Access;
-    expect(access.references).to.have.lengthOf(1);
-    expect(access.references[0]).to.deep.include({ attribute: 'teamId', key: 'id', where });
-    expect(access.slots).to.deep.equal({ own: 'b', 'scope.Team.name': 'a' });
-    expect(access).to.deep.include({ form: own.form, where: null });
-    expect([access.digest(), access.values()]).to.deep.equal(['own', own.values()]);
-    expect((accessToWrite(request, Task, own, { ownerId: 2 }) as Access).references).to.deep.equal([]);
-  });
-
-  it('are part of what a repository asks', () => {
-    expect(accessSource({} as Request, Task, null)).to.equal(null);
-    const source = accessSource(request, Task, requestAccess(own));
-    expect(source?.()).to.equal(own);
-    expect((source?.({ teamId: 1 }) as Access | undefined)?.references).to.have.lengthOf(1);
-    expect([source?.to(Task), source?.to(Team), source?.to(defineModel('Other'))]).to.deep.equal([
-      own,
-      granted,
-      OPEN_ACCESS,
-    ]);
-    const open = accessSource(request, Task, null);
-    expect([open?.(), open?.to(Task), open?.to(Team)]).to.deep.equal([OPEN_ACCESS, OPEN_ACCESS, granted]);
-    expect(accessSource({} as Request, Task, requestAccess(own))?.to(Team)).to.equal(OPEN_ACCESS);
   });
 });

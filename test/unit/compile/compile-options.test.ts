@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { parseSortTerm, totalOrder } from '../../../src/compile/compile-options.js';
 import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
 import { FILTER_OPERATORS } from '../../../src/declare/filter-operators.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
@@ -61,24 +60,6 @@ describe('the options etag and ifMatch', () => {
 });
 
 describe('the option endpoints', () => {
-  it('is all five by default', () => {
-    expect(planOf(City).endpoints).to.deep.equal(new Set(['list', 'read', 'create', 'update', 'delete']));
-  });
-
-  it('takes any iterable, and each name once', () => {
-    const lists = [
-      ['read', 'list', 'read'],
-      new Set(['read', 'list']),
-      new Map([
-        ['read', 1],
-        ['list', 2],
-      ]).keys(),
-    ];
-    for (const endpoints of lists) {
-      expect(planOf(City, { endpoints }).endpoints).to.deep.equal(new Set(['read', 'list']));
-    }
-  });
-
   it('takes what can be gone through once, for one record and for many', () => {
     const names = ['list', 'createMany', 'deleteMany'][Symbol.iterator]();
     const { endpoints, bulk } = planOf(City, { endpoints: names as never, filterAllow: ['name'] });
@@ -155,10 +136,6 @@ describe('the option filterAllow', () => {
   /** The operators by name. */
   const operatorsIn = (filterAllow: object) =>
     new Map([...planOf(City, { filterAllow }).filters].map(([name, { operators }]) => [name, operators]));
-
-  it('is nothing by default', () => {
-    expect(planOf(City).filters).to.deep.equal(new Map());
-  });
 
   it('gives each named attribute the operators of its type', () => {
     const filterAllow = ['name', 'population', 'isCapital', 'founded', 'area', 'tags', 'details'];
@@ -405,31 +382,5 @@ describe('the option defaultSort', () => {
       "User: defaultSort names 'passwordHash', which @Exclude() hides from answers; " +
         'remove it, or its values can be guessed by comparing.',
     ]);
-  });
-});
-
-describe('parseSortTerm', () => {
-  for (const [item, expected] of [
-    ['name', { attribute: 'name', descending: false }],
-    ['-name', { attribute: 'name', descending: true }],
-    ['+name', { attribute: 'name', descending: false }],
-    ['--name', { attribute: '-name', descending: true }],
-    ['', { attribute: '', descending: false }],
-  ] as const) {
-    it(`reads '${item}'`, () => {
-      expect(parseSortTerm(item)).to.deep.equal(expected);
-    });
-  }
-});
-
-describe('totalOrder', () => {
-  it('leaves the terms it is given alone', () => {
-    const terms = Object.freeze([Object.freeze({ attribute: 'name', descending: true })]);
-    const order = totalOrder(terms, 'id');
-    expect(order).to.deep.equal([
-      { attribute: 'name', descending: true },
-      { attribute: 'id', descending: true },
-    ]);
-    expect(Object.isFrozen(order)).to.equal(true);
   });
 });

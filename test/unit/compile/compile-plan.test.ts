@@ -26,28 +26,6 @@ async function problemsOf(...declarations: Declarations): Promise<readonly strin
 }
 
 describe('compilePlan', () => {
-  it('compiles the resources in their order, and freezes them', () => {
-    const plans = compile([Comment], [Article, { prefix: '/posts' }]);
-    expect(plans.map(({ name, prefix }) => [name, prefix])).to.deep.equal([
-      ['Comment', '/comments'],
-      ['Article', '/posts'],
-    ]);
-    expect([plans, ...plans].every(Object.isFrozen)).to.equal(true);
-  });
-
-  it('compiles no resource at all', () => {
-    expect(compile()).to.deep.equal([]);
-  });
-
-  it('makes plans that share nothing but the description of the model, of the same declarations', () => {
-    const [first] = compile([Article]);
-    const [second] = compile([Article]);
-    if (!first || !second) throw new Error('There is no plan');
-    const parts = ['exposure', 'endpoints', 'filters', 'tags', 'pageSize', 'sortable'] as const;
-    expect(parts.filter((part) => first[part] === second[part])).to.deep.equal([]);
-    expect(first.info).to.equal(second.info);
-  });
-
   it('throws the problems of all resources at once, in their order', async () => {
     const problems = await problemsOf(
       [Article, { prefix: 'x', sortAllow: ['titel'] }],

@@ -3,16 +3,8 @@ import { Exclude, Expose } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { compileResource } from '../../../src/compile/compile-resource.js';
 import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
-import {
-  attach,
-  decoratorReader,
-  defineModel,
-  infoOf,
-  planOf,
-  problemsOf,
-} from '../../support/offline-models.js';
+import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
 const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
 
@@ -21,10 +13,6 @@ const OPTIONS =
   'updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
-
-class Shown {
-  @Expose() title = '';
-}
 
 class Accepted {
   @IsString() title = '';
@@ -39,128 +27,11 @@ class Guard {
 }
 
 describe('compileResource', () => {
-  it('fills in every default', () => {
-    const { parseId, ...plan } = planOf(Article);
-    expect(plan).to.deep.equal({
-      name: 'Article',
-      model: Article,
-      info: infoOf(Article),
-      exposure: { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
-      prefix: '/articles',
-      tags: ['Article'],
-      description: null,
-      endpoints: new Set(['list', 'read', 'create', 'update', 'delete']),
-      bulk: null,
-      pagination: 'offset',
-      pageSize: { default: 20, max: 100 },
-      count: null,
-      filters: new Map(),
-      sortable: ['id'],
-      defaultSort: [{ attribute: 'id', descending: false }],
-      explicitSchemas: { read: null, create: null, update: null },
-      dependencies: [],
-      idKind: 'integer',
-      unknownQuery: 'reject',
-      entityTag: null,
-      ifMatch: 'optional',
-      access: null,
-      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
-      features: {},
-    });
-    expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
-  });
-
-  it('takes every option', () => {
-    const handler = () => {};
-    const { parseId, info, exposure, ...plan } = planOf(Article, {
-      prefix: '/posts',
-      tags: ['Blog', 'Public'],
-      description: 'What was written.',
-      endpoints: ['list'],
-      pagination: 'cursor',
-      pageSize: { default: 5, max: 50 },
-      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
-      filterAllow: { title: ['=='] },
-      sortAllow: ['title'],
-      defaultSort: '-views',
-      readSchema: Shown,
-      createSchema: Accepted,
-      updateSchema: Accepted,
-      dependencies: [handler, Guard],
-      idType: 'bigint',
-      unknownQuery: 'ignore',
-    });
-    expect(plan).to.deep.equal({
-      name: 'Article',
-      model: Article,
-      prefix: '/posts',
-      tags: ['Blog', 'Public'],
-      description: 'What was written.',
-      endpoints: new Set(['list']),
-      bulk: null,
-      pagination: 'cursor',
-      pageSize: { default: 5, max: 50 },
-      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
-      filters: new Map([
-        [
-          'title',
-          {
-            attribute: 'title',
-            type: { kind: 'string', maxLength: 255 },
-            operators: ['=='],
-            narrower: undefined,
-          },
-        ],
-      ]),
-      sortable: ['title'],
-      defaultSort: [
-        { attribute: 'views', descending: true },
-        { attribute: 'id', descending: true },
-      ],
-      explicitSchemas: { read: Shown, create: Accepted, update: Accepted },
-      dependencies: [handler, Guard],
-      idKind: 'bigint',
-      unknownQuery: 'ignore',
-      entityTag: null,
-      ifMatch: 'optional',
-      access: null,
-      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
-      features: {},
-    });
-    expect([info, exposure]).to.deep.equal([
-      infoOf(Article),
-      { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
-    ]);
-    expect(parseId('7')).to.deep.equal({ kind: 'id', value: '7' });
-  });
-
   it('takes null and undefined for options that were not given', () => {
     const nothing = { tags: null, endpoints: undefined, pageSize: null, filterAllow: null, readSchema: null };
     const { parseId: _, ...plan } = planOf(Article, nothing);
     const { parseId: __, ...usual } = planOf(Article);
     expect(plan).to.deep.equal(usual);
-  });
-
-  it('freezes the plan and the lists in it, and leaves the options as they are', () => {
-    const options = { tags: ['a'], sortAllow: ['title'], dependencies: [] };
-    const plan = planOf(Article, options);
-    const parts = [plan, plan.tags, plan.pageSize, plan.sortable, plan.defaultSort, plan.dependencies];
-    expect([...parts, plan.explicitSchemas, plan.exposure].every(Object.isFrozen)).to.equal(true);
-    expect(Object.values(options).some(Object.isFrozen)).to.equal(false);
-  });
-
-  it('stops at what is wrong with the model itself', () => {
-    class Unattached extends Model {}
-    const options = { endpoints: ['lst'] };
-    const compilation = compileResource({ model: Unattached, options: options as never }, decoratorReader);
-    expect(compilation).to.deep.equal({
-      plan: null,
-      problems: [
-        "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in " +
-          'new Sequelize({ models: [...] }), before bootstrap is called.',
-      ],
-      claim: null,
-    });
   });
 
   it('reports everything that is wrong with the options, in their order', () => {

@@ -1,27 +1,8 @@
 import { expect } from 'chai';
 import { DataTypes, Model as SequelizeModel } from 'sequelize';
-import {
-  AllowNull,
-  AutoIncrement,
-  Column,
-  CreatedAt,
-  DataType,
-  Default,
-  DeletedAt,
-  Model,
-  PrimaryKey,
-  Table,
-  UpdatedAt,
-} from 'sequelize-typescript';
-import { introspectModel, isAttached } from '../../../src/describe/describe-model.js';
-import type { AttributeInfo } from '../../../src/describe/model-info.js';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { introspectModel } from '../../../src/describe/describe-model.js';
 import { attach, defineModel, infoOf } from '../../support/offline-models.js';
-
-const INT4 = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 } as const;
-
-function attributesOf(model: Parameters<typeof infoOf>[0]): AttributeInfo[] {
-  return [...infoOf(model).attributes.values()];
-}
 
 describe('introspectModel', () => {
   describe('of names', () => {
@@ -105,201 +86,7 @@ describe('introspectModel', () => {
     });
   });
 
-  describe('of attributes', () => {
-    it('describes each in the order of the model, with its column, type and role', () => {
-      const model = defineModel('Article', {
-        title: { type: DataTypes.STRING(80), allowNull: false },
-        subTitle: { type: DataTypes.TEXT, field: 'sub_title' },
-      });
-      expect(attributesOf(model)).to.deep.equal([
-        {
-          name: 'id',
-          column: 'id',
-          type: INT4,
-          role: 'primaryKey',
-          nullable: false,
-          hasDefault: true,
-          found: undefined,
-        },
-        {
-          name: 'title',
-          column: 'title',
-          type: { kind: 'string', maxLength: 80 },
-          role: 'data',
-          nullable: false,
-          hasDefault: false,
-          found: undefined,
-        },
-        {
-          name: 'subTitle',
-          column: 'sub_title',
-          type: { kind: 'string', maxLength: null },
-          role: 'data',
-          nullable: true,
-          hasDefault: false,
-          found: undefined,
-        },
-      ]);
-    });
-
-    it('names columns in snake case where the model is underscored', () => {
-      const model = defineModel('Article', { homePage: DataTypes.STRING }, { underscored: true });
-      expect(infoOf(model).attributes.get('homePage')?.column).to.equal('home_page');
-    });
-
-    it('takes an attribute for nullable unless allowNull is false', () => {
-      const model = defineModel('Article', {
-        silent: DataTypes.STRING,
-        yes: { type: DataTypes.STRING, allowNull: true },
-        no: { type: DataTypes.STRING, allowNull: false },
-      });
-      expect(attributesOf(model).map(({ name, nullable }) => [name, nullable])).to.deep.equal([
-        ['id', false],
-        ['silent', true],
-        ['yes', true],
-        ['no', false],
-      ]);
-    });
-
-    it('takes values, null, functions and SQL for defaults', () => {
-      const model = defineModel('Article', {
-        none: DataTypes.STRING,
-        value: { type: DataTypes.STRING, defaultValue: '' },
-        zero: { type: DataTypes.INTEGER, defaultValue: 0 },
-        empty: { type: DataTypes.STRING, defaultValue: null },
-        computed: { type: DataTypes.UUID, defaultValue: DataTypes.UUIDV4 },
-      });
-      expect(attributesOf(model).map(({ name, hasDefault }) => [name, hasDefault])).to.deep.equal([
-        ['id', true],
-        ['none', false],
-        ['value', true],
-        ['zero', true],
-        ['empty', true],
-        ['computed', true],
-      ]);
-    });
-  });
-
-  describe('of what Sequelize writes itself', () => {
-    it('tells timestamps under their usual names', () => {
-      const model = defineModel('Article', {}, { timestamps: true });
-      expect(attributesOf(model).map(({ name, role }) => [name, role])).to.deep.equal([
-        ['id', 'primaryKey'],
-        ['createdAt', 'timestamp'],
-        ['updatedAt', 'timestamp'],
-      ]);
-    });
-
-    it('tells timestamps under names of the user, in decorators', () => {
-      @Table
-      class Article extends Model {
-        @CreatedAt declare born: Date;
-        @UpdatedAt declare touched: Date;
-        @DeletedAt declare buried: Date | null;
-      }
-      const info = infoOf(attach(Article));
-      const roles = [...info.attributes.values()].map(({ name, role }) => [name, role]);
-      expect({ roles, paranoid: info.paranoid }).to.deep.equal({
-        roles: [
-          ['id', 'primaryKey'],
-          ['born', 'timestamp'],
-          ['touched', 'timestamp'],
-          ['buried', 'timestamp'],
-        ],
-        paranoid: true,
-      });
-    });
-
-    it('tells timestamps under names of the user, in options', () => {
-      const model = defineModel(
-        'Article',
-        {},
-        { timestamps: true, createdAt: 'made', updatedAt: false, deletedAt: 'gone', paranoid: true },
-      );
-      expect(attributesOf(model).map(({ name, role }) => [name, role])).to.deep.equal([
-        ['id', 'primaryKey'],
-        ['made', 'timestamp'],
-        ['gone', 'timestamp'],
-      ]);
-    });
-
-    it('takes createdAt for data where the model has no timestamps', () => {
-      const model = defineModel('Article', { createdAt: DataTypes.DATE });
-      expect(infoOf(model).attributes.get('createdAt')?.role).to.equal('data');
-    });
-
-    it('tells the version attribute by its usual name and by one of the user', () => {
-      const usual = infoOf(defineModel('Article', {}, { version: true })).attributes.get('version');
-      const own = infoOf(defineModel('Article', {}, { version: 'revision' })).attributes.get('revision');
-      expect([usual?.role, own?.role]).to.deep.equal(['version', 'version']);
-    });
-
-    it('is not paranoid by default', () => {
-      expect(infoOf(defineModel('Article', {}, { timestamps: true })).paranoid).to.equal(false);
-    });
-  });
-
   describe('of primary keys', () => {
-    it('takes the integer that Sequelize adds', () => {
-      expect(infoOf(defineModel('Article')).primaryKey).to.deep.equal({
-        name: 'id',
-        column: 'id',
-        type: INT4,
-        role: 'primaryKey',
-        nullable: false,
-        hasDefault: true,
-        found: undefined,
-      });
-    });
-
-    it('takes an auto-increment bigint', () => {
-      @Table
-      class Review extends Model {
-        @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
-      }
-      expect(infoOf(attach(Review)).primaryKey).to.deep.equal({
-        name: 'id',
-        column: 'id',
-        type: { kind: 'bigint' },
-        role: 'primaryKey',
-        nullable: false,
-        hasDefault: true,
-        found: undefined,
-      });
-    });
-
-    it('takes a uuid with a default', () => {
-      @Table
-      class Session extends Model {
-        @PrimaryKey @Default(DataType.UUIDV4) @Column(DataType.UUID) declare token: string;
-      }
-      expect(infoOf(attach(Session)).primaryKey).to.deep.equal({
-        name: 'token',
-        column: 'token',
-        type: { kind: 'uuid' },
-        role: 'primaryKey',
-        nullable: false,
-        hasDefault: true,
-        found: undefined,
-      });
-    });
-
-    it('takes a string that the client has to give, and never for nullable', () => {
-      @Table
-      class Country extends Model {
-        @PrimaryKey @AllowNull @Column({ type: DataType.CHAR(3), field: 'cca3' }) declare code: string;
-      }
-      expect(infoOf(attach(Country)).primaryKey).to.deep.equal({
-        name: 'code',
-        column: 'cca3',
-        type: { kind: 'string', maxLength: 3 },
-        role: 'primaryKey',
-        nullable: false,
-        hasDefault: false,
-        found: undefined,
-      });
-    });
-
     it('refuses a composite one', () => {
       const model = defineModel('Membership', {
         userId: { type: DataTypes.INTEGER, primaryKey: true },
@@ -344,20 +131,6 @@ describe('introspectModel', () => {
       const model = defineModel('Datum', {}, { name: { singular: 'Datum', plural: 'Measurements' } });
       expect(infoOf(model).pluralName).to.equal('Measurements');
     });
-
-    it('freezes the description, its attributes and their types', () => {
-      const info = infoOf(defineModel('Article', { tags: DataTypes.ARRAY(DataTypes.STRING) }));
-      const tags = info.attributes.get('tags');
-      const element = tags?.type.kind === 'array' ? tags.type.element : undefined;
-      expect([info, tags, tags?.type, element].map(Object.isFrozen)).to.deep.equal([true, true, true, true]);
-    });
-
-    it('changes nothing of the model', () => {
-      const model = defineModel('Article', { title: { type: DataTypes.STRING, allowNull: false } });
-      const before = { ...model.getAttributes() };
-      introspectModel(model);
-      expect(model.getAttributes()).to.deep.equal(before);
-    });
   });
 
   describe('of a model that is not attached', () => {
@@ -371,10 +144,6 @@ describe('introspectModel', () => {
             'new Sequelize({ models: [...] }), before bootstrap is called.',
         ],
       });
-    });
-
-    it('is told apart from one that is', () => {
-      expect([isAttached(Article), isAttached(defineModel('Article'))]).to.deep.equal([false, true]);
     });
 
     it('names a class that is no model at all', () => {

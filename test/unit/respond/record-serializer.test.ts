@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import { IsString } from 'class-validator';
-import { type BuildOptions, DataTypes } from 'sequelize';
+import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { compileSerializer, recordPlan } from '../../../src/respond/record-serializer.js';
 import { nestedRecords } from '../../../src/respond/result-serializer.js';
@@ -44,76 +44,8 @@ const VALUES = {
   createdAt: new Date(0),
   updatedAt: new Date(1),
 };
-const WIRE = {
-  ...VALUES,
-  content: 'AQI=',
-  owner: '6f9619ff-8b86-d011-b42d-00c04fc964ff',
-  createdAt: '1970-01-01T00:00:00.000Z',
-  updatedAt: '1970-01-01T00:00:00.001Z',
-};
 
 describe('compileSerializer', () => {
-  describe('of the derived class', () => {
-    it('writes every attribute of an instance in wire format, through its getters', () => {
-      const record = File.build(VALUES, { isNewRecord: false, raw: true });
-      expect(serialize(File, record)).to.deep.equal({ ...WIRE, label: 'a file', loud: 'X' });
-    });
-
-    it('writes the attributes in the order of the model', () => {
-      const record = File.build(VALUES, { isNewRecord: false, raw: true });
-      expect(Object.keys(serialize(File, record))).to.deep.equal(Object.keys(File.getAttributes()));
-    });
-
-    it('writes a plain object, without what is no attribute', () => {
-      expect(serialize(File, { ...VALUES, passwordHash: 'x', stranger: {} })).to.deep.equal(WIRE);
-    });
-
-    it('leaves out what a partial record does not have, and keeps null', () => {
-      expect(serialize(File, { id: 1, name: null, price: undefined })).to.deep.equal({ id: 1, name: null });
-      // What Sequelize itself builds rows of a narrowed query with; its types leave `attributes` out.
-      const selected = { isNewRecord: false, raw: true, attributes: ['id', 'name'] } as BuildOptions;
-      const partial = File.build({ id: 1, name: null }, selected);
-      const { label: _, loud: __, ...shown } = serialize(File, partial) as Record<string, unknown>;
-      expect(shown).to.deep.equal({ id: 1, name: null });
-    });
-
-    it('leaves the record as it is', () => {
-      const record = { ...VALUES };
-      serialize(File, record);
-      expect(record).to.deep.equal(VALUES);
-    });
-
-    it('writes a text for a number that JSON does not have', () => {
-      const Reading = defineModel('Reading', { value: DataTypes.DOUBLE });
-      expect(serialize(Reading, { id: 1, value: Number.NaN })).to.deep.equal({ id: 1, value: 'NaN' });
-    });
-  });
-
-  describe('of hidden attributes', () => {
-    @Table({ timestamps: false })
-    class User extends Model {
-      @Column(DataType.STRING) declare name: string;
-      @Exclude() @Column(DataType.STRING) declare passwordHash: string;
-      @Exclude({ toPlainOnly: true }) @Column(DataType.STRING) declare token: string;
-      @Exclude({ toClassOnly: true }) @Column(DataType.STRING) declare computed: string;
-    }
-    attach(User);
-    const values = { id: 1, name: 'Ada', passwordHash: 'x', token: 'y', computed: 'z' };
-
-    it('writes none, of an instance or of a plain object', () => {
-      const shown = { id: 1, name: 'Ada', computed: 'z' };
-      expect(serialize(User, User.build(values))).to.deep.equal(shown);
-      expect(serialize(User, values)).to.deep.equal(shown);
-    });
-
-    it('writes those that a class of the user shows, since he says so', () => {
-      class UserRead {
-        @Expose() token = '';
-      }
-      expect(serialize(User, values, { readSchema: UserRead })).to.deep.equal({ token: 'y' });
-    });
-  });
-
   describe('with the @Transform of the model', () => {
     @Table({ timestamps: false })
     class Product extends Model {
