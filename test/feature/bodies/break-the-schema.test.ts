@@ -286,6 +286,9 @@ describe('[A9] breaking the schema', () => {
       '__defineGetter__',
       'constructor',
       'prototype',
+      'valueOf',
+      'then',
+      'password',
       'save',
       '',
     ]) {
@@ -321,6 +324,9 @@ describe('[A9] breaking the schema', () => {
       '{"extra":{"constructor":{"prototype":{"polluted":true}}}}',
       '{"extra":[{"a":{"prototype":{"polluted":true}}}]}',
       '{"extra":[[{"__proto__":[],"100000000":"x"}]]}',
+      '{"extra":{"constructor":null}}',
+      '{"text":{"__proto__":"x"}}',
+      '{"codes":["a",{"constructor":{}}]}',
     ];
     for (const body of BODIES) {
       it(`[C5] refuses ${body}, and no prototype has changed`, async () => {

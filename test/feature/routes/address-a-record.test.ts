@@ -88,6 +88,10 @@ describe('addressing a record', () => {
     '-0',
     '007',
     '1;',
+    '1%0A',
+    '1_000',
+    '--1',
+    '1n',
     '%20',
     '%D9%A3',
     'NaN',
@@ -203,6 +207,7 @@ describe('addressing a record', () => {
         UUID.replaceAll('-', ''),
         `%7B${UUID}%7D`,
         `${UUID}%20`,
+        `${UUID}%0A`,
       ].filter((id) => decodeURIComponent(id).length <= 40),
       'a UUID',
     );

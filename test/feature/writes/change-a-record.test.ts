@@ -137,6 +137,11 @@ describe('changing a record', () => {
       await Page.create({ title: 'a' });
       const { status, body } = await merge('/pages/1', { views: 2 });
       expect([status, body.title, body.views]).to.deep.equal([200, 'a', 2]);
+      expectIssue(await site.agent.patch('/pages/1').type('text/plain').send('{}'), 415, {
+        pointer: '',
+        code: 'mediaType',
+        detail: 'The Content-Type must be application/json or application/merge-patch+json.',
+      });
     });
 
     it('refuses it where JSON is replaced as a whole', async () => {

@@ -35,42 +35,8 @@ describe('parseBody', () => {
     }
     attach(User);
 
-    it('applies them beside the rules of the column', async () => {
-      const body = { email: 'x', name: 'ab', age: 121, tags: ['ok', 'NO'] };
-      expect(await bodyIssues(parseCreate(User, body))).to.deep.equal([
-        { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
-        {
-          pointer: '/name',
-          code: 'isLength',
-          detail: 'name must be longer than or equal to 3 characters.',
-        },
-        { pointer: '/age', code: 'max', detail: 'age is more than people get.' },
-        {
-          pointer: '/tags',
-          code: 'matches',
-          detail: 'each value in tags must match /^[a-z]+$/ regular expression.',
-        },
-      ]);
-    });
-
-    it('applies them to an update too, and only to what is given', async () => {
-      expect(await parseUpdate(User, {})).to.deep.equal({});
-      expect(await bodyIssues(parseUpdate(User, { email: 'x' }))).to.deep.equal([
-        { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
-      ]);
-    });
-
     it('does not apply them to null where the column allows it', async () => {
       expect(await parseUpdate(User, { email: null })).to.deep.equal({ email: null });
-    });
-
-    it('lets neither null nor absence through for @IsOptional, which the column decides', async () => {
-      expect(await bodyIssues(parseCreate(User, {}))).to.deep.equal([
-        { pointer: '/name', code: 'isDefined', detail: 'name is required.' },
-      ]);
-      expect(await bodyIssues(parseUpdate(User, { name: null }))).to.deep.equal([
-        { pointer: '/name', code: 'isDefined', detail: 'name must not be null.' },
-      ]);
     });
 
     it('gives the class of the model no rules of the library', async () => {

@@ -3,7 +3,7 @@ import { IsIn, IsOptional, Max, MaxLength, ValidateBy } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { attach, defineModel } from '../../support/offline-models.js';
-import { bodyIssues, parseCreate, parseUpdate } from '../../support/parse-bodies.js';
+import { bodyIssues, parseCreate } from '../../support/parse-bodies.js';
 
 const Article = defineModel('Article', {
   title: { type: DataTypes.STRING(20), allowNull: false },
@@ -44,31 +44,6 @@ describe('parseBody', () => {
         ]);
       });
     }
-
-    it('still says what is wrong where the message does not quote', async () => {
-      class Polite {
-        @MaxLength(3) title = '';
-      }
-      expect(
-        await bodyIssues(parseCreate(Article, { title: 'hunter22' }, { createSchema: Polite })),
-      ).to.deep.equal([
-        {
-          pointer: '/title',
-          code: 'maxLength',
-          detail: 'title must be shorter than or equal to 3 characters.',
-        },
-      ]);
-    });
-
-    it('still gives the examples of the columns, even where one of them was sent', async () => {
-      const issues = await bodyIssues(parseUpdate(Article, { price: 12.5, publishedAt: '2026-01-31' }));
-      expect(issues.map(({ detail }) => detail)).to.deep.equal([
-        'price must be a string holding a decimal number with at most 3 digits before the point and 2 after it, ' +
-          'such as "12.5" (JSON numbers would be rounded).',
-        'publishedAt must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
-          'such as "2026-01-31T08:00:00.000Z".',
-      ]);
-    });
 
     it('keeps to itself a value that a decorator of the same name as a column rule quotes', async () => {
       @Table({ timestamps: false })

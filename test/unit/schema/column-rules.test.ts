@@ -11,13 +11,6 @@ const VARCHAR_3: ColumnType = { kind: 'string', maxLength: 3 };
 const TEXT: ColumnType = { kind: 'string', maxLength: null };
 const COLOR: ColumnType = { kind: 'enum', values: ['red', 'green'] };
 
-const TEXT_MESSAGE = 'must be a string';
-const STORABLE_MESSAGE = 'must be well-formed text without NUL characters';
-const NUMBER_MESSAGE =
-  'must hold only numbers that are 0 or from 1e-40 to 1e40 in size; send another one as a string';
-const JSON_MESSAGE =
-  'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype';
-
 /** The names of the rules that a value breaks. */
 function brokenRules(type: ColumnType, value: unknown): string[] {
   return columnRules(type)
@@ -324,76 +317,4 @@ describe('[A7 B9] columnRules', () => {
       });
     });
   }
-
-  describe('in sentences', () => {
-    for (const [type, texts] of [
-      [TEXT, [TEXT_MESSAGE, STORABLE_MESSAGE]],
-      [VARCHAR_3, [TEXT_MESSAGE, STORABLE_MESSAGE, 'must be at most 3 characters long']],
-      [INT2, ['must be an integer', 'must not be less than -32768', 'must not be greater than 32767']],
-      [DOUBLE, ['must be a number', 'is beyond the range of the column']],
-      [
-        { kind: 'bigint' },
-        [
-          'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
-        ],
-      ],
-      [
-        PRICE,
-        [
-          'must be a string holding a decimal number with at most 3 digits before the point and 2 after it, ' +
-            'such as "12.5" (JSON numbers would be rounded)',
-        ],
-      ],
-      [
-        { kind: 'decimal', precision: null, scale: null },
-        ['must be a string holding a decimal number, such as "12.5" (JSON numbers would be rounded)'],
-      ],
-      [{ kind: 'boolean' }, ['must be true or false']],
-      [
-        { kind: 'date' },
-        [
-          'must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
-            'such as "2026-01-31T08:00:00.000Z"',
-        ],
-      ],
-      [{ kind: 'dateonly' }, ['must be a date such as "2026-01-31"']],
-      [{ kind: 'time' }, ['must be a time of day such as "08:00:00"']],
-      [{ kind: 'uuid' }, ['must be a UUID']],
-      [COLOR, ['must be one of red, green']],
-      [
-        { kind: 'blob' },
-        ['must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="'],
-      ],
-      [{ kind: 'json' }, [JSON_MESSAGE, NUMBER_MESSAGE]],
-      [
-        { kind: 'array', element: COLOR },
-        [
-          'must be an array',
-          'must hold no arrays, or arrays of which all have as many values, one at least',
-          'must hold only values of which each must be one of red, green',
-        ],
-      ],
-    ] as const satisfies readonly (readonly [ColumnType, readonly string[]])[]) {
-      it(`tell what ${JSON.stringify(type)} takes`, () => {
-        expect(columnRules(type).map(({ text }) => text)).to.deep.equal(texts);
-      });
-    }
-  });
-
-  it('carry their limits', () => {
-    const limits = [VARCHAR_3, INT2, PRICE, COLOR].map((type) =>
-      columnRules(type)
-        .filter(({ constraints }) => constraints.length > 0)
-        .map(({ name, constraints }) => [name, constraints]),
-    );
-    expect(limits).to.deep.equal([
-      [['maxLength', [3]]],
-      [
-        ['min', [-32768]],
-        ['max', [32767]],
-      ],
-      [['isDecimal', [{ precision: 5, scale: 2 }]]],
-      [['isIn', [['red', 'green']]]],
-    ]);
-  });
 });
