@@ -12,7 +12,7 @@ import type { Resource } from '../express/resources/resource.js';
 import { routingStorage } from '../express/resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../express/resources/settings.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
-import { type RouteSpec, routeNamed } from '../operation/route-spec.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { ShapedBy } from './shape-answer.js';
 
 /** Options of an application that decide the path of a route. */
@@ -33,14 +33,8 @@ export interface PathSettings {
  * Why Sequelize runs the SQL of a route; none when we do. Where a method of the user's decides what runs, this is about the
  * methods of a plain repository, which it may call.
  */
-export function sequelizeReasons(
-  resource: Resource,
-  method: string,
-  settings: PathSettings,
-): readonly string[] {
+function sequelizeReasons(resource: Resource, route: RouteSpec, settings: PathSettings): readonly string[] {
   const { plan, rowView } = resource;
-  const route = routeNamed(resource.routes, method);
-  if (!route) return Object.freeze(['the route is hand-written']);
   const needsRecords = rowView.isOfRecords || methodReasons(resource, route).length > 0;
   const problem = sequelizeProblem();
   return Object.freeze([
@@ -82,7 +76,7 @@ export function decideRoute(
   const { method } = route;
   const changes = answerChanges(method, lineage, settings);
   const reasons = Object.freeze({
-    records: sequelizeReasons(resource, method, settings),
+    records: sequelizeReasons(resource, route, settings),
     user: methodReasons(resource, route),
     values: answerReasons(method, lineage, settings),
   });

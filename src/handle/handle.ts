@@ -260,6 +260,7 @@ export function compileHandler(
   decisions: RouteDecisions,
   rows: RowRunner | null,
   shaper: ResultShaper,
+  parse: RequestParser = resource.parsers[route.operation],
 ): ActionRunner {
   const { operation, verb } = route;
   const { isDecorated, settings, shapedBy } = decisions;
@@ -270,7 +271,7 @@ export function compileHandler(
     resource,
     verb,
     // They have read their parameters already, and the parser is asked for the others.
-    parse: isDecorated ? null : resource.parsers[operation],
+    parse: isDecorated ? null : parse,
     // The body of a write is its own parameters' to read.
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,

@@ -8,13 +8,9 @@ import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { USUAL } from '../operation/route-spec.js';
 import { objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { type DescribedResource, pathParameter as idParameter, inputParameter } from './described-route.js';
 import type { PathParameter } from './document-path.js';
-import {
-  type DescribedResource,
-  success as generatedSuccess,
-  pathParameter as idParameter,
-  listParameters,
-} from './generated-operation.js';
+import { success as generatedSuccess } from './generated-operation.js';
 import {
   jsonContent,
   type OperationObject,
@@ -44,7 +40,8 @@ export function addedOperation(
   pathParameters: readonly PathParameter[],
 ): OperationObject {
   const { tags, suffix, resource } = owner;
-  const listed = resource && action.takes.has('listQuery') ? listParameters(resource) : [];
+  const listed =
+    resource && action.takes.has('listQuery') ? resource.features.list.inputs.flatMap(inputParameter) : [];
   const parameters = [
     ...pathParameters.map((parameter) =>
       resource && takesId(action) && parameter.name === 'id'

@@ -1,9 +1,7 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 
-import { type SubresourcePlan, subresourceOf } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { isModel } from '../describe/record.js';
-import { bulkRouteOf } from '../express/resources/bulk-route.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
@@ -14,16 +12,15 @@ import { type ActionDescription, describeAction } from '../express/routes/descri
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
 import type { Feature } from '../operation/feature.js';
-import { routeNamed } from '../operation/route-spec.js';
 import { recordJsonSchema } from '../respond/record-json-schema.js';
 import { answerJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { addedOperation, type RouteOwner } from './added-operation.js';
-import { bulkOperation, withMany } from './bulk-operation.js';
+import type { DescribedAction, DescribedResource, DescribedRoute } from './described-route.js';
 import type { ResolvedDocs } from './docs-options.js';
 import { documentPath, type PathParameter, shownParameters, templateShape } from './document-path.js';
-import { type DescribedResource, generatedOperation, subresourceOperation } from './generated-operation.js';
+import { generatedOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
 import { type NameGiver, nameGiver } from './included-schemas.js';
 import {
@@ -80,7 +77,7 @@ export function* writeDocument({
       described[index] as DescribedResource,
       registered.routes,
       (method) => describeAction(lineageOf(resource.controller, CrudController), method),
-      ({ relation }) => byModel.get(relation.target) as DescribedResource,
+      (model) => byModel.get(model) as DescribedResource,
     );
     yield;
   }
@@ -126,21 +123,20 @@ class DocumentDraft {
     resource: DescribedResource,
     routes: readonly ControllerRoute[],
     describe: (method: string) => ActionDescription,
-    targetOf: (subresource: SubresourcePlan) => DescribedResource,
+    resourceOf: DescribedAction['resourceOf'],
   ): void {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
-    const isAdded = ({ method }: ControllerRoute): number =>
-      routeNamed(resource.routes, method) || bulkRouteOf(method) || subresourceOf(resource.plan, method)
-        ? 0
-        : 1;
-    const isShared = !routes.some((route) => bulkRouteOf(route.method)?.endpoint === 'createMany');
+    const isAdded = ({ spec }: ControllerRoute): number => (spec ? 0 : 1);
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
-      const describedAs = bulkRouteOf(route.method)?.single.method ?? route.method;
-      const operation = this.#addRoute(resource, route, describe(describedAs), targetOf, isShared);
-      if (operation) operations.add(operation);
+      const action = describe(route.spec?.single?.method ?? route.method);
+      if (!this.#addRoute(resource, route, action, resourceOf)) continue;
+      // The answer of a method with a list query is made of the same schemas.
+      const operation = route.spec?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
+      const isOfOther = route.spec?.executes !== undefined;
+      if (operation && !isOfOther) operations.add(operation);
     }
-    const own = resourceSchemas(resource.plan, resource.names, operations, this.giveName);
+    const own = resourceSchemas(resource, operations, this.giveName);
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, own);
     for (const name of resource.plan.tags) this.#addTag(name, resource);
   }
@@ -185,35 +181,25 @@ class DocumentDraft {
     };
   }
 
-  /** The generated operation whose schemas the route needs, if it needs any. */
+  /** False where OpenAPI cannot express it. */
   #addRoute(
     resource: DescribedResource,
-    route: ControllerRoute,
+    { spec, joined, ...route }: ControllerRoute,
     action: ActionDescription,
-    targetOf: (subresource: SubresourcePlan) => DescribedResource,
-    isShared: boolean,
-  ): Endpoint | undefined {
-    const { method } = route;
-    const generated = routeNamed(resource.routes, method);
-    const subresource = subresourceOf(resource.plan, method);
-    const bulk = bulkRouteOf(method);
-    const takesMany =
-      isShared && generated?.operation === 'create' && resource.plan.bulk?.endpoints.has('createMany');
-    const describe = (parameters: readonly PathParameter[]): OperationObject => {
-      if (bulk) return bulkOperation(resource, bulk, action);
-      if (subresource)
-        return subresourceOperation(resource, targetOf(subresource), subresource, action, parameters);
-      if (!generated) {
+    resourceOf: DescribedAction['resourceOf'],
+  ): boolean {
+    return this.#describe(route, action, (pathParameters) => {
+      if (!spec) {
         const { plan, names } = resource;
         const owner = { tags: plan.tags, suffix: names.one, resource, schemaOf: this.schemaOf };
-        return addedOperation(owner, method, action, parameters);
+        return addedOperation(owner, route.method, action, pathParameters);
       }
-      const one = generatedOperation(resource, generated, action, parameters);
-      return takesMany ? withMany(resource, one) : one;
-    };
-    if (!this.#describe(route, action, describe)) return undefined;
-    // The answer of a method with a list query is made of the same schemas.
-    return (bulk?.single ?? generated)?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
+      const mounted = { resource, action, pathParameters, resourceOf };
+      const { describe }: DescribedRoute = spec;
+      const one = describe?.(mounted) ?? generatedOperation(spec, mounted);
+      const other: DescribedRoute | null = joined;
+      return other?.describeJoined?.(resource, one) ?? one;
+    });
   }
 
   /** Adds the route to its path. False where OpenAPI cannot express it. */

@@ -7,20 +7,20 @@ import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { bulkSchemas } from './bulk-schemas.js';
 import { COUNTED_PROPERTIES, TOTAL } from './count-schemas.js';
+import type { DescribedResource } from './described-route.js';
 import { includedSchemas, type NameGiver, withRelations } from './included-schemas.js';
 import { schemaRef } from './openapi-object.js';
 import type { ResourceNames } from './resource-names.js';
 
 /** The schemas by name, those that no operation of the resource uses left out. */
 export function resourceSchemas(
-  plan: ResourcePlan,
-  names: ResourceNames,
+  resource: DescribedResource,
   operations: ReadonlySet<Endpoint>,
   giveName: NameGiver,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
+  const { plan, names, routes } = resource;
   const { schemas } = names;
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
@@ -35,7 +35,7 @@ export function resourceSchemas(
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
     ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
-    ...bulkSchemas(plan, names),
+    ...Object.assign({}, ...routes.map((route) => route.schemas?.(resource))),
   };
 }
 

@@ -18,6 +18,12 @@ export interface RouteSpec {
   /** Status of success, whatever the response says. Default: that of the response. */
   readonly status?: number;
   readonly words: RouteWords;
+  /** The route for one record, whose guards and decisions it has. Default: none. */
+  readonly single?: RouteSpec;
+  /** True where `single` answers it as well, if both have one path. */
+  readonly joins?: boolean;
+  /** The operations that it executes, where they are several. The last one gives its answer. Default: `operation`. */
+  readonly executes?: readonly { readonly plan?: ResourcePlan; readonly operation: Endpoint }[];
 }
 
 /** Texts of a route in the document. */
@@ -161,7 +167,7 @@ export function isUsual({ endpoint }: RouteSpec): boolean {
 }
 
 /** The route that a method serves; undefined for a method that serves none. */
-export function routeNamed(routes: readonly RouteSpec[], method: string): RouteSpec | undefined {
+export function routeNamed<R extends RouteSpec>(routes: readonly R[], method: string): R | undefined {
   return routes.find((route) => route.method === method);
 }
 

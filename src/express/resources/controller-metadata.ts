@@ -5,6 +5,7 @@
  * out of the storage again as soon as the routes are built.
  */
 import type { MetadataArgsStorage } from 'routing-controllers';
+import type { RouteSpec } from '../../operation/route-spec.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
 type Args<K extends keyof MetadataArgsStorage> = MetadataArgsStorage[K] extends (infer T)[] ? T : never;
@@ -26,12 +27,16 @@ export interface ControllerRoute {
   readonly path: string | RegExp;
   /** The controller's method. */
   readonly method: string;
+  /** Null for a route of the user's. */
+  readonly spec: RouteSpec | null;
+  /** The route of a feature that it answers as well. */
+  readonly joined: RouteSpec | null;
   /** Why it does not run our SQL; none when it does. */
   generalPathReasons(): readonly string[];
 }
 
 /** A route of a controller that extends no generated one. */
-export type HandWrittenRoute = Omit<ControllerRoute, 'generalPathReasons'>;
+export type HandWrittenRoute = Pick<ControllerRoute, 'verb' | 'path' | 'method'>;
 
 /** A controller ready for routing-controllers. */
 export interface RegisteredController {

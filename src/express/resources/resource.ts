@@ -3,13 +3,12 @@
 import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { everyInclude } from '../../compile/resource-plan.js';
-import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
+import { ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
 import { noteUnseen } from '../../describe/unseen-values.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import { type RouteSpec, routesOf } from '../../operation/route-spec.js';
-import { type BulkParser, compileBulkParser } from '../../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../../request/parse-request.js';
 import type { CursorCodec } from '../../request/query/cursor-codec.js';
 import {
@@ -54,8 +53,8 @@ export interface Resource extends ShownModel {
   /** Rules of the resource, evaluated for a request. */
   readonly access: RequestAccess;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
-  /** Compiles the parser of an endpoint for many records. @param hasSingle whether its route takes a single one, too */
-  compileBulk(endpoint: BulkEndpoint, hasSingle: boolean): BulkParser;
+  /** Bytes of a body at most. */
+  readonly bodyLimit: number;
   /** The same for those who ask several times about a request. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
@@ -158,8 +157,7 @@ function createResource(
     },
     access,
     parsers,
-    compileBulk: (endpoint: BulkEndpoint, hasSingle: boolean) =>
-      compileBulkParser(settings(), endpoint, hasSingle),
+    bodyLimit,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   };
   const described = {

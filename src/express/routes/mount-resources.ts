@@ -4,12 +4,11 @@ import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { RowSecurity } from '../../access/row-security.js';
 import type { SharedAccess } from '../../compile/compile-access.js';
-import { subresourceOf } from '../../compile/resource-plan.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
 import { type FollowedModels, followModels } from '../../execute/records/run-records.js';
+import type { HandledRoute } from '../../handle/handled-route.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
-import { routeNamed } from '../../operation/route-spec.js';
 import { giveLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
@@ -24,7 +23,6 @@ import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { closePaths } from './allowed-methods.js';
-import { bulkProblems } from './bulk-routes.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
@@ -135,22 +133,22 @@ function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
 
 /** The routes of resources, as hand-written ones may be in their way. */
 function resourceRoutes(routes: MountedRouter['routes']): ResourceRoute[] {
-  return routes.flatMap(({ resource: { plan, routes: specs }, registered }) =>
-    registered.routes.map(({ verb, path, method }): ResourceRoute => {
-      const generated = routeNamed(specs, method);
-      const owner = `${plan.name}.${method}`;
-      const subresource = subresourceOf(plan, method);
-      if (subresource) return { verb, path, owner, mend: `leave it out of the subresources of ${plan.name}` };
-      if (!generated) return { verb, path, owner, mend: 'leave one of them out' };
-      const { operation } = generated;
+  return routes.flatMap(({ resource: { plan }, registered }) =>
+    registered.routes.map(({ verb, path, method, spec }): ResourceRoute => {
+      const { name } = plan;
       return {
         verb,
         path,
-        owner,
-        mend: `leave '${operation}' out of the endpoints of ${plan.name}, override the method`,
+        owner: `${name}.${method}`,
+        mend: spec ? mendOf(spec, name) : 'leave one of them out',
       };
     }),
   );
+}
+
+function mendOf({ endpoint, mend, compile }: HandledRoute, name: string): string {
+  if (mend) return mend(name);
+  return `leave '${endpoint}' out of the endpoints of ${name}${compile ? '' : ', override the method'}`;
 }
 
 function literalPaths(routes: MountedRouter['routes']): string[] {
@@ -162,11 +160,12 @@ function literalPaths(routes: MountedRouter['routes']): string[] {
 function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): void {
   const problems = routes.flatMap(({ resource, registered }) => {
     const seen = new Map<string, string>();
-    return registered.routes.flatMap(({ verb, path, method }) => {
+    return registered.routes.flatMap(({ verb, path, method, spec }) => {
       const shape = typeof path === 'string' ? pathShape(path, matching) : String(path);
       const key = `${verb} ${shape}`;
-      // A wider route would answer in the place of a sub-resource, which is no method that it could call.
-      const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && widerRoute(seen, shape));
+      // A wider route would answer in the place of one that is no method which it could call.
+      const isApart = verb === 'get' && spec !== null && 'compile' in spec;
+      const first = seen.get(key) ?? (isApart ? widerRoute(seen, shape) : undefined);
       seen.set(key, first ?? method);
       return first === undefined
         ? []
@@ -176,9 +175,14 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
     });
   });
   problems.push(
-    ...routes.flatMap(({ resource }) => [...bulkProblems(resource), ...replaceProblems(resource)]),
+    ...routes.flatMap(({ resource }) => [...problemsOfRoutes(resource), ...replaceProblems(resource)]),
   );
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function problemsOfRoutes(resource: Resource): readonly string[] {
+  const routes: readonly HandledRoute[] = resource.routes;
+  return routes.flatMap(({ problems }) => problems?.(resource) ?? []);
 }
 
 /** Route that answers GET for every path of this shape, if there is one. @param seen routes, by verb and shape */

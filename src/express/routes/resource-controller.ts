@@ -11,24 +11,25 @@ import {
   methodReasons,
   type PathSettings,
   type RouteDecisions,
-  sequelizeReasons,
 } from '../../handle/decide-route.js';
 import { addedRouteHandler, compileHandler } from '../../handle/handle.js';
+import type { HandledRoute, RouteContext } from '../../handle/handled-route.js';
 import { compileArguments, type ResourceArguments } from '../../handle/resource-arguments.js';
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
 import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { checkOwner } from '../../postgres/index.js';
+import type { RequestParser } from '../../request/parse-request.js';
 import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
 import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/memo.js';
-import { bulkRouteOf } from '../resources/bulk-route.js';
 import {
   type ActionArgs,
   type ActionRunner,
   applicationClass,
+  copyGuards,
   declaredActions,
   declaredParameters,
   type HandWrittenRoute,
@@ -40,16 +41,9 @@ import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
-import { bulkActions, bulkHandler, guardBulkActions, sharedHandler, sharedRoute } from './bulk-routes.js';
 import { isCovered } from './own-routes.js';
-import { LOOSE, pathShape } from './path-matching.js';
+import { LOOSE, pathShape, withoutSlash } from './path-matching.js';
 import { addGeneratedMetadata, askSettings, bindArguments } from './route-metadata.js';
-import {
-  subresourceActions,
-  subresourceHandler,
-  subresourceReasons,
-  subresourcesOf,
-} from './subresource-routes.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -64,10 +58,9 @@ export function registerResourceController(
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
-  const subresources = subresourcesOf(resource, resourceOf);
-  const single = narrowFirst([...declared, ...generatedActions(resource, declared)]);
-  const many = bulkActions(resource, single);
-  const actions = [...single, ...subresourceActions(subresources, controller), ...many];
+  const methods = narrowFirst([...declared, ...generatedActions(resource, declared)]);
+  const { apart, joined } = routesApart(resource, methods);
+  const actions = [...methods, ...apart.map((route) => actionOf(resource, route))];
   const takes = new Map(
     actions.flatMap(({ method }) => {
       const given = compileArguments(resource, lineage, method, settings);
@@ -79,33 +72,27 @@ export function registerResourceController(
     middleware: rememberResource(resource, settings, plan.dependencies.length === 0),
     afterAction: false,
   });
-  const reasons = new Map(
+  const context = { resource, resourceOf, shaper, settings, lineage };
+  const specs: readonly HandledRoute[] = resource.routes;
+  const routesByMethod = new Map(
     actions.map(({ method }) => {
-      const subresource = subresources.get(method);
-      const find = () =>
-        subresource
-          ? subresourceReasons(subresource, settings)
-          : sequelizeReasons(resource, bulkRouteOf(method)?.single.method ?? method, settings);
-      return [method, lazy(find)] as const;
+      const spec = routeNamed(specs, method) ?? null;
+      const decide = spec && lazy(() => decisionsOf(spec, context));
+      return [method, { spec, joined: joined.get(method) ?? null, decide }] as const;
     }),
   );
-  const reasonsOf = (method: string) => reasons.get(method)?.() ?? [];
-  const handlerFor = lazy(() => compileHandlers(resource, shaper, many, lineage, takes, settings));
+  const handlerFor = lazy(() => compileHandlers(context, takes));
   registerActions(
     actions.map((action) => inWireForm(resource, action, takes.get(action.method))),
     lineage,
     controller,
-    (action) => {
-      const subresource = subresources.get(action.method);
-      const compile = () =>
-        subresource
-          ? subresourceHandler(subresource, shaper, settings, lineage, reasonsOf(action.method))
-          : handlerFor()(action);
-      return compiledAtFirst(compile, plan.name, nameOf(resource, action.method));
+    ({ method }) => {
+      const route = routesByMethod.get(method) as MountedMethod;
+      return compiledAtFirst(() => handlerFor()(method, route), plan.name, route.spec?.endpoint ?? method);
     },
   );
-  guardBulkActions(many, lineage, controller);
-  for (const method of reasons.keys()) {
+  for (const { single, method } of apart) if (single) copyGuards(lineage, single.method, method, controller);
+  for (const method of routesByMethod.keys()) {
     askSettings(controller, method, settings, () => isUserCodeRun(resource, method, lineage, settings));
     addGeneratedMetadata(resource, method, controller, lineage);
   }
@@ -121,13 +108,50 @@ export function registerResourceController(
     });
   }
   storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
-  const routes = actions.map(({ type, route, method }) => ({
-    verb: type,
-    path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
-    method,
-    generalPathReasons: () => reasonsOf(method),
-  }));
+  const routes = actions.map(({ type, route, method }) => {
+    const { spec, joined: other, decide } = routesByMethod.get(method) as MountedMethod;
+    return {
+      verb: type,
+      path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
+      method,
+      spec,
+      joined: other,
+      generalPathReasons: () => decide?.().reasons.records ?? HAND_WRITTEN,
+    };
+  });
   return { controller, routes };
+}
+
+const HAND_WRITTEN: readonly string[] = Object.freeze(['the route is hand-written']);
+
+/** A route, by what serves it. */
+interface MountedMethod {
+  /** Null for a route of the user's. */
+  readonly spec: HandledRoute | null;
+  /** The route of a feature that it answers as well. */
+  readonly joined: HandledRoute | null;
+  readonly decide: (() => RouteDecisions) | null;
+}
+
+function decisionsOf(route: HandledRoute, context: RouteContext): RouteDecisions {
+  const { resource, lineage, settings } = context;
+  return route.decide?.(context) ?? decideRoute(resource, route.single ?? route, lineage, settings);
+}
+
+/** The routes of features that no method serves, without those that the route of a method answers as well. */
+function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
+  const apart: HandledRoute[] = [];
+  const joined = new Map<string, HandledRoute>();
+  for (const route of routes as readonly HandledRoute[]) {
+    const { single, joins, verb, path, compile } = route;
+    if (!compile) continue;
+    const isAtPath = ({ type, route: other }: ActionArgs) =>
+      type === verb && typeof other === 'string' && withoutSlash(other || '/') === (path || '/');
+    if (single && joins && methods.some((each) => each.method === single.method && isAtPath(each)))
+      joined.set(single.method, route);
+    else apart.push(route);
+  }
+  return { apart, joined };
 }
 
 /** Routes in their order, but that `/stats` comes before a `/:id` that was declared first. */
@@ -189,20 +213,23 @@ function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
  * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
  * his own keeps that one.
  */
-function generatedActions(
-  { plan, routes, controller }: Resource,
-  declared: readonly ActionArgs[],
-): ActionArgs[] {
+function generatedActions(resource: Resource, declared: readonly ActionArgs[]): ActionArgs[] {
   const taken = new Set(declared.map(({ method }) => method));
-  return routes
-    .filter((route) => !taken.has(route.method) && (!isUsual(route) || plan.endpoints.has(route.operation)))
-    .map((route) => ({
-      target: controller,
-      type: route.verb,
-      method: route.method,
-      route: routePath(plan.prefix, route).slice(plan.prefix.length),
-      options: {},
-    }));
+  const isOn = (route: HandledRoute) =>
+    !route.compile && (!isUsual(route) || resource.plan.endpoints.has(route.operation));
+  return resource.routes
+    .filter((route) => isOn(route) && !taken.has(route.method))
+    .map((route) => actionOf(resource, route));
+}
+
+function actionOf({ plan, controller }: Resource, route: RouteSpec): ActionArgs {
+  return {
+    target: controller,
+    type: route.verb,
+    method: route.method,
+    route: routePath(plan.prefix, route).slice(plan.prefix.length),
+    options: {},
+  };
 }
 
 /**
@@ -221,32 +248,15 @@ function compiledAtFirst(compile: () => ActionRunner, resource: string, operatio
   };
 }
 
-/** The name of a route in traces. */
-function nameOf({ routes }: Resource, method: string): string {
-  return bulkRouteOf(method)?.endpoint ?? routeNamed(routes, method)?.endpoint ?? method;
-}
-
 /** Compiles what answers each of the routes. */
 function compileHandlers(
-  resource: Resource,
-  shaper: ResultShaper,
-  many: readonly ActionArgs[],
-  lineage: readonly object[],
+  context: RouteContext,
   takes: ReadonlyMap<string, ResourceArguments>,
-  settings: PathSettings,
-): (action: ActionArgs) => ActionRunner {
-  const decide = (route: RouteSpec) => decideRoute(resource, route, lineage, settings);
+): (method: string, route: MountedMethod) => ActionRunner {
+  const { resource, shaper, settings, lineage } = context;
   const rowRunner = lazy(() => compileRowRunners(resource));
-  const rowsOf = ({ runner }: RouteDecisions, { operation }: RouteSpec) =>
-    runner === 'rows' ? rowRunner()(operation) : null;
-  return ({ method }) => {
-    const bulk = bulkRouteOf(method);
-    if (bulk) {
-      const decisions = decide(bulk.single);
-      return bulkHandler(resource, bulk, decisions, rowsOf(decisions, bulk.single), shaper);
-    }
-    const route = routeNamed(resource.routes, method);
-    if (!route) {
+  return (method, { spec, joined, decide }) => {
+    if (!spec || !decide) {
       const given = takes.get(method);
       const isText = answerReasons(method, lineage, settings).length === 0;
       const shapePage = given?.parameters.has('listQuery')
@@ -256,11 +266,13 @@ function compileHandlers(
         : pageShaper(resource, method);
       return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
     }
-    const decisions = decide(route);
-    const rows = rowsOf(decisions, route);
-    const compile = (each: Resource) => compileHandler(each, route, decisions, rows, shaper);
-    const shared = sharedRoute(resource, method, many);
-    return shared ? sharedHandler(resource, shared, decisions, rows, shaper, compile) : compile(resource);
+    const decisions = decide();
+    const isByRows = decisions.runner === 'rows' && (!spec.compile || spec.single);
+    const rows = isByRows ? rowRunner()(spec.operation) : null;
+    const handlerContext = { ...context, decisions, rows };
+    if (spec.compile) return spec.compile({ ...handlerContext, compileJoined: null });
+    const compile = (parse?: RequestParser) => compileHandler(resource, spec, decisions, rows, shaper, parse);
+    return joined?.compile?.({ ...handlerContext, compileJoined: compile }) ?? compile();
   };
 }
 
@@ -304,9 +316,10 @@ function isUserCodeRun(
   lineage: readonly object[],
   settings: PathSettings,
 ): boolean {
-  const route = routeNamed(resource.routes, method);
+  const route: HandledRoute | undefined = routeNamed(resource.routes, method);
   return (
     !route ||
+    route.compile !== undefined ||
     methodReasons(resource, route).length > 0 ||
     resource.plan.access !== null ||
     resource.rowView.runsUserCode ||

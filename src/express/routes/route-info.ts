@@ -1,11 +1,9 @@
 /** The routes of an application, for people and programs to look at. */
 
-import { type ResourcePlan, type SubresourcePlan, subresourceOf } from '../../compile/resource-plan.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint, Operation } from '../../declare/crud-options.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { presentModelBlockers } from '../../execute/customization/model-fast-path-blockers.js';
-import { routeNamed } from '../../operation/route-spec.js';
-import { bulkRouteOf } from '../resources/bulk-route.js';
 import type { MountedRouter } from './mount-resources.js';
 
 /** One route. */
@@ -41,19 +39,19 @@ export function describePaths(
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
-      registered.routes.map(({ verb, path, method, generalPathReasons }) => {
+      registered.routes.map(({ verb, path, method, spec, generalPathReasons }) => {
         const { plan } = resource;
-        const subresource = subresourceOf(plan, method);
-        const bulk = bulkRouteOf(method);
-        const single = (bulk?.single ?? routeNamed(resource.routes, method))?.operation ?? null;
-        const operation = subresource ? 'list' : single;
-        const isFixed = operation === null || sequelizeProblem() !== undefined;
-        const present = isFixed ? [] : presentReasons(plan, operation, subresource);
+        const executes = (spec?.executes ?? (spec ? [spec] : [])).map(({ operation, ...of }) => ({
+          operation,
+          plan: ('plan' in of && of.plan) || plan,
+        }));
+        const isFixed = sequelizeProblem() !== undefined;
+        const present = isFixed ? [] : presentReasons(executes);
         return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
-          resource: (subresource?.target ?? plan).name,
-          operation: bulk?.endpoint ?? operation,
+          resource: (executes.at(-1)?.plan ?? plan).name,
+          operation: spec?.endpoint ?? null,
           handler: method,
           generalPathReasons: Object.freeze([...new Set([...generalPathReasons(), ...present])]),
         });
@@ -63,16 +61,13 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
 }
 
 function presentReasons(
-  { info }: ResourcePlan,
-  operation: Endpoint,
-  subresource: SubresourcePlan | undefined,
+  executes: readonly { readonly plan: ResourcePlan; readonly operation: Endpoint }[],
 ): readonly string[] {
-  if (!subresource) return presentModelBlockers(info, operation);
-  const { target } = subresource;
-  return [
-    ...presentModelBlockers(info, 'read').map((reason) => `${info.name}: ${reason}`),
-    ...presentModelBlockers(target.info, 'list').map((reason) => `${target.name}: ${reason}`),
-  ];
+  return executes.flatMap(({ plan: { info, name }, operation }) =>
+    presentModelBlockers(info, operation).map((reason) =>
+      executes.length > 1 ? `${name}: ${reason}` : reason,
+    ),
+  );
 }
 
 const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE', 'GENERAL PATH'];

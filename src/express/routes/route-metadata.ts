@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../declare/crud-options.js';
 import type { PathSettings } from '../../handle/decide-route.js';
+import type { HandledRoute } from '../../handle/handled-route.js';
 import type { ResourceArguments } from '../../handle/resource-arguments.js';
 import { contextOf } from '../../handle/run-method.js';
 import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
@@ -21,8 +22,8 @@ export function addGeneratedMetadata(
   lineage: readonly object[],
 ): void {
   const storage = routingStorage();
-  const route = routeNamed(resource.routes, method);
-  if (!route) return;
+  const route: HandledRoute | undefined = routeNamed(resource.routes, method);
+  if (!route || route.compile) return;
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import express, { type Response } from 'express';
 import supertest from 'supertest';
-import { withoutAnswer } from '../../../src/handle/forbid-response-writes.js';
+import { withoutAnswer } from '../../../src/features/bulk/write-in-turn.js';
 import { caughtError } from '../../support/caught-error.js';
 import { listen } from '../../support/listen.js';
 

@@ -3,14 +3,21 @@
  * each record stands for itself, it is kept for the answer.
  */
 import type { Request } from 'express';
-import { askRelated, compileWantedRelations } from '../access/related-access.js';
-import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../declare/endpoint.js';
-import { type BulkInputs, bulkInputs } from '../features/bulk-inputs.js';
-import type { Access } from '../operation/access.js';
-import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../operation/compile-features.js';
-import type { Inputs } from '../operation/feature.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { MemberBudget } from '../schema/json-value.js';
+import { askRelated, compileWantedRelations } from '../../access/related-access.js';
+import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../declare/endpoint.js';
+import type { Access } from '../../operation/access.js';
+import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
+import type { Inputs } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import {
+  bodyLimits,
+  compileValuesParser,
+  type ParserSettings,
+  type RequestArguments,
+} from '../../request/parse-request.js';
+import { readBody, sentBody } from '../../request/read-body.js';
+import { setCurrentItem } from '../../request/request-notes.js';
+import { MemberBudget } from '../../schema/json-value.js';
 import {
   BodyError,
   InvalidBodyError,
@@ -18,17 +25,10 @@ import {
   MAX_ISSUES,
   type RequestIssue,
   withinItem,
-} from '../schema/request-issue.js';
-import { isPromise } from '../util/promises.js';
+} from '../../schema/request-issue.js';
+import { isPromise } from '../../util/promises.js';
+import { type BulkInputs, bulkInputs } from './bulk-inputs.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
-import {
-  bodyLimits,
-  compileValuesParser,
-  type ParserSettings,
-  type RequestArguments,
-} from './parse-request.js';
-import { readBody, sentBody } from './read-body.js';
-import { setCurrentItem } from './request-notes.js';
 
 /** Arguments of a request for many records. */
 export interface BulkArguments {

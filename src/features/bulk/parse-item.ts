@@ -1,16 +1,16 @@
 /** Parses one of many records in a body into the arguments of its write, or into its issues. */
 import type { Request } from 'express';
-import type { ResourcePlan } from '../compile/resource-plan.js';
-import { noSuchRecord } from '../errors/errors.js';
-import type { Access } from '../operation/access.js';
-import { hidesState, NO_VERSION } from '../operation/entity-tag.js';
-import type { Inputs } from '../operation/feature.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
-import type { MemberBudget } from '../schema/json-value.js';
-import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
-import { isPromise, type Maybe } from '../util/promises.js';
-import type { ParsedValues, RequestArguments, ValuesParser } from './parse-request.js';
-import { tryParseId } from './read-id.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { noSuchRecord } from '../../errors/errors.js';
+import type { Access } from '../../operation/access.js';
+import { hidesState, NO_VERSION } from '../../operation/entity-tag.js';
+import type { Inputs } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import type { ParsedValues, RequestArguments, ValuesParser } from '../../request/parse-request.js';
+import { tryParseId } from '../../request/read-id.js';
+import type { MemberBudget } from '../../schema/json-value.js';
+import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
+import { isPromise, type Maybe } from '../../util/promises.js';
 
 /** An item of a body: what it asks for, or what is wrong with it. */
 export interface BulkItem {

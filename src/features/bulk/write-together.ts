@@ -1,27 +1,27 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
 
-import type { Endpoint } from '../declare/crud-options.js';
-import { rivalAttributes } from '../describe/foreign-keys.js';
-import { hasOtherTypes, isKeyTrusted } from '../describe/table-facts.js';
-import { ManyRows, type MatchingWritten } from '../execute/rows/many-rows.js';
-import type { FoundRows } from '../execute/rows/sql-executor.js';
-import type { Resource } from '../express/resources/resource.js';
-import type { Access } from '../operation/access.js';
+import type { Endpoint } from '../../declare/crud-options.js';
+import { rivalAttributes } from '../../describe/foreign-keys.js';
+import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
+import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
+import type { FoundRows } from '../../execute/rows/sql-executor.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ShownRecords } from '../../handle/outcome.js';
+import { rowsShown } from '../../handle/rendered-records.js';
+import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
+import type { Access } from '../../operation/access.js';
 import type {
   DeleteOperation,
   InsertOperation,
   Reference,
   UpdateItem,
   UpdateOperation,
-} from '../operation/operation.js';
-import { allOf } from '../operation/predicates.js';
-import type { StatementTarget, TextRow } from '../postgres/index.js';
-import type { BulkArguments } from '../request/parse-bulk.js';
-import type { RequestArguments } from '../request/parse-request.js';
-import type { Predicate } from '../request/query/predicate.js';
-import type { ShownRecords } from './outcome.js';
-import { rowsShown } from './rendered-records.js';
-import { inTransaction, rowsWritten } from './run-rows.js';
+} from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
+import type { StatementTarget, TextRow } from '../../postgres/index.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import type { BulkArguments } from './parse-bulk.js';
 
 /** Rows that one statement has written. */
 export interface ManyWritten {

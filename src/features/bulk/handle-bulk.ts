@@ -3,28 +3,26 @@
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { isRefusal } from '../errors/database-fault.js';
-import { answering } from '../express/resources/application-access.js';
-import type { Resource } from '../express/resources/resource.js';
-import type { ResultShaper } from '../express/resources/result-shaper.js';
-import type { AnswerDraft } from '../operation/feature.js';
-import type { RouteSpec } from '../operation/route-spec.js';
-import type { StatementTarget } from '../postgres/index.js';
-import type { BulkArguments } from '../request/parse-bulk.js';
-import { requestSessions } from '../request/request-sessions.js';
-import { problemBody } from '../respond/exception-handler.js';
-import { checkJson, jsonReplacer, writesPlainJson } from '../respond/json-answer.js';
-import { shortened } from '../respond/problem.js';
-import { MAX_ISSUES } from '../schema/request-issue.js';
-import { compileAround, type Execute } from './around.js';
-import { commitRequest, operationSessions } from './commit-request.js';
-import type { RouteDecisions } from './decide-route.js';
-import { isAlone, send } from './handle.js';
-import type { Fields, ShownRecords } from './outcome.js';
-import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
-import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
-import { compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, type Format } from './shape-answer.js';
+import { isRefusal } from '../../errors/database-fault.js';
+import { answering } from '../../express/resources/application-access.js';
+import { compileAround, type Execute } from '../../handle/around.js';
+import { commitRequest, operationSessions } from '../../handle/commit-request.js';
+import { isAlone, send } from '../../handle/handle.js';
+import type { HandlerContext } from '../../handle/handled-route.js';
+import type { Fields, ShownRecords } from '../../handle/outcome.js';
+import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
+import { compileShape, type Format } from '../../handle/shape-answer.js';
+import type { AnswerDraft } from '../../operation/feature.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import { requestSessions } from '../../request/request-sessions.js';
+import { problemBody } from '../../respond/exception-handler.js';
+import { checkJson, jsonReplacer, writesPlainJson } from '../../respond/json-answer.js';
+import { shortened } from '../../respond/problem.js';
+import { MAX_ISSUES } from '../../schema/request-issue.js';
+import type { BulkArguments } from './parse-bulk.js';
+import { type BulkResult, compileBulkRunner, mostAffected } from './write-in-turn.js';
+import { compileManyRunner, type ManyWritten } from './write-together.js';
 
 /** Answers a request that was read. */
 export type BulkHandler = (
@@ -39,12 +37,10 @@ export type BulkHandler = (
  * @param single the route of one record
  */
 export function compileBulkHandler(
-  resource: Resource,
   single: RouteSpec,
-  { answer: form, isShapedByUser, settings }: RouteDecisions,
-  rows: RowRunner | null,
-  shaper: ResultShaper,
+  { resource, decisions, rows, shaper }: HandlerContext,
 ): BulkHandler {
+  const { answer: form, isShapedByUser, settings } = decisions;
   const { operation } = single;
   const { plan, features } = resource;
   const sequelize = plan.model.sequelize as Sequelize;

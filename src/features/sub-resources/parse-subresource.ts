@@ -1,16 +1,16 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
 
 import type { Request } from 'express';
-import { askRelated, compileWantedRelations, relatedAccess } from '../access/related-access.js';
-import { compileSubresourceAccess, type SubresourceAccess } from '../access/subresource-access.js';
-import type { SubresourcePlan } from '../compile/resource-plan.js';
-import { isHidden } from '../features/include-names.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { checkOwner } from '../postgres/index.js';
-import { then } from '../util/promises.js';
-import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
-import type { ParserSettings, RequestArguments } from './parse-request.js';
-import { parsePathId } from './read-id.js';
+import { askRelated, compileWantedRelations, relatedAccess } from '../../access/related-access.js';
+import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { checkOwner } from '../../postgres/index.js';
+import { compileAskAllowed, NONE_ALLOWED } from '../../request/allowed-inputs.js';
+import type { ParserSettings, RequestArguments } from '../../request/parse-request.js';
+import { parsePathId } from '../../request/read-id.js';
+import { then } from '../../util/promises.js';
+import { isHidden } from '../include-names.js';
+import { compileSubresourceAccess, type SubresourceAccess } from './subresource-access.js';
 
 /** The arguments of a list under a parent. */
 export interface SubresourceArguments extends RequestArguments {

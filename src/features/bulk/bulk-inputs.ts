@@ -1,8 +1,8 @@
 /** The parameters of writes of many records: `atomic`, `dry_run`, and with `q` `max_affected`. */
-import type { BulkEndpoint } from '../declare/endpoint.js';
-import type { Input, Inputs } from '../operation/feature.js';
-import type { Filter } from '../request/query/predicate.js';
-import { quote } from '../request/query/query-string.js';
+import type { BulkEndpoint } from '../../declare/endpoint.js';
+import type { Input, Inputs } from '../../operation/feature.js';
+import type { Filter } from '../../request/query/predicate.js';
+import { quote } from '../../request/query/query-string.js';
 
 /** Values of the parameters, and the rows of the body. */
 export interface BulkInputs extends Inputs {

@@ -2,32 +2,31 @@
  * Writes many records in one transaction, one by one as single requests would: overrides, hooks and rules see each. All happens or
  * nothing, unless each record stands for itself, in a savepoint of its own.
  */
+import type { Response } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import type { ResourcePlan } from '../compile/resource-plan.js';
-import { NotFoundError } from '../errors/errors.js';
-import type { RequestUnit } from '../execute/records/unit-of-work.js';
-import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import type { Resource } from '../express/resources/resource.js';
-import type { ResultShaper } from '../express/resources/result-shaper.js';
-import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../features/bulk-inputs.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
-import type { RouteSpec } from '../operation/route-spec.js';
-
-import type { BulkArguments } from '../request/parse-bulk.js';
-import { type BulkItem, repeatedKey } from '../request/parse-item.js';
-import type { RequestArguments } from '../request/parse-request.js';
-import type { Filter } from '../request/query/predicate.js';
-import { setCurrentItem, setToldNames } from '../request/request-notes.js';
-import { requestSessions } from '../request/request-sessions.js';
-import { problemOf } from '../respond/exception-handler.js';
-import type { Problem } from '../respond/problem.js';
-import { InvalidBodyError } from '../schema/request-issue.js';
-import { inCondition } from './check-condition.js';
-import { withoutAnswer } from './forbid-response-writes.js';
-import type { Outcome } from './outcome.js';
-import { compileMethod, contextOf, outcomeOf } from './run-method.js';
-import { type RowRunner, sessionTarget } from './run-rows.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { NotFoundError } from '../../errors/errors.js';
+import type { RequestUnit } from '../../execute/records/unit-of-work.js';
+import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ResultShaper } from '../../express/resources/result-shaper.js';
+import { inCondition } from '../../handle/check-condition.js';
+import type { Outcome } from '../../handle/outcome.js';
+import { compileMethod, contextOf, outcomeOf } from '../../handle/run-method.js';
+import { type RowRunner, sessionTarget } from '../../handle/run-rows.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import type { Filter } from '../../request/query/predicate.js';
+import { setCurrentItem, setToldNames } from '../../request/request-notes.js';
+import { requestSessions } from '../../request/request-sessions.js';
+import { problemOf } from '../../respond/exception-handler.js';
+import type { Problem } from '../../respond/problem.js';
+import { InvalidBodyError } from '../../schema/request-issue.js';
+import { type BulkInputs, DEFAULT_MAX_AFFECTED } from './bulk-inputs.js';
+import type { BulkArguments } from './parse-bulk.js';
+import { type BulkItem, repeatedKey } from './parse-item.js';
 
 /** Result of a record: the item as it is shown, or the problem that refused it. */
 export type BulkResult<T> =
@@ -199,4 +198,29 @@ function byKeys({ info: { primaryKey } }: ResourcePlan, ids: readonly unknown[])
 function idOf({ parseId, idKind }: ResourcePlan, key: unknown): unknown {
   const parsed = idKind === 'custom' ? null : parseId(String(key));
   return parsed?.kind === 'id' ? parsed.value : key;
+}
+
+/** Methods of a response that answer. */
+const METHODS = ['end', 'write', 'writeHead'] as const;
+
+/** Runs a method for one of many records. It must not answer: what it would send would go out before the transaction has ended. */
+export async function withoutAnswer<T>(response: Response, work: () => Promise<T>): Promise<T> {
+  const before = METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
+  for (const name of METHODS) {
+    Object.defineProperty(response, name, { value: refuse, configurable: true, writable: true });
+  }
+  try {
+    return await work();
+  } finally {
+    for (const [name, own] of before) {
+      if (own) Object.defineProperty(response, name, own);
+      else Reflect.deleteProperty(response, name);
+    }
+  }
+}
+
+function refuse(): never {
+  throw new TypeError(
+    'A method that runs for each of many records cannot answer by itself; return the record.',
+  );
 }

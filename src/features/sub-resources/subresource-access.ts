@@ -1,8 +1,8 @@
 /** Access of a request to a sub-resource: the rows of one parent, if the list of their resource returns them. */
-import type { SubresourcePlan } from '../compile/resource-plan.js';
-import { type Access, type AccessForm, perForm } from '../operation/access.js';
-import { PARENT, type RelatedAccess, relatedSlots, rowsUnder } from '../operation/related-rows.js';
-import type { Predicate } from '../request/query/predicate.js';
+import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { type Access, type AccessForm, perForm } from '../../operation/access.js';
+import { PARENT, type RelatedAccess, relatedSlots, rowsUnder } from '../../operation/related-rows.js';
+import type { Predicate } from '../../request/query/predicate.js';
 
 /** Makes the access of a request. @param id the parent's, as the path has it */
 export type GrantSubresource = (related: RelatedAccess, id: string) => SubresourceAccess;

@@ -1,28 +1,28 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
-import type { SubresourcePlan } from '../compile/resource-plan.js';
-import { checkOnlyRow, noSuchRecord } from '../errors/errors.js';
-import { openTest } from '../execute/customization/model-fast-path-blockers.js';
-import type { Page } from '../execute/page.js';
-import { recordColumn } from '../execute/records/record-column.js';
-import { Repository } from '../execute/records/repository.js';
-import type { Id } from '../execute/records/repository-operations.js';
-import { SqlExecutor } from '../execute/rows/sql-executor.js';
-import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import { attributeOf } from '../execute/sql/predicate-sql.js';
-import { joinSlots } from '../execute/sql/statement.js';
-import { hasAccessRules } from '../express/resources/application-access.js';
-import type { Resource } from '../express/resources/resource.js';
-import type { ResultShaper } from '../express/resources/result-shaper.js';
-import type { ReadOperation } from '../operation/operation.js';
-import type { StatementTarget } from '../postgres/index.js';
-import type { SubresourceArguments } from '../request/parse-subresource.js';
-import type { ListQuery } from '../request/query/list-query.js';
-import { perPair } from '../util/memo.js';
-import type { RouteOperation } from './handle.js';
-import type { Outcome } from './outcome.js';
-import { contextOf, outcomeOf } from './run-method.js';
-import { compileRowRunners, type RowRunner } from './run-rows.js';
+import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { checkOnlyRow, noSuchRecord } from '../../errors/errors.js';
+import { openTest } from '../../execute/customization/model-fast-path-blockers.js';
+import type { Page } from '../../execute/page.js';
+import { recordColumn } from '../../execute/records/record-column.js';
+import { Repository } from '../../execute/records/repository.js';
+import type { Id } from '../../execute/records/repository-operations.js';
+import { SqlExecutor } from '../../execute/rows/sql-executor.js';
+import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import { attributeOf } from '../../execute/sql/predicate-sql.js';
+import { joinSlots } from '../../execute/sql/statement.js';
+import { hasAccessRules } from '../../express/resources/application-access.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ResultShaper } from '../../express/resources/result-shaper.js';
+import type { RouteOperation } from '../../handle/handle.js';
+import type { Outcome } from '../../handle/outcome.js';
+import { contextOf, outcomeOf } from '../../handle/run-method.js';
+import { compileRowRunners, type RowRunner } from '../../handle/run-rows.js';
+import type { ReadOperation } from '../../operation/operation.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import type { ListQuery } from '../../request/query/list-query.js';
+import { perPair } from '../../util/memo.js';
+import type { SubresourceArguments } from './parse-subresource.js';
 
 /** A sub-resource at work. */
 export interface Subresource {

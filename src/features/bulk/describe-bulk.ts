@@ -1,0 +1,216 @@
+/** Writes of many records in the document: operations, and the schemas of their items. */
+
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
+import type { ActionDescription } from '../../express/routes/describe-action.js';
+import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
+import { idSchema } from '../../openapi/id-schema.js';
+import {
+  jsonContent,
+  type MediaTypeObject,
+  type OperationObject,
+  type ParameterObject,
+  type RequestBodyObject,
+  type ResponseObject,
+  schemaRef,
+} from '../../openapi/openapi-object.js';
+import { type RouteWords, USUAL } from '../../operation/route-spec.js';
+import { bodyJsonSchema } from '../../schema/body-json-schema.js';
+import type { JsonSchema } from '../../schema/json-schema.js';
+import { patchTypes } from '../../schema/patch-types.js';
+import { bulkInputs } from './bulk-inputs.js';
+
+/** Status of an answer in which each of many records has its own result. */
+const MULTI_STATUS = 207;
+
+const AFFECTED: JsonSchema = {
+  type: 'object',
+  properties: { affected: { type: 'integer', minimum: 0, description: 'Records that were written.' } },
+  required: ['affected'],
+};
+
+/** Describes the route of an endpoint. */
+export function bulkOperation(
+  resource: DescribedResource,
+  endpoint: BulkEndpoint,
+  action: ActionDescription,
+): OperationObject {
+  const { plan, names, features } = resource;
+  const single = SINGLE_OF[endpoint];
+  const { verb, description } = WORDS[endpoint];
+  const requestBody = bodyOf(resource, endpoint);
+  return operationOf(resource, action, {
+    operationId: `${single}Many${names.many}`,
+    summary: `${verb} many ${names.phrases}`,
+    description: description(plan),
+    parameters: bulkParameters(resource, endpoint),
+    ...(requestBody ? { requestBody } : {}),
+    answers: bulkAnswers(resource, endpoint),
+    problems: [
+      ...([403, 409, 412, 422] as const),
+      ...(requestBody ? ([413, 415] as const) : []),
+      ...(endpoint === 'updateMany' ? ([404] as const) : []),
+      ...features[single].problems,
+    ],
+  });
+}
+
+/** The description of a route that takes a new record, or an array of them. */
+export function withMany(resource: DescribedResource, one: OperationObject): OperationObject {
+  const { plan, names } = resource;
+  const { 201: created, ...others } = one.responses;
+  const many = bulkAnswers(resource, 'createMany');
+  const known = created as ResponseObject;
+  // An array has no address, and no state.
+  const headers = Object.entries(known.headers ?? {}).map(([name, header]) => [
+    name,
+    { ...header, required: false },
+  ]);
+  return {
+    ...one,
+    summary: `${one.summary}, or many ${names.phrases}`,
+    description: `${one.description}\n\n${WORDS.createMany.description(plan)}`,
+    parameters: [...(one.parameters ?? []), ...bulkParameters(resource, 'createMany')],
+    requestBody: either(one.requestBody, bodyOf(resource, 'createMany')),
+    responses: {
+      ...many,
+      201: {
+        description: `${known.description} Or the new records, in the order of the body.`,
+        ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
+        content: jsonContent({ oneOf: [schemaRef(names.schemas.written), schemaRef(names.schemas.items)] }),
+      },
+      ...others,
+    },
+  };
+}
+
+const ALL_OR_NONE = 'All happens or nothing, unless `atomic` is `false`.';
+
+/** Texts of the routes. */
+export const WORDS: Readonly<Record<BulkEndpoint, RouteWords>> = {
+  createMany: words('Create', 'The new records, in the order of the body.', 'An array of new records.'),
+  updateMany: words(
+    'Change',
+    'The records after the change, in the order of the body; or how many `q` has found.',
+    'An array of records with their keys, each with what changes of it; or with `q` one change of all records that it finds.',
+  ),
+  deleteMany: words('Delete', 'How many records `q` has found.', 'Deletes all records that `q` finds.'),
+};
+
+function words(verb: string, success: string, text: string): RouteWords {
+  return { verb, success, description: () => `${text} ${ALL_OR_NONE}` };
+}
+
+function bulkParameters({ plan, features }: DescribedResource, endpoint: BulkEndpoint): ParameterObject[] {
+  const filter = features.list.inputs.find(({ name }) => name === 'q');
+  return bulkInputs(plan.bulk?.max ?? 1, endpoint, filter)
+    .flatMap(inputParameter)
+    .map((each) => (endpoint === 'deleteMany' && each.name === 'q' ? { ...each, required: true } : each));
+}
+
+function bodyOf({ plan, names }: DescribedResource, endpoint: BulkEndpoint): RequestBodyObject | undefined {
+  if (endpoint === 'deleteMany') return undefined;
+  const item = endpoint === 'createMany' ? names.schemas.create : names.schemas.change;
+  const items: JsonSchema = {
+    type: 'array',
+    items: schemaRef(item),
+    minItems: 1,
+    maxItems: plan.bulk?.max ?? 1,
+  };
+  if (endpoint === 'createMany') return { required: true, content: jsonContent(items) };
+  const one = schemaRef(names.schemas.update);
+  const patches = patchTypes(plan).mediaTypes.map((type): [string, MediaTypeObject] => [
+    type,
+    { schema: one },
+  ]);
+  return {
+    required: true,
+    content: { ...Object.fromEntries(patches), ...jsonContent({ oneOf: [items, one] }) },
+  };
+}
+
+function either(one: RequestBodyObject | undefined, many: RequestBodyObject | undefined): RequestBodyObject {
+  const [first, second] = [one, many].map((each) => each?.content['application/json']);
+  const oneOf = [first, second].flatMap((each) => (each ? [each.schema] : []));
+  return { required: true, content: jsonContent({ oneOf }, first?.example) };
+}
+
+function bulkAnswers({ names }: DescribedResource, endpoint: BulkEndpoint): Record<string, ResponseObject> {
+  const items = schemaRef(names.schemas.items);
+  const each = {
+    [MULTI_STATUS]: {
+      description: 'Each record has a status of its own, because `atomic` is `false`.',
+      content: jsonContent(
+        schemaRef(endpoint === 'deleteMany' ? names.schemas.deleted : names.schemas.results),
+      ),
+    },
+  };
+  const { success: description } = WORDS[endpoint];
+  const schemaOf = { createMany: items, updateMany: { oneOf: [items, AFFECTED] }, deleteMany: AFFECTED };
+  const { status = 200 } = USUAL[SINGLE_OF[endpoint]];
+  return {
+    [status === 204 ? 200 : status]: { description, content: jsonContent(schemaOf[endpoint]) },
+    ...each,
+  };
+}
+
+/** The schemas of an endpoint, by name. */
+export function bulkSchemas(
+  endpoint: BulkEndpoint,
+  { plan, names: { schemas } }: DescribedResource,
+): Record<string, JsonSchema> {
+  if (endpoint === 'deleteMany') return { [schemas.deleted]: listOf(resultSchema(plan, {})) };
+  const written = schemaRef(schemas.written);
+  return {
+    ...(endpoint === 'updateMany' ? { [schemas.change]: changeSchema(plan) } : {}),
+    [schemas.items]: listOf(written),
+    [schemas.results]: listOf(resultSchema(plan, { item: written })),
+  };
+}
+
+function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'object', properties: { items: { type: 'array', items } }, required: ['items'] };
+}
+
+function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const { primaryKey } = plan.info;
+  const isKeyShown = !plan.exposure.unreadable.has(primaryKey.name);
+  return {
+    type: 'object',
+    properties: {
+      status: {
+        type: 'integer',
+        description: 'What a request for this record alone would be answered with.',
+      },
+      ...(isKeyShown
+        ? {
+            key: {
+              description: `The ${primaryKey.name}, of a record that \`q\` has found.`,
+              ...idSchema(plan),
+            },
+          }
+        : {}),
+      ...item,
+      problem: schemaRef('Problem'),
+    },
+    required: ['status'],
+  };
+}
+
+/** A change, and the record that it is of. */
+function changeSchema(plan: ResourcePlan): JsonSchema {
+  const { info, entityTag, ifMatch } = plan;
+  const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
+  const key = info.primaryKey.name;
+  const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
+  const state: JsonSchema = {
+    type: 'integer',
+    minimum: 0,
+    description: 'Only if the record still has this version. Default: any.',
+  };
+  return {
+    ...others,
+    properties: { [key]: idSchema(plan), ...(version === null ? {} : { [version]: state }), ...properties },
+    required: [key, ...(version !== null && ifMatch === 'required' ? [version] : []), ...required],
+  };
+}

@@ -1,0 +1,124 @@
+/** Sub-resources: the list of another resource, under each record of this one. */
+import { hasRestrictedKey, type SubresourcePlan } from '../../compile/resource-plan.js';
+import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
+import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
+import { isPlainRepository } from '../../execute/records/repository.js';
+import type { ActionRunner } from '../../express/resources/controller-metadata.js';
+import type { Resource } from '../../express/resources/resource.js';
+import { compileAround } from '../../handle/around.js';
+import { readSessions } from '../../handle/commit-request.js';
+import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/decide-route.js';
+import { compileOperationHandler } from '../../handle/handle.js';
+import type { HandledRoute, HandlerContext, RouteContext } from '../../handle/handled-route.js';
+import { compileShape } from '../../handle/shape-answer.js';
+import {
+  type DescribedAction,
+  type DescribedRoute,
+  inputParameter,
+  operationOf,
+  pathParameter,
+} from '../../openapi/described-route.js';
+import { success } from '../../openapi/generated-operation.js';
+import type { OperationObject } from '../../openapi/openapi-object.js';
+import { pascalCase, toWords } from '../../openapi/resource-names.js';
+import type { FeatureFactory } from '../../operation/feature.js';
+import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
+import { isRuled } from '../scope.js';
+import { compileSubresourceParser } from './parse-subresource.js';
+import { compileSubresourceMethod, compileSubresourceRows, type Subresource } from './run-subresource.js';
+
+/** A route for each relation that `subresources` names. */
+export const subResources: FeatureFactory = Object.assign(() => null, {
+  routes: ({ relations }: RoutePlan) => [...relations.subresources.values()].map(routeOf),
+});
+
+function routeOf(plan: SubresourcePlan): HandledRoute & DescribedRoute {
+  const atWork = ({ resource, resourceOf }: RouteContext): Subresource => ({
+    plan,
+    parent: resource,
+    target: resourceOf(plan.relation.target),
+  });
+  return {
+    ...USUAL.list,
+    method: plan.method,
+    path: plan.path,
+    parameters: [],
+    executes: [{ operation: 'read' }, { plan: plan.target, operation: 'list' }],
+    mend: (name) => `leave it out of the subresources of ${name}`,
+    decide: (context) => decide(atWork(context), context),
+    compile: (context) => compileHandler(atWork(context), context),
+    describe: (mounted) => describe(plan, mounted),
+  };
+}
+
+/** True where the parent can be read without its repository. */
+function isReadByKey({ repository, plan }: Resource): boolean {
+  return isPlainRepository(repository) && plan.idKind !== 'custom';
+}
+
+/** The decisions of the target's list, but that our SQL has to read the parent as well, and no method of the user's is called. */
+function decide({ plan, parent, target }: Subresource, { lineage, settings }: RouteContext): RouteDecisions {
+  const list = decideRoute(target, { ...USUAL.list, method: plan.method }, lineage, settings);
+  const problem = sequelizeProblem();
+  const reasonsOf = ({ plan: { name, info } }: Resource, endpoint: 'list' | 'read', isOfRecords: boolean) =>
+    modelFastPathBlockers(info, endpoint, isOfRecords).map((reason) => `${name}: ${reason}`);
+  const records = [
+    ...fastPathReasons(settings),
+    ...(problem
+      ? [problem]
+      : [
+          ...reasonsOf(parent, 'read', !isReadByKey(parent)),
+          ...reasonsOf(target, 'list', target.rowView.isOfRecords),
+        ]),
+  ];
+  return Object.freeze({
+    ...list,
+    runner: records.length === 0 && isReadByKey(parent) ? 'rows' : 'records',
+    reasons: Object.freeze({ ...list.reasons, records: Object.freeze(records), user: [] }),
+  });
+}
+
+/** The handler of the target's list, within the rows of one parent. */
+function compileHandler(
+  subresource: Subresource,
+  { decisions, settings, shaper }: HandlerContext,
+): ActionRunner {
+  const { plan, parent, target } = subresource;
+  const parse = compileSubresourceParser(parent, target, plan);
+  const shape = compileShape(target, USUAL.list, decisions.shapedBy);
+  const work = {
+    resource: parent,
+    verb: USUAL.list.verb,
+    parse,
+    parseOnce: parse,
+    rows: decisions.runner === 'rows' ? compileSubresourceRows(subresource) : null,
+    runMethod: compileSubresourceMethod(subresource, shaper),
+    shape,
+    findAround: compileAround(target, USUAL.list, shape),
+    sessions: readSessions([parent, target], settings),
+  };
+  return compileOperationHandler(work, decisions, shaper);
+}
+
+/** Describes the list of the target, under a record of the parent. */
+function describe(
+  plan: SubresourcePlan,
+  { resource, action, pathParameters, resourceOf }: DescribedAction,
+): OperationObject {
+  const { names, features } = resource;
+  const { name, target } = plan.relation;
+  const listed = resourceOf(target);
+  const { inputs, problems } = listed.features.list;
+  const isRefused = isRuled(plan) || hasRestrictedKey(plan, resource.plan.access);
+  return operationOf(resource, action, {
+    operationId: `list${names.one}${pascalCase(name)}`,
+    summary: `List ${toWords(name)} of ${names.phrase}`,
+    description: USUAL.list.words.description(listed.plan),
+    parameters: [
+      ...pathParameters.map((parameter) => pathParameter(resource.plan, parameter)),
+      ...inputs.flatMap(inputParameter),
+    ],
+    answers: { 200: success(listed, USUAL.list) },
+    problems: [404, ...features.read.problems, ...problems, ...(isRefused ? ([403] as const) : [])],
+  });
+}
