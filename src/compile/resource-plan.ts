@@ -190,14 +190,6 @@ export interface SubresourcePlan extends RelatedPlan {
   readonly method: string;
 }
 
-/** The sub-resource that a route of a resource is; undefined for any other route. */
-export function subresourceOf(
-  { relations }: Pick<ResourcePlan, 'relations'>,
-  method: string,
-): SubresourcePlan | undefined {
-  return [...relations.subresources.values()].find((each) => each.method === method);
-}
-
 /** All relations that may be included, those of included rows behind their parents. */
 export function everyInclude(include: ReadonlyMap<string, IncludePlan>): readonly IncludePlan[] {
   return [...include.values()].flatMap((each) => [each, ...everyInclude(each.include)]);

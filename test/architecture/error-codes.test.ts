@@ -32,7 +32,7 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
 /** An error whose code is no word, by file. The word comes from the patterns above, or is the name of a user's rule. */
 const EXPRESSIONS: Readonly<Record<string, number>> = {
   'respond/problem.ts': 4,
-  'request/parse-item.ts': 1,
+  'features/bulk/parse-item.ts': 1,
   'request/parse-replacement.ts': 1,
   'request/read-id.ts': 1,
   'request/query/cursor-codec.ts': 1,
