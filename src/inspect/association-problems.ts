@@ -1,5 +1,6 @@
 /** Associations that join rows of others, and those whose foreign key does something else in the database than in the model. */
 import type { Association } from 'sequelize';
+import { getAssociations } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeRelation, type Relation, relationNames } from '../describe/relations.js';
 import {
@@ -111,9 +112,9 @@ function effectOf(action: ReferentialAction): string {
   return action === 'NO ACTION' || action === 'RESTRICT' ? 'refused' : action;
 }
 
-/** Each `onDelete` that associations of both models declare; Sequelize fills in one for a `BelongsTo` without it. */
+/** Each `onDelete` that associations of both models declare. */
 function statementsOf({ child, parent, foreignKey }: Edge) {
-  const usual = child.getAttributes()[foreignKey]?.allowNull === false ? 'NO ACTION' : 'SET NULL';
+  const isNullable = child.getAttributes()[foreignKey]?.allowNull !== false;
   const below = Object.values(child.associations).filter(
     (each) => each.associationType === 'BelongsTo' && each.target === parent,
   );
@@ -121,12 +122,24 @@ function statementsOf({ child, parent, foreignKey }: Edge) {
     (each) => ['HasOne', 'HasMany'].includes(each.associationType) && each.target === child,
   );
   return [...below, ...above].flatMap((each) => {
-    const { constraints, onDelete } = (each as AssociationOptions).options ?? {};
-    const action = onDelete?.toUpperCase() as ReferentialAction | undefined;
-    const isSaid = action !== undefined && (each.source === parent || action !== usual);
-    if (each.foreignKey !== foreignKey || constraints === false || !isSaid) return [];
+    const { constraints } = (each as AssociationOptions).options ?? {};
+    const action = declaredAction(each, isNullable);
+    if (each.foreignKey !== foreignKey || constraints === false || action === undefined) return [];
     return [{ association: `${each.source.name}.${each.as}`, action }];
   });
+}
+
+/** Sequelize fills in one for a `BelongsTo` and a `HasOne` without it; a decorator keeps what was declared. */
+function declaredAction(association: AssociationOptions, isNullable: boolean): ReferentialAction | undefined {
+  const { as, associationType, options, source } = association;
+  const action = options?.onDelete?.toUpperCase() as ReferentialAction | undefined;
+  const decorated = getAssociations(source.prototype)?.find((each) => each.getAs() === as);
+  if (decorated) return Object(Reflect.get(decorated, 'options')).onDelete && action;
+  const filledIn: Readonly<Record<string, readonly (string | undefined)[]>> = {
+    BelongsTo: [isNullable ? 'SET NULL' : 'NO ACTION'],
+    HasOne: ['SET NULL', 'CASCADE'],
+  };
+  return filledIn[associationType]?.includes(action) ? undefined : action;
 }
 
 function relationsOf(model: ModelClass): Relation[] {

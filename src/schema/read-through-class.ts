@@ -78,7 +78,37 @@ export function resultToPlain(
   views: RecordViews,
 ): unknown {
   const whole = { ...defaultOptions, ...options };
-  return new RecordExecutor(DIRECTIONS.read, whole, views, new WeakSet()).transform(undefined, result);
+  try {
+    return new RecordExecutor(DIRECTIONS.read, whole, views, new WeakSet()).transform(undefined, result);
+  } catch (error) {
+    throw error instanceof RangeError ? endlessResult(result, error) : error;
+  }
+}
+
+/** The error of a result that class-transformer has not walked to its end. */
+function endlessResult(result: object, cause: RangeError): Error {
+  const path = circleIn(result);
+  const found = path === null ? 'is nested too deeply' : `leads back to itself at '${path}'`;
+  const message = `An answer ${found}, so that JSON has no form for it; leave that out by @Exclude(), or return a copy without it.`;
+  return new TypeError(message, { cause });
+}
+
+/** The first path of properties that leads to a value which it has come from; null where there is none. Iterative, as the values are deep. */
+function circleIn(root: object): string | null {
+  const frameOf = (name: string, value: object) => ({ name, value, parts: Object.entries(value).values() });
+  const frames = [frameOf('', root)];
+  /** True for the values of frames, false for those without a circle. */
+  const known = new Map<unknown, boolean>([[root, true]]);
+  for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
+    const [name, part] = frame.parts.next().value ?? [null, null];
+    if (name === null) known.set(frames.pop()?.value, false);
+    else if (known.get(part)) return [...frames.slice(1).map((each) => each.name), name].join('.');
+    else if (isStructured(part) && !known.has(part)) {
+      known.set(part, true);
+      frames.push(frameOf(name, part));
+    }
+  }
+  return null;
 }
 
 /**

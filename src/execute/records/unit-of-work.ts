@@ -189,6 +189,12 @@ class ActiveUnit implements RequestUnit {
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#runSavepoint(work);
+    this.#session.note(run, 'a savepoint');
+    return run;
+  }
+
+  async #runSavepoint<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isInSavepoint)
       throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
     this.#isInSavepoint = true;

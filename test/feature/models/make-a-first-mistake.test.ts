@@ -68,8 +68,22 @@ class Apples extends crudController(Apple) {
     await unit.repository(Apple).create({ name: 'touched' });
   }
 
+  @Post('/apart')
+  async apart(@InjectUnitOfWork() unit: UnitOfWork): Promise<object> {
+    void unit.savepoint(async () => {
+      await unit.repository(Apple).create({ name: 'apart' });
+    });
+    return {};
+  }
+
   @Get('/nothing')
   nothing(): void {}
+
+  @Get('/circle')
+  circle(): object {
+    const tree: Record<string, unknown> = { name: 'tree' };
+    return Object.assign(tree, { branches: [{ same: {} }, { of: tree }], twice: [{}, tree.name] });
+  }
 
   @Get('/text')
   text(): never {
@@ -160,6 +174,16 @@ describe('a first mistake', () => {
     expect(await names()).to.deep.equal(['A']);
   });
 
+  it('of an answer inside itself is told with the way to it', async () => {
+    expectProblem(await site.agent.get('/apples/circle'), 500, { detail: 'Internal Server Error' });
+    const [line] = logger.lines;
+    expect(line?.message).to.equal('GET /apples/circle failed');
+    expect(String(line?.details['stack']).split('\n')[0]).to.equal(
+      "TypeError: An answer leads back to itself at 'branches.1.of', so that JSON has no form for it; leave that out by @Exclude(), or " +
+        'return a copy without it.',
+    );
+  });
+
   it('of a thrown text is told with the text', async () => {
     expectProblem(await site.agent.get('/apples/text'), 500, { detail: 'Internal Server Error' });
     const [line] = logger.lines;
@@ -193,6 +217,14 @@ describe('a first mistake', () => {
       expect(told()).to.deep.equal([held('create', 'create')]);
       expect(await names()).to.deep.equal(['A', 'another']);
     });
+  });
+
+  it('[U10] of an await that was forgotten before a savepoint is told, and what that writes is committed along', async () => {
+    expect((await site.agent.post('/apples/apart')).status).to.equal(200);
+    expect(told()).to.deep.equal([
+      'error Apples.apart returned while a savepoint was under way, and is held until that has ended; put await before the call.',
+    ]);
+    expect(await names()).to.deep.equal(['apart']);
   });
 
   describe('in a rule', () => {
