@@ -11,14 +11,19 @@ import {
   readItems,
 } from '../execute/records/read-related.js';
 import type { ShownModel } from '../express/resources/resource.js';
-import { isNumberOnly, relatedLimit } from '../operation/count.js';
+import { isNumberOnly, relatedLimit, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import { bytesOf, whileKept } from '../util/memory-budget.js';
-import type { Outcome, ShownRecords, WholeRecords } from './outcome.js';
-import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
-import { joinShown, recordsShown, rowsShown } from './rendered-records.js';
+import {
+  joinShown,
+  type Outcome,
+  recordsShown,
+  rowsShown,
+  type ShownRecords,
+  type WholeRecords,
+} from './outcome.js';
 
 /** Characters of a text that is kept to be written again. */
 const SHORT = 2_000;
@@ -165,7 +170,13 @@ interface Rest extends Partial<RelatedTotal> {
   readonly has_next: boolean;
 }
 
-/** The total of each record, where the relation has one; null elsewhere. */
+/** A total as it is answered. */
+interface RelatedTotal {
+  readonly total: Total['total'];
+  readonly total_is: Total['totalIs'];
+}
+
+/** The total of each record, where the relation has one; null elsewhere. Only those parents are counted whose rows do not tell. */
 async function totalsOf(
   inclusion: Inclusion,
   keys: readonly (string | null)[],
@@ -175,18 +186,22 @@ async function totalsOf(
   const { plan, filter } = inclusion;
   const limit = relatedLimit(inclusion);
   if (limit === undefined) return null;
-  const seen = new Map(keys.flatMap((key, index) => (key === null ? [] : [[key, groups[index]] as const])));
-  const distinct = [...seen.keys()];
-  const access = await relatedAccess(embedding.request, plan);
   const isNone = isNumberOnly(inclusion);
-  const totals = await relatedTotals(
-    distinct,
-    distinct.map((key) => (isNone ? undefined : seen.get(key))),
-    limit,
-    (some) => countRelated({ plan, access, filter }, limit + 1, some, embedding),
-  );
-  const byKey = new Map(distinct.map((key, index) => [key, totals[index] as RelatedTotal]));
-  return keys.map((key) => (key === null ? NO_ROWS : (byKey.get(key) as RelatedTotal)));
+  const totals = new Map<string | null, Total | undefined>();
+  for (const [index, key] of keys.entries()) {
+    const { first, end, hasNext } = groups[index] as Group;
+    const isUnread = isNone && key !== null;
+    totals.set(key, isUnread ? undefined : totalOfSeen(end - first + (hasNext ? 1 : 0), !hasNext, limit));
+  }
+  const unknown = [...totals].flatMap(([key, total]) => (key === null || total ? [] : [key]));
+  const access = await relatedAccess(embedding.request, plan);
+  const counted = await countRelated({ plan, access, filter }, limit + 1, unknown, embedding);
+  for (const [index, key] of unknown.entries())
+    totals.set(key, totalOfCounted(counted[index] as number, limit));
+  return keys.map((key) => {
+    const { total, totalIs } = totals.get(key) as Total;
+    return { total, total_is: totalIs };
+  });
 }
 
 /** The items of parents with these keys, and what is included in them. */

@@ -1,10 +1,15 @@
-/** Result of an operation, before it is an answer. */
+/** Result of an operation, before it is an answer: its records, made of rows or of records. */
 
+import type { ModelInfo } from '../describe/model-info.js';
 import type { Page } from '../execute/page.js';
-import type { RelatedNow } from '../execute/records/load-relations.js';
+import { loadedNow, type RelatedNow } from '../execute/records/load-relations.js';
+import { recordColumn } from '../execute/records/record-column.js';
+import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
+import type { ShownModel } from '../express/resources/resource.js';
 import type { TextRow } from '../postgres/index.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
+import { withMembers } from '../respond/row-view.js';
 
 /** Names of properties; none are all. */
 export type Fields = readonly string[] | null | undefined;
@@ -55,4 +60,71 @@ export interface Outcome extends ShownRecords {
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
   stored(attribute: string): string | null | undefined;
+}
+
+/** Records of both, one behind the other. */
+export function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
+  return {
+    size: first.size + second.size,
+    writer(fields) {
+      const writers = [first.writer(fields), second.writer(fields)] as const;
+      return (index, more) =>
+        index < first.size ? writers[0](index, more) : writers[1](index - first.size, more);
+    },
+    values: (fields) => [...first.values(fields), ...second.values(fields)],
+  };
+}
+
+/** Records, whatever has made them, as records of an answer. */
+export function recordsShown(
+  { plan: { info }, serialize, rowView }: ShownModel,
+  records: readonly object[],
+  columns?: ReadonlyMap<string, readonly (string | null)[]>,
+): ShownRecords {
+  return {
+    size: records.length,
+    rows: [],
+    column: (attribute) => columns?.get(attribute) ?? recordColumn(info, records, attribute),
+    writer: (fields) => (index, more) => {
+      const record = records[index] as object;
+      return withMembers(
+        rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields)),
+        more ?? '',
+      );
+    },
+    values: (fields) =>
+      records.map((record) => {
+        const text = rowView.ofRecord(record, fields);
+        return text === null ? serialize(record, fields) : (JSON.parse(text) as WireRecord);
+      }),
+    loaded: (inclusion, keys) =>
+      records.map((record, index) =>
+        loadedNow(record, inclusion.plan.relation.name, inclusion, keys[index] ?? null),
+      ),
+  };
+}
+
+/** Rows of our SQL, as records of an answer. */
+export function rowsShown(
+  { rowView }: Pick<ShownModel, 'rowView'>,
+  { name }: Pick<ModelInfo, 'name'>,
+  columns: readonly string[],
+  { rows, parsers }: Pick<RelatedRowsFound, 'rows' | 'parsers'>,
+): ShownRecords {
+  return {
+    size: rows.length,
+    rows,
+    column(attribute) {
+      const position = columns.indexOf(attribute);
+      if (position < 0) throw new TypeError(`${name}.${attribute} was not read.`);
+      return rows.map((row) => row[position] ?? null);
+    },
+    // Where there are no rows, nobody has said how to read one.
+    writer(fields) {
+      if (rows.length === 0) return () => '';
+      const { text } = rowView.writer(parsers, fields);
+      return (index, more) => text(rows[index] as TextRow, more);
+    },
+    values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
+  };
 }

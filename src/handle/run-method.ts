@@ -13,8 +13,7 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { describePath, requestLogger } from '../request/request-log.js';
 import { requestId } from '../request/standard-headers.js';
-import type { Outcome } from './outcome.js';
-import { recordsShown } from './rendered-records.js';
+import { type Outcome, recordsShown } from './outcome.js';
 
 /** A controller, as far as it is called. */
 export type Controller = Record<string, (...args: unknown[]) => unknown>;

@@ -27,8 +27,7 @@ import {
 } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Maybe } from '../util/promises.js';
-import type { Outcome } from './outcome.js';
-import { rowsShown } from './rendered-records.js';
+import { type Outcome, rowsShown } from './outcome.js';
 
 /** Runs one operation of a resource. */
 export interface RowRunner<I extends RequestArguments = RequestArguments> {

@@ -21,9 +21,9 @@ import { type Access, type AccessSource, allowsValue } from '../../operation/acc
 import { currentSession, EngineSequelize } from '../../postgres/index.js';
 import type { Comparison, Value } from '../../request/query/predicate.js';
 import { pristineRow } from '../customization/hydrate-record.js';
-import type { WriteValues } from '../rows/encode-rows.js';
 import { DatabaseSession } from '../session/database-session.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
+import type { WriteValues } from '../sql/encode-rows.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, raw, renderSql, sql } from '../sql/sql-fragment.js';
 import { checkReferences } from './scoped-values.js';

@@ -15,9 +15,9 @@ import { type Hydrate, pristineHydrator, storedAttributes } from '../customizati
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { openTest } from '../customization/model-fast-path-blockers.js';
 import { columnsOf, type Executor } from '../executor.js';
-import type { WriteValues } from '../rows/encode-rows.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
+import type { WriteValues } from '../sql/encode-rows.js';
 import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 

@@ -23,7 +23,7 @@ import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { openTest } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
-import type { WriteValues } from '../rows/encode-rows.js';
+import type { WriteValues } from '../sql/encode-rows.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 
 /** Options of the queries of a write. */

@@ -14,6 +14,7 @@ import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js'
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
+import { intoCells, intoSlots, now, RowEncoder } from '../sql/encode-rows.js';
 import { liftAll } from '../sql/lift-values.js';
 import { type GivenRow, giveRows, isGivable, placeOf } from '../sql/parameter-arrays.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';
@@ -31,7 +32,6 @@ import {
   STATES,
 } from '../sql/write-many-sql.js';
 import { NOW, referredRow } from '../sql/write-sql.js';
-import { intoCells, intoSlots, now, RowEncoder } from './encode-rows.js';
 import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */

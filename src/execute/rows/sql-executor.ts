@@ -1,7 +1,7 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
 
 import type { Sequelize } from 'sequelize';
-import { type AttributeInfo, type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
+import { type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/sequelize-error.js';
@@ -29,6 +29,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
+import { intoSlots, now, type RowShape } from '../sql/encode-rows.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
 import {
@@ -41,7 +42,6 @@ import {
   textOf,
 } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
-import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
@@ -67,13 +67,11 @@ const ATTEMPTS = 3;
 export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefined> {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
-  readonly #encoder: RowEncoder;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
     this.#compiler = new OperationCompiler(info);
-    this.#encoder = new RowEncoder(info);
   }
 
   /** Reads a row, or none. */
@@ -164,9 +162,9 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
         return this.#insertOf(operation, filled);
       case 'update': {
         filled[NOW.slot] = now();
-        const shape = this.#encoder.changes(operation.set, intoSlots(filled));
+        const shape = this.#compiler.encoder.changes(operation.set, intoSlots(filled));
         if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
-        return this.#updateOf(operation, shape);
+        return this.#compiler.update(shape, operation);
       }
       case 'delete':
         if (operation.mark !== null) filled[NOW.slot] = now();
@@ -217,28 +215,27 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     on: StatementTarget,
   ): Promise<void> {
     if (!(await this.mayDrop([written], on))) return;
+    if (await this.#isThere(where, slots, on)) throw whyUnwritten({ info: this.#info }, { dropped: written });
+  }
+
+  async #isThere(where: Predicate, slots: Slots, on: StatementTarget): Promise<boolean> {
     const select = { columns: [this.#info.primaryKey.name] };
-    const found = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
-    if (found.rows.length > 0) throw whyUnwritten({ info: this.#info }, { dropped: written });
+    const { rows } = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
+    return rows.length > 0;
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
-    const shape = this.#encoder.newRow(operation.row, intoSlots(filled));
-    if (shape === null) return null;
-    return this.#compiler.insert(shape, () => this.#encoder.attributesOf(shape), operation);
-  }
-
-  #updateOf(operation: UpdateOperation, shape: string): Statement {
-    return this.#compiler.update(shape, () => this.#encoder.attributesOf(shape), operation);
+    const shape = this.#compiler.encoder.newRow(operation.row, intoSlots(filled));
+    return shape === null ? null : this.#compiler.insert(shape, operation);
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { where, set, differs, returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shape = this.#encoder.changes(set, intoSlots(filled));
+    const shape = this.#compiler.encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
-      const statement = this.#updateOf(operation, shape);
+      const statement = this.#compiler.update(shape, operation);
       // The transaction could not tell two states of a row apart that it has written.
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
       const changed = await this.#writeShared(statement, filled, key, on);
@@ -250,34 +247,33 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       }
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
-      if (!isWritten)
-        return this.#explain(operation, this.#encoder.attributesOf(shape), statement, filled, on);
+      if (!isWritten) return this.#explain(operation, shape, statement, filled, on);
     }
     return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
   }
 
   /**
-   * The row that an UPDATE has not written, which is as the values say, or none. Where it differs, something has changed it meanwhile: it is
+   * The row that a change has not written, which is as the values say, or none. Where it differs, something has changed it meanwhile: it is
    * written then, so that the answer is never the change of another request.
    *
    * @throws DatabaseError where one of the rows that it refers to is not there
    * @throws NotStoredError @throws ConcurrentModificationError
    */
   async #explain(
-    operation: UpdateOperation,
-    set: readonly AttributeInfo[],
-    update: Statement,
+    operation: UpdateOperation | ReplaceOperation,
+    shape: RowShape,
+    change: Statement,
     slots: Slots,
     on: StatementTarget,
   ): Promise<FoundRows> {
     const { references = [], returning } = operation;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const found = await write(on, this.#compiler.unwritten(set, operation), slots);
+      const found = await write(on, this.#compiler.unwritten(shape, operation), slots);
       const marks = found.rows[0]?.slice(returning.columns.length);
       if (!marks) return found;
       this.#refuse(references, marks);
       if (marks[references.length] !== 't') return found;
-      const again = await write(on, update, slots);
+      const again = await write(on, change, slots);
       if (again.rows.length > 0) return again;
     }
     return this.#giveUp(on);
@@ -317,31 +313,22 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     }
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const take = intoSlots(filled);
-    const shapes = [this.#encoder.changes(set, take), this.#encoder.newRow(row, take)] as const;
-    const [changes, values] = shapes;
-    if (changes === null || values === null) return null;
+    const changes = this.#compiler.encoder.changes(set, take);
+    const shape = this.#compiler.encoder.newRow(row, take);
+    if (changes === null || shape === null) return null;
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
     if (hideUpdates || haveLateKeys) return null;
-    const setOf = () => this.#encoder.attributesOf(changes);
     const isChanged = only === null && changes.includes('1');
-    const rowOf = () => this.#encoder.attributesOf(values);
-    const statement = this.#compiler.replace(shapes.join(), rowOf, isChanged ? setOf : null, operation);
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const written = await write(on, statement, filled);
-      const isNew = written.rows[0]?.at(-1) === 't';
-      if (written.rows.length > 0) return { ...written, isNew };
-      const found = await write(on, this.#compiler.unwritten(setOf(), operation), filled);
-      const marks = found.rows[0]?.slice(returning.columns.length);
-      // A row that cannot be replaced is created, or the database reports why not.
-      if (!marks) {
-        const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
-        return created && { ...created, isNew: true };
-      }
-      if (only === 'create') return { ...found, rows: [], count: 0, isNew };
-      this.#refuse(references, marks);
-      if (marks[references.length] !== 't') return { ...found, isNew };
-    }
-    return this.#giveUp(on);
+    const statement = this.#compiler.replace(shape, isChanged ? changes : null, operation);
+    const written = await write(on, statement, filled);
+    const isDone = written.rows.length > 0 || only === 'create';
+    const found = isDone ? written : await this.#explain(operation, changes, statement, filled, on);
+    // Behind the columns of a row stands whether it is new; that of one as the values say does not differ.
+    if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
+    if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
+    // A row that cannot be replaced is created, or the database reports why not.
+    const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
+    return created && { ...created, isNew: true };
   }
 
   /**

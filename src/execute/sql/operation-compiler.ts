@@ -3,7 +3,7 @@
  * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type {
   DeleteOperation,
@@ -17,6 +17,7 @@ import type {
 import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
+import { RowEncoder, type RowShape } from './encode-rows.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { compilePredicate } from './predicate-sql.js';
 import {
@@ -47,6 +48,7 @@ type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'uns
 /** Compiles the operations on one table. */
 export class OperationCompiler {
   readonly table: TableSql;
+  readonly encoder: RowEncoder;
   readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
@@ -63,59 +65,52 @@ export class OperationCompiler {
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.table = describeTable(info);
+    this.encoder = new RowEncoder(info);
   }
 
   delete({ where, mark }: DeleteOperation): Statement {
     return this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark));
   }
 
-  /** @param shape the same for the same rows of attributes only */
+  /** @param shape of the row */
   insert(
-    shape: string,
-    rowOf: () => readonly AttributeInfo[],
+    shape: RowShape,
     { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
     const where = allOf(...references.map(referredRow));
     return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
-      compileInsert(this.table, rowOf(), lifted, selection),
+      compileInsert(this.table, this.encoder.attributesOf(shape), lifted, selection),
     );
   }
 
-  /** @param shape the same for the same attributes only */
-  update(
-    shape: string,
-    setOf: () => readonly AttributeInfo[],
-    { where, references = [], returning, unseen }: Written,
-  ): Statement {
+  /** @param shape of the changes */
+  update(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
-    const always = this.#isAlways(setOf, unseen);
-    return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) =>
-      compileUpdate(this.table, { set: setOf(), where: lifted, returning: selection, always }),
-    );
+    const always = this.#isAlways(shape, unseen);
+    return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) => {
+      const set = this.encoder.attributesOf(shape);
+      return compileUpdate(this.table, { set, where: lifted, returning: selection, always });
+    });
   }
 
-  /**
-   * @param shape the same for the same attributes of a row only
-   * @param setOf null where a row that is there stays as it is
-   */
+  /** @param changes their shape; null where a row that is there stays as it is */
   replace(
-    shape: string,
-    rowOf: () => readonly AttributeInfo[],
-    setOf: (() => readonly AttributeInfo[]) | null,
+    shape: RowShape,
+    changes: RowShape | null,
     { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
     const all: Junction<Value> = { kind: 'and', operands: [where, ...references.map(referredRow)] };
-    const always = setOf !== null && this.#isAlways(setOf, unseen);
-    const mark = always ? 'always ' : '';
-    return this.#bound(all, `replace ${setOf ? mark : 'none '}${shape} ${selection.number} `, (lifted) => {
+    const always = changes !== null && this.#isAlways(changes, unseen);
+    const name = `replace ${always ? 'always ' : ''}${shape} ${changes} ${selection.number} `;
+    return this.#bound(all, name, (lifted) => {
       const [, ...rows] = (lifted as Junction<Value>).operands;
-      const change = setOf && { set: setOf(), where: lifted, returning: selection, always };
+      const set = changes === null ? null : this.encoder.attributesOf(changes);
       return compileReplace(this.table, {
-        row: rowOf(),
-        change,
+        row: this.encoder.attributesOf(shape),
+        change: set && { set, where: lifted, returning: selection, always },
         references: allOf(...rows),
         returning: selection,
       });
@@ -150,21 +145,11 @@ export class OperationCompiler {
   }
 
   /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
-  unwritten(
-    set: readonly AttributeInfo[],
-    { where, references = [], returning, unseen }: Written,
-  ): Statement {
+  unwritten(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
     const { column } = this.table;
     const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
-    const columns = [
-      ...this.#selection(returning).columns,
-      ...rows,
-      differsSql(
-        set,
-        column,
-        this.#isAlways(() => set, unseen),
-      ),
-    ];
+    const differs = differsSql(this.encoder.attributesOf(shape), column, this.#isAlways(shape, unseen));
+    const columns = [...this.#selection(returning).columns, ...rows, differs];
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
@@ -232,9 +217,9 @@ export class OperationCompiler {
   }
 
   /** True where a write counts as a change, whatever values the row has. */
-  #isAlways(setOf: () => readonly AttributeInfo[], unreadable: UpdateOperation['unseen']): boolean {
+  #isAlways(shape: RowShape, unreadable: UpdateOperation['unseen']): boolean {
     const unseen = unseenOf(this.table.info.model, unreadable);
-    return unseen !== undefined && setOf().some(({ name }) => unseen.has(name));
+    return unseen !== undefined && this.encoder.attributesOf(shape).some(({ name }) => unseen.has(name));
   }
 
   #selection(selection: Selection): SelectionSql {

@@ -1,13 +1,12 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
 
-import type { Endpoint } from '../../declare/crud-options.js';
+import type { Endpoint } from '../../declare/endpoint.js';
 import { rivalAttributes } from '../../describe/foreign-keys.js';
 import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
 import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
 import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { ShownRecords } from '../../handle/outcome.js';
-import { rowsShown } from '../../handle/rendered-records.js';
+import { rowsShown, type ShownRecords } from '../../handle/outcome.js';
 import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
 import type { Access } from '../../operation/access.js';
 import type {

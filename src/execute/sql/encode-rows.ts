@@ -11,9 +11,9 @@ import {
 } from '../../describe/model-info.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { holdsRounded } from '../../schema/json-value.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
-import type { PlacedColumn, RowCells } from '../sql/parameter-arrays.js';
-import { writtenSlot } from '../sql/write-sql.js';
+import { encodeParameter } from './encode-parameter.js';
+import type { PlacedColumn, RowCells } from './parameter-arrays.js';
+import { writtenSlot } from './write-sql.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
