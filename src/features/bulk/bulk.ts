@@ -1,23 +1,14 @@
 /** Writes of many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
 import { BULK_ENDPOINTS, type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
-import { noteOperation } from '../../diagnostics/channels.js';
-import {
-  type ActionRunner,
-  declaredParameters,
-  isGuarded,
-  lineageOf,
-} from '../../express/resources/controller-metadata.js';
+import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { HandledRoute, HandlerContext } from '../../handle/handled-route.js';
+import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureFactory } from '../../operation/feature.js';
-import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RoutePlan, type RouteSpec, USUAL } from '../../operation/route-spec.js';
-import { parseOnce, type RequestArguments } from '../../request/parse-request.js';
 import { bulkOperation, bulkSchemas, WORDS, withMany } from './describe-bulk.js';
-import { compileBulkHandler } from './handle-bulk.js';
-import { compileBulkParser, isForMany } from './parse-bulk.js';
+import { joinedHandler, manyHandler } from './handle-bulk.js';
 
 /** The routes for many records. Their rules, inputs and operations are those of the endpoints for one. */
 export const bulk: FeatureFactory = Object.assign(() => null, {
@@ -38,49 +29,13 @@ const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
     single,
     joins: endpoint === 'createMany',
     compile: (context) =>
-      context.compileJoined
-        ? joinedHandler(endpoint, single, context)
-        : manyHandler(endpoint, single, context),
+      (context.compileJoined ? joinedHandler : manyHandler)({ endpoint, single }, context),
     problems: (resource) => problemsOf(endpoint, resource),
     describe: ({ resource, action }) => bulkOperation(resource, endpoint, action),
     describeJoined: withMany,
     schemas: (resource) => bulkSchemas(endpoint, resource),
   } satisfies HandledRoute & DescribedRoute;
 });
-
-/** Compiles the handler of a route for many records alone. */
-function manyHandler(endpoint: BulkEndpoint, single: RouteSpec, context: HandlerContext): ActionRunner {
-  const { resource } = context;
-  const parse = compileBulkParser(resource, endpoint, false);
-  const handle = compileBulkHandler(single, context);
-  const isListGuarded = isGuarded(lineageOf(resource.controller, CrudController), 'list');
-  return async (metadata, action) => {
-    const input = await parse(action.request);
-    if (!isForMany(input)) throw new TypeError('A route for many records has read a request for one.');
-    // A count by conditions shows as much as a list.
-    if (input.inputs.filter && isListGuarded) {
-      throw new RefusedRequestError(
-        403,
-        `This request may not find records of ${resource.plan.name} by q; send an array of them.`,
-      );
-    }
-    return handle(metadata, action, input);
-  };
-}
-
-/** Compiles the handler of a route for one record or many. */
-function joinedHandler(endpoint: BulkEndpoint, single: RouteSpec, context: HandlerContext): ActionRunner {
-  const parse = parseOnce(compileBulkParser(context.resource, endpoint, true));
-  // It is asked for what is no array alone.
-  const handleSingle = context.compileJoined?.(async (request) => (await parse(request)) as RequestArguments);
-  const handle = compileBulkHandler(single, context);
-  return async (metadata, action, params) => {
-    const input = await parse(action.request);
-    if (!isForMany(input)) return handleSingle?.(metadata, action, params);
-    noteOperation(action.request, { operation: endpoint });
-    return handle(metadata, action, input);
-  };
-}
 
 /** Problems of a controller with a route for many records: guards that `q` passes by, and parameters of a method. */
 function problemsOf(endpoint: BulkEndpoint, { controller }: Resource): string[] {

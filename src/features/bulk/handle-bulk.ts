@@ -1,126 +1,166 @@
-/** The story of a request that writes many records: run, shape, commit, send. A dry run is undone before the commit. */
-
-import type { Response } from 'express';
-import type { Action, ActionMetadata } from 'routing-controllers';
+/** Handlers of requests that write many records: the story of an operation, with many items. A dry run is undone before the commit. */
+import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
+import type { BulkEndpoint } from '../../declare/endpoint.js';
+import { noteOperation } from '../../diagnostics/channels.js';
 import { isRefusal } from '../../errors/database-fault.js';
 import { answering } from '../../express/resources/application-access.js';
-import { compileAround, type Execute } from '../../handle/around.js';
-import { commitRequest, operationSessions } from '../../handle/commit-request.js';
-import { isAlone, send } from '../../handle/handle.js';
+import { type ActionRunner, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
+import { CrudController } from '../../express/resources/crud-controller.js';
+import { type Around, compileAround } from '../../handle/around.js';
+import { operationSessions } from '../../handle/commit-request.js';
+import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
 import type { Fields, ShownRecords } from '../../handle/outcome.js';
 import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
 import { compileShape, type Format } from '../../handle/shape-answer.js';
 import type { AnswerDraft } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
+import { parseOnce, type RequestArguments } from '../../request/parse-request.js';
 import { requestSessions } from '../../request/request-sessions.js';
 import { problemBody } from '../../respond/exception-handler.js';
-import { checkJson, jsonReplacer, writesPlainJson } from '../../respond/json-answer.js';
+import { jsonReplacer } from '../../respond/json-answer.js';
 import { shortened } from '../../respond/problem.js';
 import { MAX_ISSUES } from '../../schema/request-issue.js';
-import type { BulkArguments } from './parse-bulk.js';
+import { type BulkArguments, compileBulkParser, isForMany } from './parse-bulk.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './write-in-turn.js';
 import { compileManyRunner, type ManyWritten } from './write-together.js';
 
-/** Answers a request that was read. */
-export type BulkHandler = (
-  metadata: ActionMetadata,
-  action: Action,
-  input: BulkArguments,
-) => Promise<unknown>;
+/** A route for many records. */
+interface BulkRoute {
+  readonly endpoint: BulkEndpoint;
+  /** The route for one record. */
+  readonly single: RouteSpec;
+}
 
-/**
- * Compiles what answers.
- *
- * @param single the route of one record
- */
-export function compileBulkHandler(
+/** Compiles the handler of a route for many records alone. */
+export function manyHandler({ endpoint, single }: BulkRoute, context: HandlerContext): ActionRunner {
+  const { resource } = context;
+  const parse = compileBulkParser(resource, endpoint, false);
+  const isListGuarded = isGuarded(lineageOf(resource.controller, CrudController), 'list');
+  return handleMany(single, context, async (request) => {
+    const input = await parse(request);
+    // A count by conditions shows as much as a list.
+    if (isForMany(input) && input.inputs.filter && isListGuarded) {
+      throw new RefusedRequestError(
+        403,
+        `This request may not find records of ${resource.plan.name} by q; send an array of them.`,
+      );
+    }
+    return input;
+  });
+}
+
+/** Compiles the handler of a route for one record or many. */
+export function joinedHandler({ endpoint, single }: BulkRoute, context: HandlerContext): ActionRunner {
+  const parse = parseOnce(compileBulkParser(context.resource, endpoint, true));
+  // It is asked for what is no array alone.
+  const handleSingle = context.compileJoined?.(async (request) => (await parse(request)) as RequestArguments);
+  const handle = handleMany(single, context, parse);
+  return async (metadata, action, params) => {
+    if (!isForMany(await parse(action.request))) return handleSingle?.(metadata, action, params);
+    noteOperation(action.request, { operation: endpoint });
+    return handle(metadata, action, params);
+  };
+}
+
+/** Compiles the story of many records. */
+function handleMany(
   single: RouteSpec,
   { resource, decisions, rows, shaper }: HandlerContext,
-): BulkHandler {
-  const { answer: form, isShapedByUser, settings } = decisions;
-  const { operation } = single;
+  parse: ReturnType<typeof compileBulkParser>,
+): ActionRunner {
+  const { answer, isShapedByUser, settings } = decisions;
+  const { operation, status = 200, verb } = single;
   const { plan, features } = resource;
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
-  const inSession = operationSessions(resource, single, settings).transaction;
+  const { transaction } = operationSessions(resource, single, settings);
   const findAround = compileAround(resource, single, compileShape(resource, single));
-  const aloneTarget = compileAloneTarget(sequelize, settings);
-  const { status = 200 } = single;
   const write = rows && compileManyRunner(resource, operation);
+  /** Requests whose statement was refused. */
+  const refused = new WeakSet<BulkArguments>();
   /** With one statement; null where nothing was written that way. */
   const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
-    if (!write || !rows.isOpen() || !input.inputs.isAtomic) return null;
+    if (!write || !rows.isOpen() || !input.inputs.isAtomic || refused.has(input)) return null;
     try {
       return await runOn((on) => write(input, mostAffected(plan, input.inputs), on));
     } catch (error) {
-      if (isRefusal(error)) return null;
-      throw error;
+      if (!isRefusal(error)) throw error;
+      refused.add(input);
+      return null;
     }
   };
   const inSavepoint =
     ({ request, response }: Action) =>
     async <T>(work: OnTarget<T>): Promise<T> => {
       const unit = await requestSessions(request, response).unit(sequelize);
-      return unit.attempt(async () => work(await sessionTarget(sequelize, single.verb)));
+      return unit.attempt(async () => work(await sessionTarget(sequelize, verb)));
     };
-  const formatFor = (response: Response): Format => (writesPlainJson(response) ? form : 'values');
-  const shapeMany = ({ request, response }: Action, input: BulkArguments, { shown, count }: ManyWritten) => {
-    const format = formatFor(response);
-    const { fields } = features[operation].absentFor(input.access.form);
+  const shape: Story<BulkArguments, ManyWritten>['shape'] = (
+    { shown, count },
+    { access },
+    format,
+    { request },
+  ) => {
+    const { fields } = features[operation].absentFor(access.form);
     const items =
       shown && answering(request, () => (format === 'text' ? textsOf(shown, fields) : shown.values(fields)));
     return draftOf(status, items ?? { affected: count }, format);
   };
-  const perform = async (action: Action, input: BulkArguments, isTried: boolean): Promise<AnswerDraft> => {
-    const { request, response } = action;
-    const written = isTried ? null : await writeMany(input, inSavepoint(action));
-    if (written) return shapeMany(action, input, written);
-    const format = formatFor(response);
-    const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
-      if (operation === 'delete') return undefined;
-      return answering(request, () =>
-        format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0],
-      );
-    });
-    if (!input.inputs.isAtomic)
-      return draftOf(
-        207,
-        shortenedTogether(results).map((each) => entryOf(each, status, format)),
-        format,
-      );
-    const items = input.items && results.map(({ item }) => item);
-    return draftOf(status, items ?? { affected: results.length }, format);
+  const story: Story<BulkArguments, ManyWritten> = {
+    parse: async (request) => {
+      const input = await parse(request);
+      if (isForMany(input)) return input;
+      throw new TypeError('A route for many records has read a request for one.');
+    },
+    async findAround(action, { inputs, access }) {
+      // A write that is rolled back leaves nothing of the others either.
+      if (inputs.isDryRun) return rehearsal(action, sequelize);
+      return findAround && findAround(action, { access, query: features[operation].absentFor(access.form) });
+    },
+    aloneTarget: compileAloneTarget(sequelize, settings),
+    plan({ request, response }, _input, around) {
+      const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
+      const isWhole = isShaped || rows?.isFollowed === true || around !== null;
+      return isWhole || !isAlone(sequelize, request) ? 'transaction' : 'alone';
+    },
+    runAlone: (_action, input, _around, on) => writeMany(input, (work) => work(on)),
+    shape,
+    sessions: { session: transaction, transaction },
+    async runWithin(action, input) {
+      const { request, response } = action;
+      const format = formatFor(response, answer);
+      const written = await writeMany(input, inSavepoint(action));
+      if (written) return shape(written, input, format, action);
+      const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
+        if (operation === 'delete') return undefined;
+        return answering(request, () =>
+          format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0],
+        );
+      });
+      if (!input.inputs.isAtomic) {
+        const entries = shortenedTogether(results).map((each) => entryOf(each, status, format));
+        return draftOf(207, entries, format);
+      }
+      const items = input.items && results.map(({ item }) => item);
+      return draftOf(status, items ?? { affected: results.length }, format);
+    },
+    // The answer is the state of no resource.
+    isTagged: false,
   };
-  // The answer is the state of no resource, so it has no tag.
-  const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) =>
-    send(draft, response, metadata, shaper, false);
-  return async (metadata, action, input) => {
-    const { request, response } = action;
-    const { isDryRun } = input.inputs;
-    const { access } = input;
-    // A write that is rolled back leaves nothing of them either.
-    const around =
-      findAround && !isDryRun
-        ? await findAround(action, { access, query: features[operation].absentFor(access.form) })
-        : null;
-    const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
-    const isTried =
-      !isDryRun && !isShaped && !rows?.isFollowed && around === null && isAlone(sequelize, request);
-    const written = isTried ? await writeMany(input, (work) => work(aloneTarget(request))) : null;
-    if (written) return answer(shapeMany(action, input, written), response, metadata);
-    const execute: Execute = async () => {
-      const write = () => perform(action, input, isTried);
-      const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
-      const made = await (unit ? unit.rehearse(write) : write());
-      if (typeof made.body === 'object') checkJson(made.body, response);
-      return made;
-    };
-    const work = around ? () => around.run(execute, formatFor(response)) : execute;
-    const draft = await commitRequest(metadata, action, inSession, work);
-    return draft ? answer(draft, response, metadata) : response;
+  return answerWith(story, answer, shaper);
+}
+
+/** Does all, and undoes it. */
+function rehearsal({ request, response }: Action, sequelize: Sequelize): Around {
+  return {
+    async run(next) {
+      const unit = await requestSessions(request, response).unit(sequelize);
+      return unit.rehearse(next);
+    },
   };
 }
 
