@@ -81,7 +81,6 @@ export { type EngineOptions, engineLifespan } from './engine-lifespan.js';
 export {
   ConcurrentModificationError,
   MultipleResultsFound,
-  NotDeletedError,
   NotFoundError,
   PersistenceError,
   RelationNotLoaded,
@@ -91,11 +90,11 @@ export type {
   FindByKeyOptions,
   ListOptions,
   PageRequest,
-  PurgeOptions,
   RelationOptions,
   RelationsToLoad,
   RowCriteria,
 } from './execute/records/repository-options.js';
+export { NotDeletedError, type PurgeOptions } from './features/soft-delete/restore-and-purge.js';
 export type {
   CursorPage,
   OffsetPage,

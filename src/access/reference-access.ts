@@ -58,11 +58,11 @@ export function checkSentNames(body: unknown, { unwritable }: AccessForm): void 
   if (issues.length > 0) throw new InvalidBodyError(issues);
 }
 
-/** A foreign key to a model whose rows not every request sees, or whose rows can be soft-deleted. */
+/** A foreign key to a model some of whose rows a request may not see, by a rule or by soft deletion. */
 export interface RuledKey extends ForeignKey {
   /** To the target; null where it has no rules. */
   readonly access: RequestAccess | null;
-  /** Its rows that are not soft-deleted; null where none can be. */
+  /** Its rows that a soft delete has not marked; null where none can be. */
   readonly live?: Predicate | null;
 }
 
@@ -70,7 +70,7 @@ export interface RuledKey extends ForeignKey {
 export interface AccessRules {
   /** Null where there are no rules. */
   accessTo(model: ModelClass): RequestAccess | null;
-  /** True where the application has no rules, and only foreign keys to rows that can be soft-deleted are checked. */
+  /** True where the application has no rules, and only foreign keys to models that are paranoid are checked. */
   readonly areNone?: boolean;
   keysOf(model: ModelClass): readonly RuledKey[];
 }

@@ -165,7 +165,7 @@ function scopeProblems({ target, scope, through }: Relation): string[] {
   );
 }
 
-/** A row that is not deleted has no moment of it. @returns ends of sentences */
+/** The mark of a soft delete has no value before. @returns ends of sentences */
 export function softDeleteProblems({ target, through }: Relation): string[] {
   return [target, through?.model].flatMap((model) => {
     const name = model && deletedAtOf({ model, paranoid: model.options.paranoid === true });

@@ -94,8 +94,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Description of the records, in Markdown, for the OpenAPI document. Default: none. */
   description?: string;
   /**
-   * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` brings a
-   * soft-deleted record back, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
+   * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` undoes the
+   * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
    * `PUT /{id}` creates the record, or gives it other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`.

@@ -91,7 +91,7 @@ function nameOf(option: string | boolean | undefined, name: string): string {
   return typeof option === 'string' ? option : name;
 }
 
-/** The attribute that says when a row was soft-deleted, if the model is paranoid. */
+/** The attribute with the moment of a soft delete, if the model is paranoid. */
 export function deletedAtOf({ model, paranoid }: Pick<ModelInfo, 'model' | 'paranoid'>): string | undefined {
   return paranoid ? timestampsOf(model).deletedAt : undefined;
 }

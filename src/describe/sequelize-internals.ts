@@ -391,7 +391,7 @@ interface TypedModel {
   readonly _dataTypeChanges: Record<string, unknown>;
 }
 
-/** The same model, whose bulk destroy finds the records of soft-deleted rows for their hooks, which Sequelize leaves out. */
+/** The same model, whose bulk destroy finds the records of all rows for their hooks: Sequelize leaves out those that a soft delete has marked. */
 export function findingGone<M extends Model>(model: ModelStatic<M>): ModelStatic<M> {
   const findAll = (options: FindOptions) => model.findAll({ ...options, paranoid: false });
   return new Proxy(model, {

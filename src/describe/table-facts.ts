@@ -22,7 +22,7 @@ export interface ColumnFacts {
   readonly isOrdered: boolean;
 }
 
-/** Action of a foreign key on the rows that refer to a row which is deleted, or whose key changes. */
+/** Action of a foreign key on the rows that refer to a row which goes, or whose key changes. */
 export type ReferentialAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
 
 /** A foreign key of a table. */

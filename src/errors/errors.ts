@@ -75,23 +75,6 @@ export class ConcurrentModificationError extends PersistenceError {
 }
 
 /**
- * A row is not soft-deleted, and what was asked for is for rows that are. 409.
- *
- * @example
- * ```ts
- * throw new NotDeletedError('This Article is not in the bin.');
- * ```
- */
-export class NotDeletedError extends PersistenceError {
-  override readonly name = 'NotDeletedError';
-}
-
-/** Error for a restore or a purge of a row that is not soft-deleted. @internal */
-export function notDeleted({ name }: { readonly name: string }): NotDeletedError {
-  return new NotDeletedError(`This ${name} is not deleted.`);
-}
-
-/**
  * The database took a write and left its row out: a trigger gave NULL, or a rule or a view did something else. 409.
  *
  * @internal

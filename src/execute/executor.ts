@@ -3,7 +3,8 @@
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { ConcurrentModificationError, noSuchRecord, notDeleted, notStored } from '../errors/errors.js';
+import { ConcurrentModificationError, noSuchRecord, notStored } from '../errors/errors.js';
+import { notDeleted } from '../features/soft-delete/restore-and-purge.js';
 import type { AccessForm } from '../operation/access.js';
 import { alreadyThere, changedMeanwhile, notThere, type WantedStates } from '../operation/entity-tag.js';
 import type { Operation } from '../operation/operation.js';

@@ -4,6 +4,7 @@ import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../declare/crud-options.js';
 import { answering } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
+import { mayAnswerGone } from '../features/soft-delete/deletion.js';
 import type { AnswerDraft, MediaType } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -60,7 +61,7 @@ export function compileShape(
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
     const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
     // A soft delete changes the row, and may not change what tells its states apart.
-    const isWhole = isAll && query.deleted === undefined;
+    const isWhole = isAll && !mayAnswerGone(query);
     return present(
       draft,
       {

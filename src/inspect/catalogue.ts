@@ -3,30 +3,17 @@ import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ColumnFacts, ForeignKeyFacts, ReferentialAction, TableFacts } from '../describe/table-facts.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
+import type { FoundIndex } from '../operation/feature.js';
 
 /** An index, as the catalogue has it. Partial ones and those over expressions are among them; invalid ones are not. */
-export interface IndexRow {
-  /** Quoted where it has to be, as all names but those of columns. */
-  readonly name: string;
+export interface IndexRow extends FoundIndex {
   readonly method: string;
   /** Null in the place of an expression. */
   readonly columns: readonly (string | null)[];
   /** Expressions in the place of columns. */
   readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
-  readonly predicate: string | null;
-  /** Facts of a unique index that is of no primary key; null for any other. */
-  readonly unique: UniqueRow | null;
   readonly isUnique: boolean;
-}
-
-/** A unique index. */
-export interface UniqueRow {
-  readonly constraint: string | null;
-  readonly definition: string;
-  readonly keys: readonly string[];
-  /** True where the index could be over some rows only: it is not deferrable, and no foreign key refers to it. */
-  readonly canBePartial: boolean;
 }
 
 /** A table, as the catalogue has it. */

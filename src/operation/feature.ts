@@ -277,7 +277,7 @@ export interface IndexAdvice {
 
 /** An index that a table has. */
 export interface FoundIndex {
-  /** Quoted where it has to be. */
+  /** Quoted where it has to be, as those of constraints. */
   readonly name: string;
   /** Null where it is over all rows. */
   readonly predicate: string | null;
@@ -286,7 +286,7 @@ export interface FoundIndex {
     readonly constraint: string | null;
     readonly definition: string;
     readonly keys: readonly string[];
-    /** True where the index could be over some rows only. */
+    /** True where the index could be over some rows only: it is not deferrable, and no foreign key refers to it. */
     readonly canBePartial: boolean;
   } | null;
 }

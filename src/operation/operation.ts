@@ -99,7 +99,7 @@ export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
 export interface DeleteOperation {
   readonly kind: 'delete';
   readonly where: Predicate;
-  /** The attribute that tells when a row was deleted, where the row is kept; null removes the row. */
+  /** The attribute that a delete sets to its moment, where the row is kept; null removes the row. */
   readonly mark: string | null;
 }
 

@@ -1,7 +1,6 @@
 /** Predicates that operations are put together from. Frozen. */
-import { deletedAtOf, type RecordInfo } from '../describe/model-info.js';
+import type { RecordInfo } from '../describe/model-info.js';
 import { scopeCondition } from '../describe/sequelize-internals.js';
-import { DELETED, type Deleted } from '../request/query/list-query.js';
 import type {
   Comparison,
   Filter,
@@ -12,7 +11,6 @@ import type {
   Value,
   WrittenFilter,
 } from '../request/query/predicate.js';
-import { showValue } from '../util/option-problems.js';
 
 /** All of the predicates that are there; null where none is. */
 export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
@@ -29,14 +27,6 @@ export function equalTo(attribute: string, value: Value): Comparison<Value> {
   return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
 }
 
-/** Conditions of soft deletion, by which an executor knows them again. */
-const softDeletion = new WeakMap<Predicate, 'none' | 'only'>();
-
-/** The soft-deleted rows that a condition is about, where it is one of soft deletion itself. */
-export function softDeletionOf(predicate: Predicate): 'none' | 'only' | undefined {
-  return softDeletion.get(predicate);
-}
-
 /**
  * The rows that a condition in SQL finds. An interpolated text or slot is a value, and `{ attribute }` is a column of the row.
  *
@@ -47,41 +37,6 @@ export function sqlCondition<V extends Value>(
   ...parts: readonly (V | OuterValue)[]
 ): FragmentFilter<V> {
   return Object.freeze({ kind: 'sql', texts: Object.freeze([...texts]), parts: Object.freeze(parts) });
-}
-
-/** The rows that are not soft-deleted; null for a model whose rows cannot be. */
-export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison<Value> | null {
-  const attribute = deletedAtOf({ model, paranoid: model.options.paranoid === true });
-  if (attribute === undefined) return null;
-  return deletionCondition(attribute, 'none');
-}
-
-function deletionCondition(attribute: string, of: 'none' | 'only'): Comparison<Value> {
-  const values = Object.freeze([of === 'none' ? 'true' : 'false']);
-  const condition = Object.freeze({ kind: 'comparison', attribute, operator: '=isnull=', values } as const);
-  softDeletion.set(condition, of);
-  return condition;
-}
-
-/**
- * The rows that are not soft-deleted, or those that are, or null for both.
- *
- * @throws TypeError where rows cannot be soft-deleted @throws RangeError for another word than `only` and `with`
- */
-export function rowsAsked(
-  info: Pick<RecordInfo, 'model' | 'name'>,
-  deleted?: Deleted,
-): Comparison<Value> | null {
-  const alive = aliveRows(info);
-  if (deleted === undefined) return alive;
-  if (alive === null) {
-    throw new TypeError(
-      `${info.name} is not paranoid, so none of its rows is soft-deleted; make the model paranoid, or ask for none of these rows.`,
-    );
-  }
-  if (DELETED.includes(deleted))
-    return deleted === 'only' ? deletionCondition(alive.attribute, 'only') : null;
-  throw new RangeError(`deleted is ${showValue(deleted)}; use 'only' or 'with', or leave it out.`);
 }
 
 /** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */

@@ -3,11 +3,12 @@ import type { RelatedPlan } from '../compile/resource-plan.js';
 import { choiceProblem } from '../describe/model-hooks.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import type { RelationScope } from '../describe/relations.js';
+import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
 import { exactText } from '../request/query/type-template.js';
 import type { Access } from './access.js';
-import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';
+import { allOf, equalTo, scopedRows } from './predicates.js';
 
 /** Access of a request to the rows behind a relation, and to the rows in between. */
 export interface RelatedAccess {
@@ -99,7 +100,7 @@ function visibleRelated(
   return allOf(link, fixedRows, scopedRows(plan.target.info), target.where, where, filter);
 }
 
-/** The same for an operation on the target that leaves out soft-deleted rows by itself. */
+/** The same for an operation on the target, which has the condition of soft deletion by itself. */
 export function rowsUnder(plan: RelatedPlan, { target, where, through }: SeenRows): Predicate {
   return allOf(linkOf(plan, through), fixedParts(plan).scope, target.where, where);
 }

@@ -8,12 +8,12 @@ import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../er
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
-  NotDeletedError,
   NotFoundError,
   NotStoredError,
   PersistenceError,
 } from '../errors/errors.js';
 import { refusedAttributes } from '../errors/refused-attributes.js';
+import { NotDeletedError } from '../features/soft-delete/restore-and-purge.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { parseQueryString } from '../request/query/query-string.js';
 import type { ToldNames } from '../request/request-notes.js';

@@ -7,7 +7,7 @@ import type { SourceTree } from './source-tree.js';
 /** What every file imports and exports, by its path in `src`. */
 export type ModuleTree = ReadonlyMap<string, ModuleScan>;
 
-/** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. A file that composes has a line of its own. */
+/** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. A file before or behind its folder has a line of its own. */
 export const LAYERS = [
   'util',
   'diagnostics',
@@ -16,6 +16,7 @@ export const LAYERS = [
   'compile',
   'schema',
   'request/query',
+  'features/soft-delete/deletion.ts',
   'operation',
   'errors',
   'postgres/protocol',

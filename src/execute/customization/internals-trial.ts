@@ -72,7 +72,7 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
   },
   records: ({ model }) =>
     Boolean(buildableModel(model)) && !hasInstanceFields(model) && isTornRecord({ ...model.build() }),
-  'hooks of what is deleted along': ({ model }) => hookedCascades(model).join() === 'parts',
+  'hooks of rows that go along': ({ model }) => hookedCascades(model).join() === 'parts',
   connections: ({ sequelize }) => {
     const manager = connectionManager<{ _invalid?: boolean }>(sequelize);
     return manager.validate({}) && !manager.validate({ _invalid: true });

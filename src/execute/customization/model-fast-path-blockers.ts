@@ -89,7 +89,7 @@ function cascadeReasons({ model }: ModelInfo): string[] {
   return hookedCascades(model).map((name) => `the hooks of ${name} run when a record is deleted`);
 }
 
-/** Rows count as deleted by another rule than that there is a moment at which they were. */
+/** A soft delete marks rows otherwise than by a moment. */
 function softDeleteReasons(info: ModelInfo): string[] {
   const name = deletedAtOf(info);
   return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];

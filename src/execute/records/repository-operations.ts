@@ -5,17 +5,18 @@ import type { Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { describeRecords, perModel } from '../../describe/describe-model.js';
 import { ROW_FEATURES } from '../../features/row-features.js';
+import type { PurgeOptions } from '../../features/soft-delete/restore-and-purge.js';
+import { checkSoftDeletion } from '../../features/soft-delete/soft-delete.js';
 import type { Access } from '../../operation/access.js';
 import { compileOperations, NO_INPUTS } from '../../operation/compile-features.js';
 import type { WrittenValues } from '../../operation/compile-operation.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
-import { rowsAsked } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { createCursorCodec } from '../../request/query/cursor-codec.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import type { Page } from '../page.js';
-import type { ListOptions, PurgeOptions } from './repository-options.js';
+import type { ListOptions } from './repository-options.js';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
@@ -51,7 +52,7 @@ export interface FoundRecords<M extends Model> {
 /**
  * Makes an operation on a model, of inputs as a parser gives them.
  *
- * @throws TypeError for soft-deleted rows of a model that has none
+ * @throws TypeError where it is of soft deletion, and the model has none
  */
 export function repositoryOperation<M extends Model>(
   model: ModelClass<M>,
@@ -61,8 +62,7 @@ export function repositoryOperation<M extends Model>(
   values?: WrittenValues,
 ): Operation {
   const { info, operations } = compiled(model as unknown as ModelClass);
-  const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
-  if (isOfDeleted || inputs.deleted !== undefined) rowsAsked(info, inputs.deleted ?? 'only');
+  checkSoftDeletion(info, endpoint, inputs);
   return operations[endpoint](inputs, access, values);
 }
 

@@ -5,6 +5,11 @@ import type { CreateValues, UpdateValues, Where } from '../../declare/attributes
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
+import {
+  checkPurge,
+  isPurgeOptions,
+  type PurgeOptions,
+} from '../../features/soft-delete/restore-and-purge.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentSession } from '../../postgres/index.js';
@@ -16,15 +21,12 @@ import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import { type FoundRecords, type Id, type RecordCall, repositoryOperation } from './repository-operations.js';
-import {
-  type CursorPageRequest,
-  checkPurge,
-  type FindByKeyOptions,
-  isPurgeOptions,
-  type ListOptions,
-  type PageRequest,
-  type PurgeOptions,
-  type RelationsToLoad,
+import type {
+  CursorPageRequest,
+  FindByKeyOptions,
+  ListOptions,
+  PageRequest,
+  RelationsToLoad,
 } from './repository-options.js';
 import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
@@ -119,12 +121,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /** All rows that match, by primary key unless told otherwise. */
-  async list(options: ListOptions<M> = {}): Promise<M[]> {
+  async list({ deleted, ...options }: ListOptions<M> = {}): Promise<M[]> {
     const { include } = options;
     const model = this.model as unknown as ModelClass;
     const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
     const find = { ...options, ...seen };
-    const { records } = await this.executeRead('list', inputsOf({ deleted: options.deleted }), { find });
+    const { records } = await this.executeRead('list', inputsOf({ deleted }), { find });
     return guardRecords(records, this.access);
   }
 

@@ -20,7 +20,7 @@ import type { PageSource } from '../page.js';
 import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { bothHold, conditionsOf, type SequelizeRows, withDeleted } from './sequelize-rows.js';
+import { bothHold, conditionsOf, type SequelizeRows, seenBy } from './sequelize-rows.js';
 
 /** The values of one statement. */
 interface StatementValues {
@@ -102,7 +102,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.#scope, more);
     const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
-    const seen = { ...this.#options, ...withDeleted(this.#criteria) };
+    const seen = { ...this.#options, ...seenBy(this.#criteria) };
     const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
     return withoutScopedOrder(this.#model).findAll(query);
   }
@@ -120,7 +120,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     const once = this.#scope.include ? { distinct: true, col: `${name}.${key}` } : {};
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
-    const seen = { ...this.#options, ...withDeleted(this.#criteria) };
+    const seen = { ...this.#options, ...seenBy(this.#criteria) };
     return model.count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
   }
 
@@ -162,10 +162,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
     const { where } = this.#criteria;
-    const conditions = [
-      ...conditionsOf(this.#info, this.#criteria, this.column),
-      ...(range ? [sql`(${range})`] : []),
-    ];
+    const conditions = [...conditionsOf(this.#criteria, this.column), ...(range ? [sql`(${range})`] : [])];
     if (conditions.length === 0) return where ? { where } : {};
     const text = literal(renderSql(joinSql(conditions, ' AND '), placeholder));
     return { where: bind ? text : bothHold(where, text) };

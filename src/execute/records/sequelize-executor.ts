@@ -19,6 +19,8 @@ import { versionOf } from '../../describe/model-info.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';
+import type { PurgeOptions } from '../../features/soft-delete/restore-and-purge.js';
+import { liveRows, markOf } from '../../features/soft-delete/sequelize-deletion.js';
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import type { ListOperation, Operation, ReadOperation } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
@@ -48,10 +50,10 @@ import {
   unpin,
 } from './pinned-record.js';
 import type { FoundRecords, RecordCall } from './repository-operations.js';
-import type { ListOptions, PurgeOptions } from './repository-options.js';
+import type { ListOptions } from './repository-options.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { liveRows, markOf, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
+import { queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
 import {
   insertRecord,
   isPlainWrite,
@@ -114,7 +116,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   async #findAll(rows: SequelizeRows<M>, find: ListOptions<M>, scope: TransactionOption) {
-    const { deleted: _, where, ...options } = find;
+    const { where, ...options } = find;
     const order: OrderItem[] = [[this.#model.primaryKeyAttribute, 'ASC']];
     const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };
     return foundAll(await this.#model.findAll(query));
@@ -132,7 +134,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }
 
-  /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing. */
+  /** Removes rows that were marked before a moment, by key, but for those that something else is changing. */
   async #purge(
     all: SequelizeRows<M>,
     { before, limit }: Required<PurgeOptions>,
@@ -197,7 +199,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** @returns how many there were @throws NotFoundError @throws NotDeletedError */
   async #delete(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
-    if (rows.deleted) await this.#findDeleted(rows, options);
+    if (rows.paranoid === false) await this.#findMarked(rows, options);
     // Code of the user's would run for each of several.
     else if (this.#isKeyTrusted) await this.#find(rows, options);
     const count = await this.#destroy(rows, options);
@@ -207,7 +209,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
   async #restore(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
-    const found = await this.#findDeleted(rows, options);
+    const { before: _, ...after } = rows;
+    const found = await this.#findMarked(rows, options);
     const write = async (record: M) => {
       await record.restore(options);
       return record.reload(options).catch(async (error: unknown) => {
@@ -215,16 +218,16 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
         throw error;
       });
     };
-    return this.#change({ ...rows, deleted: 'with' }, found, options, write);
+    return this.#change(after, found, options, write);
   }
 
-  /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
-  async #findDeleted(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
+  /** The record of a row that a soft delete has marked, which nothing else may change until the transaction has ended. */
+  async #findMarked(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
     const lock = options.transaction ? this.#lock : {};
     const hooks = hookOptions(this.#model, 'read');
     const record = await this.#find(rows, { ...lock, ...hooks, ...options });
     if (record) return record;
-    const alive = await this.#find({ ...rows, deleted: undefined }, { ...hooks, ...options });
+    const alive = await this.#find({ where: rows.where, within: rows.within }, { ...hooks, ...options });
     throw whyUnwritten({ info: this.#info, endpoint: 'restore' }, alive && { isDeleted: false });
   }
 
@@ -241,14 +244,14 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #destroy(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
     const count = await this.#destroyRows(rows, options);
-    const isMarked = this.#model.options.paranoid === true && rows.deleted === undefined;
+    const isMarked = this.#model.options.paranoid === true && rows.paranoid !== false;
     await this.#checkGone(rows, isMarked ? 'update' : 'delete', options);
     return count;
   }
 
   /** The static form reports how many there were; the instance's does not where it only marks rows. */
   #destroyRows(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
-    const isForced = rows.deleted !== undefined;
+    const isForced = rows.paranoid === false;
     const { paranoid: _, ...where } = queryOf(this.#info, rows, 'other');
     const asked = { ...where, ...(isForced ? { force: true } : {}), ...options };
     if (destroysRecords(this.#model, isForced)) {
@@ -315,8 +318,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   /** @returns what ends it */
-  #keepWithin({ within, deleted }: SequelizeRows<M>, record: M, pins: Pins): () => void {
-    const seen = allOf(within, deleted ? null : liveRows(this.#info));
+  #keepWithin({ within, paranoid }: SequelizeRows<M>, record: M, pins: Pins): () => void {
+    const seen = allOf(within, paranoid === false ? null : liveRows(this.#info));
     const state = startVersion(record);
     const release = pinRow(this.#info, record, pins, (byKey) => {
       const rows = { where: { ...byKey, ...state } as Rows<M>, within: seen };

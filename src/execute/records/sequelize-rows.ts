@@ -2,11 +2,11 @@
 import { literal, type Model, Op, type WhereOptions } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
 import type { Where } from '../../declare/attributes.js';
-import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
-import { aliveRows, allOf, bindTexts, equalTo, softDeletionOf } from '../../operation/predicates.js';
-import type { Deleted } from '../../request/query/list-query.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { RecordInfo } from '../../describe/model-info.js';
+import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
+import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import {
   boundText,
@@ -25,24 +25,21 @@ export interface SequelizeRows<M extends Model> {
   readonly where?: Where<M> | undefined;
   /** Other conditions, with texts in the place of slots; null is every row. */
   readonly within: Predicate | null;
-  /** Soft-deleted rows: Sequelize leaves them out unless they are asked for. */
-  readonly deleted?: Deleted | undefined;
+  /** A condition that the write may end: a restored row is no longer marked. */
+  readonly before?: Predicate;
+  /** False where Sequelize leaves out no rows by itself. */
+  readonly paranoid?: false;
 }
 
 /** The rows of an operation, without the condition of its key. */
-export function rowsOf(
-  { options: { paranoid } }: { readonly options: { readonly paranoid?: boolean } },
+export function rowsOf<M extends Model>(
+  model: ModelClass<M>,
   where: Predicate | null,
   slots: Slots,
-): Pick<SequelizeRows<Model>, 'within' | 'deleted'> {
-  const parts = conjuncts(where);
-  const kinds = parts.map(softDeletionOf);
-  const all = paranoid && !kinds.includes('none') ? 'with' : undefined;
-  const within = allOf(...parts.filter((part, index) => kinds[index] === undefined && !isKey(part)));
-  return {
-    within: within && bindTexts(within, slots as Readonly<Record<string, string>>),
-    deleted: kinds.includes('only') ? 'only' : all,
-  };
+): Omit<SequelizeRows<M>, 'where'> {
+  const { others, ...words } = deletionWords(model, conjuncts(where));
+  const within = allOf(...others.filter((part) => !isKey(part)));
+  return { within: within && bindTexts(within, slots as Readonly<Record<string, string>>), ...words };
 }
 
 /** The conditions all of which must hold. */
@@ -65,9 +62,9 @@ export function queryOf<M extends Model>(
 ): { readonly where?: Where<M>; readonly paranoid?: false } {
   const column: ColumnSql =
     statement === 'select' ? columnsOf(info, info.name) : (name) => columnName(attributeOf(info, name));
-  const conditions = conditionsOf(info, rows, column);
+  const conditions = conditionsOf(rows, column);
   const { where } = rows;
-  const seen = withDeleted(rows);
+  const seen = seenBy(rows);
   if (conditions.length === 0) return where ? { where, ...seen } : seen;
   const text = renderSql(joinSql(conditions, ' AND '), (value) => quoteText(boundText(value)));
   return { where: bothHold(where, literal(`(${text})`)), ...seen };
@@ -75,45 +72,15 @@ export function queryOf<M extends Model>(
 
 /** The conditions that Sequelize does not write by itself. */
 export function conditionsOf(
-  info: RecordInfo,
-  { within, deleted }: Pick<SequelizeRows<Model>, 'within' | 'deleted'>,
+  { within, before }: Pick<SequelizeRows<Model>, 'within' | 'before'>,
   column: ColumnSql,
 ): readonly SqlFragment[] {
-  const gone = deleted === 'only' ? [goneSql(info, column)] : [];
-  return [...gone, ...(within ? [compilePredicate(within, column)] : [])].map((each) => sql`(${each})`);
+  return [before, within].flatMap((each) => (each ? sql`(${compilePredicate(each, column)})` : []));
 }
 
-/** Has a query find soft-deleted rows, too. */
-export function withDeleted({ deleted }: { readonly deleted?: Deleted | undefined }): {
-  readonly paranoid?: false;
-} {
-  return deleted === undefined ? {} : { paranoid: false };
-}
-
-/** A row that was never deleted has the default value of the attribute. */
-function goneSql(info: RecordInfo, column: ColumnSql): SqlFragment {
-  const mark = markOf(info);
-  const { defaultValue = null } = info.model.getAttributes()[mark] ?? {};
-  const usual = encodeParameter(attributeOf(info, mark).type, defaultValue);
-  return typeof usual === 'string'
-    ? sql`${column(mark)} IS DISTINCT FROM ${usual}`
-    : sql`${column(mark)} IS NOT NULL`;
-}
-
-/** The attribute that has the moment of a soft delete, of a model whose rows can be soft-deleted. */
-export function markOf({ model }: RecordInfo): string {
-  return deletedAtOf({ model, paranoid: true }) as string;
-}
-
-/** The rows that are not soft-deleted, as Sequelize tells them: those with the default value of the mark. Null where none can be. */
-export function liveRows(info: RecordInfo): Predicate | null {
-  const alive = aliveRows(info);
-  if (!alive) return null;
-  const { attribute } = alive;
-  const usual: unknown = info.model.getAttributes()[attribute]?.defaultValue;
-  // Sequelize takes an empty one for none.
-  const text = usual ? encodeParameter(attributeOf(info, attribute).type, usual) : null;
-  return typeof text === 'string' ? equalTo(attribute, text) : alive;
+/** The option of a query that finds all rows, where it has to. */
+export function seenBy({ paranoid }: Pick<SequelizeRows<Model>, 'paranoid'>): { readonly paranoid?: false } {
+  return paranoid === false ? { paranoid } : {};
 }
 
 /** No attribute has it. */

@@ -218,7 +218,7 @@ export class ManyRows {
     return this.#writeMatching(statement, joinSlots(filled, lifted.bound), maximum, references, on);
   }
 
-  /** Deletes all rows of a predicate, or marks them as deleted. */
+  /** Deletes all rows of a predicate, or marks them. */
   async deleteMatching(
     { where, mark, maximum }: DeleteMatching,
     slots: Slots = NO_SLOTS,

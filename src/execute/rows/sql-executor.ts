@@ -60,7 +60,7 @@ export interface RowPage extends FoundRows {
 
 type AnyRows = FoundRows | ReplacedRows | RowPage;
 
-/** Attempts of a write that loses against others: another transaction has created the row, changed or deleted it. */
+/** Attempts of a write that loses against others: another transaction has created, changed or removed the row. */
 const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
@@ -90,7 +90,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   ): Promise<FoundRows | null>;
   /** The same for a row whose key is given. No row is given where the one that is there was not to be replaced, or none is there. */
   run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
-  /** Deletes rows, or marks them as deleted; `count` tells how many. */
+  /** Deletes rows, or marks them; `count` is their number. */
   run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
   run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<AnyRows | null>;
   run(
@@ -200,11 +200,11 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   async #delete(operation: DeleteOperation, slots: Slots, on: StatementTarget): Promise<FoundRows> {
     const { where, mark } = operation;
     const filled = mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
-    const deleted = await write(on, this.#compiler.delete(operation), filled);
+    const written = await write(on, this.#compiler.delete(operation), filled);
     // A trigger that gives OLD leaves the row as it was, and counts as a write.
-    if (deleted.count === 0 || mark !== null)
+    if (written.count === 0 || mark !== null)
       await this.#refuseDropped(mark === null ? 'delete' : 'update', where, filled, on);
-    return deleted;
+    return written;
   }
 
   /** @throws NotStoredError where the row of a write without a row is there, and the table may leave it out */

@@ -251,7 +251,7 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
   });
 }
 
-/** Deletes rows, or marks them as deleted. The columns are the same. */
+/** Deletes rows, or marks them. The columns are the same. */
 export function compileDeleteMatching(
   table: TableSql,
   where: Predicate | null,

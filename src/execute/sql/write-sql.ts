@@ -130,7 +130,7 @@ export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, alw
   return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');
 }
 
-/** Deletes rows, or marks them as deleted. */
+/** Deletes rows, or marks them. */
 export function compileDelete(
   { info, source, column }: TableSql,
   where: Predicate,

@@ -11,7 +11,7 @@ import { describeRecords } from '../../describe/describe-model.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import type { Repository } from '../../execute/records/repository.js';
-import { liveRows } from '../../execute/records/sequelize-rows.js';
+import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
 import type { Resource } from './resource.js';
@@ -23,7 +23,7 @@ interface ModelAccess {
 }
 
 /**
- * The rules of an application, for its requests; null where there are none, and no row can be soft-deleted. A model that the application does not
+ * The rules of an application, for its requests; null where there are none, and no model is paranoid. A model that the application does not
  * serve has those of its own `@Crud`, and the scope of `bootstrap`.
  */
 export function accessOfApplication(
@@ -68,7 +68,7 @@ function hasSoftDeletes(resources: readonly Resource[]): boolean {
   );
 }
 
-/** The foreign keys to models some of whose rows a request may not see: by a rule, or because they are soft-deleted. */
+/** The foreign keys to models some of whose rows a request may not see: by a rule, or by soft deletion. */
 function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess | null): RuledKey[] {
   const keys = foreignKeysOf(model);
   return keys.flatMap((key) => {

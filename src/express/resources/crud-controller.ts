@@ -109,20 +109,20 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /**
-   * `POST /{id}/restore`: brings a soft-deleted record back. The answer is 200 with the record.
+   * `POST /{id}/restore`: undoes the soft delete of a record. The answer is 200 with the record.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
-   * @throws NotDeletedError when it is not deleted: 409
+   * @throws NotDeletedError when there is none to undo: 409
    */
   restore(id: Id, context: CrudContext<M>): Promise<R> {
     return result(context.repository.restore(id));
   }
 
   /**
-   * `DELETE /{id}/purge`: removes a soft-deleted record for good. The answer is 204.
+   * `DELETE /{id}/purge`: removes a record for good, after a soft delete. The answer is 204.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
-   * @throws NotDeletedError when it is not deleted: 409
+   * @throws NotDeletedError where there was none: 409
    */
   purge(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.purge(id);

@@ -128,7 +128,7 @@ function compileSingle(
   };
 }
 
-/** A row that was found may have gone with one that was deleted before it: its key refers to that one. */
+/** A row that was found may have gone with one that was removed before it: its key refers to that one. */
 function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   return async (action, input) => {
     try {

@@ -1,14 +1,26 @@
 /** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import type { Feature, FeatureContext, FeatureFactory, Input } from '../../operation/feature.js';
-import { allOf, rowsAsked } from '../../operation/predicates.js';
-import type { RoutePlan, RouteSpec } from '../../operation/route-spec.js';
+import type { Endpoint } from '../../declare/crud-options.js';
+import { deletedAtOf, type ModelInfo, type RecordInfo } from '../../describe/model-info.js';
+import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
+import { columnOf } from '../../execute/sql/table-indexes.js';
+import type {
+  Feature,
+  FeatureContext,
+  FeatureFactory,
+  FoundIndex,
+  Input,
+  Inputs,
+} from '../../operation/feature.js';
+import { allOf } from '../../operation/predicates.js';
+import type { RoutePlan } from '../../operation/route-spec.js';
 import { DELETED, type Deleted } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { quote } from '../../request/query/query-string.js';
 import { perPair } from '../../util/memo.js';
 import { didYouMean } from '../../util/option-problems.js';
-import { adviseUnique } from './unique-advice.js';
+import { rowsAsked } from './deletion.js';
+import { PURGE, RESTORE } from './restore-and-purge.js';
 
 /** For models that are `paranoid`. */
 export const softDelete: FeatureFactory = Object.assign(keepDeleted, {
@@ -51,38 +63,14 @@ function keepDeleted({ plan }: FeatureContext): Feature | null {
   };
 }
 
-const RESTORE: RouteSpec = {
-  endpoint: 'restore',
-  operation: 'restore',
-  method: 'restore',
-  verb: 'post',
-  path: '/:id/restore',
-  parameters: ['id', 'context'],
-  words: {
-    verb: 'Restore',
-    success: 'The record, which is no longer deleted.',
-    description: () =>
-      'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.',
-  },
-};
-
-const PURGE: RouteSpec = {
-  endpoint: 'purge',
-  operation: 'purge',
-  method: 'purge',
-  verb: 'delete',
-  path: '/:id/purge',
-  parameters: ['id', 'context'],
-  status: 204,
-  words: {
-    verb: 'Purge',
-    success: 'The record is removed for good.',
-    description: () => 'Removes a deleted record for good. A record that is not deleted is a 409.',
-  },
-};
-
 function mayBeSeen({ access }: ResourcePlan): boolean {
   return (access?.can.get('deleted') ?? false) !== false;
+}
+
+/** Checks an operation of a repository. @throws TypeError where it is about deleted rows of a model that has none */
+export function checkSoftDeletion(info: RecordInfo, endpoint: Endpoint, { deleted }: Inputs): void {
+  const isOfGone = endpoint === 'restore' || endpoint === 'purge';
+  if (isOfGone || deleted !== undefined) rowsAsked(info, deleted ?? 'only');
 }
 
 /** Unknown wherever the rule does not say that soft-deleted records may be seen. */
@@ -110,3 +98,34 @@ const INPUT: Input = Object.freeze<Input>({
     schema: { type: 'string', enum: DELETED },
   }),
 });
+
+/** The column of the mark; undefined where nothing, or something else than NULL, says that a row is not deleted. */
+function deletionColumn(info: ModelInfo): string | undefined {
+  const mark = deletedAtOf(info);
+  if (mark === undefined || info.model.getAttributes()[mark]?.defaultValue !== undefined) return undefined;
+  return columnOf(info, mark);
+}
+
+/**
+ * Advice about unique indexes that hold deleted rows, too: their values stay taken, and a restore may be a conflict. Each line has the
+ * statements that put an index over the other rows in its place.
+ */
+function adviseUnique({ name, model, info }: ResourcePlan, indexes: readonly FoundIndex[]): string[] {
+  const column = deletionColumn(info);
+  if (column === undefined) return [];
+  const isOfOthers = (predicate: string | null) =>
+    [column, identifier(column)].some((each) => predicate?.includes(`(${each} IS NULL)`));
+  return indexes.flatMap(({ name: index, predicate, unique }) => {
+    if (!unique?.canBePartial || unique.keys.some((key) => key.includes(column)) || isOfOthers(predicate))
+      return [];
+    const drop =
+      unique.constraint === null
+        ? `DROP INDEX ${index}`
+        : `ALTER TABLE ${quotedTable(model)} DROP CONSTRAINT ${unique.constraint}`;
+    const create = unique.definition.replace(' ON ONLY ', ' ON ');
+    const others = `${predicate === null ? 'WHERE' : 'AND'} ${identifier(column)} IS NULL`;
+    return [
+      `${name}: soft-deleted records keep their values in the unique index ${index}; BEGIN; ${drop}; ${create} ${others}; COMMIT;`,
+    ];
+  });
+}

@@ -10,8 +10,17 @@ export const DELETED = ['only', 'with'] as const;
 /** Value of `DELETED`. */
 export type Deleted = (typeof DELETED)[number];
 
+/** Choice of soft-deleted rows. */
+export interface SoftDeleteChoice {
+  /**
+   * Soft-deleted rows: them only, or them among the others; in a request where the rule `can.deleted` has allowed it. Rows that are
+   * loaded along are none. Default: none of them.
+   */
+  readonly deleted?: Deleted | undefined;
+}
+
 /** Criteria of lists of both kinds; `count` and `cap` only where the option `count` is set. */
-export interface ListCriteria extends CountRequest {
+export interface ListCriteria extends CountRequest, SoftDeleteChoice {
   /** Rows per page, within the resource's maximum. */
   readonly size: number;
   readonly filter: Filter | null;
@@ -21,8 +30,6 @@ export interface ListCriteria extends CountRequest {
   readonly fields: readonly string[] | null;
   /** The relations to answer along with each record. Default: none. */
   readonly include?: readonly Inclusion[];
-  /** Soft-deleted records, where the rule `can.deleted` has allowed them. Default: none of them. */
-  readonly deleted?: Deleted;
 }
 
 /** A list request that is paged by number. */
@@ -45,13 +52,11 @@ export interface CursorListQuery extends ListCriteria {
 export type ListQuery = OffsetListQuery | CursorListQuery;
 
 /** The query of `GET /{id}`. */
-export interface ReadQuery {
+export interface ReadQuery extends SoftDeleteChoice {
   /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
   /** The relations to answer along with the record. Default: none. */
   readonly include?: readonly Inclusion[];
-  /** Mode for soft-deleted records, which the rule `can.deleted` has allowed. Default: no such record is read. */
-  readonly deleted?: Deleted;
 }
 
 /** A relation that is answered along with each record. */

@@ -9,7 +9,8 @@ import { OperationCompiler } from '../../../../src/execute/sql/operation-compile
 import { columnsOf, compilePredicate } from '../../../../src/execute/sql/predicate-sql.js';
 import { bindSlots, fillSlots, toStatement } from '../../../../src/execute/sql/statement.js';
 import { setIndexes } from '../../../../src/execute/sql/table-indexes.js';
-import { aliveRows, allOf, equalTo } from '../../../../src/operation/predicates.js';
+import { aliveRows } from '../../../../src/features/soft-delete/deletion.js';
+import { allOf, equalTo } from '../../../../src/operation/predicates.js';
 import type { Predicate, Slot, Value } from '../../../../src/request/query/predicate.js';
 import { defineModel, infoOf } from '../../../support/offline-models.js';
 

@@ -1,0 +1,87 @@
+/** Restore and purge of soft-deleted rows: their routes, the error of other rows, and purges of many rows by jobs. */
+import { PersistenceError } from '../../errors/errors.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
+
+/** `POST /{id}/restore`. */
+export const RESTORE: RouteSpec = {
+  endpoint: 'restore',
+  operation: 'restore',
+  method: 'restore',
+  verb: 'post',
+  path: '/:id/restore',
+  parameters: ['id', 'context'],
+  words: {
+    verb: 'Restore',
+    success: 'The record, which is no longer deleted.',
+    description: () =>
+      'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.',
+  },
+};
+
+/** `DELETE /{id}/purge`. */
+export const PURGE: RouteSpec = {
+  endpoint: 'purge',
+  operation: 'purge',
+  method: 'purge',
+  verb: 'delete',
+  path: '/:id/purge',
+  parameters: ['id', 'context'],
+  status: 204,
+  words: {
+    verb: 'Purge',
+    success: 'The record is removed for good.',
+    description: () => 'Removes a deleted record for good. A record that is not deleted is a 409.',
+  },
+};
+
+/**
+ * A row is not soft-deleted, and what was asked for is for rows that are. 409.
+ *
+ * @example
+ * ```ts
+ * throw new NotDeletedError('This Article is not in the bin.');
+ * ```
+ */
+export class NotDeletedError extends PersistenceError {
+  override readonly name = 'NotDeletedError';
+}
+
+/** Error for a restore or a purge of a row that is not soft-deleted. @internal */
+export function notDeleted({ name }: { readonly name: string }): NotDeletedError {
+  return new NotDeletedError(`This ${name} is not deleted.`);
+}
+
+/** Options of `Repository.purge` in the place of a key. */
+export interface PurgeOptions {
+  /** Rows that were deleted before this moment. */
+  readonly before: Date;
+  /** At most so many rows, by key. Default: 1,000. */
+  readonly limit?: number;
+}
+
+const MAX_ROWS = 1_000;
+
+/** True where an argument is no key. */
+export function isPurgeOptions(which: unknown): which is PurgeOptions {
+  return typeof which === 'object' && which !== null && Object.getPrototypeOf(which) === Object.prototype;
+}
+
+/** @throws TypeError for something else than a moment @throws RangeError for no moment at all, and for a limit that is none */
+export function checkPurge(options: PurgeOptions): Required<PurgeOptions> {
+  const { before, limit = MAX_ROWS } = options;
+  const [unknown] = unknownOptions('purge', options, ['before', 'limit']);
+  if (unknown) throw new TypeError(unknown);
+  if (!(before instanceof Date)) {
+    throw new TypeError(
+      `purge.before is ${showValue(before)}; use a Date, such as new Date(Date.now() - 30 * 86_400_000).`,
+    );
+  }
+  if (Number.isNaN(before.getTime())) {
+    throw new RangeError('purge.before is an invalid Date; use one that is a moment.');
+  }
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw new RangeError(`purge.limit is ${showValue(limit)}; use an integer from 1.`);
+  }
+  return { before, limit };
+}
