@@ -48,6 +48,8 @@ export interface TableFacts {
   /** The columns of each valid unique index over all rows. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKeyFacts[];
+  /** The columns of each constraint and unique index, by its name. */
+  readonly constraints: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Known {

@@ -6,6 +6,7 @@ import { cutName, objectName } from '../describe/cut-name.js';
 import { fieldName } from '../describe/foreign-keys.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
+import { tableFacts } from '../describe/table-facts.js';
 import type { DatabaseFault } from './database-fault.js';
 
 /** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
@@ -17,10 +18,11 @@ export function refusedAttributes(
   if (table !== null && table !== cutName(tableName)) return [];
   const byColumn = attributesOf(info, column === null ? [] : [column]);
   if (byColumn.length > 0 || constraint === null) return byColumn;
-  return constraintAttributes(info).get(constraint) ?? [];
+  const columns = tableFacts(info.model)?.constraints.get(constraint);
+  return columns ? attributesOf(info, columns) : (constraintAttributes(info).get(constraint) ?? []);
 }
 
-/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares. */
+/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares: for those of which the catalogue does not tell. */
 function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
   const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
   const names = new Map<string, readonly string[]>();

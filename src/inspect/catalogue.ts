@@ -55,6 +55,7 @@ interface TableRow {
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly IndexRow[] | null;
   readonly foreignKeys: readonly ForeignKeyRow[] | null;
+  readonly constraints: Readonly<Record<string, readonly string[]>> | null;
 }
 
 /**
@@ -108,7 +109,19 @@ const TABLES = `
             JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.attnum ORDER BY k.n),
           'targetColumns', ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k (attnum, n)
             JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.attnum ORDER BY k.n)) ORDER BY f.conname)
-      FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'))::text AS "table"
+      FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'),
+    'constraints', (
+      SELECT json_object_agg(o.name, ARRAY(SELECT a.attname::text FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum = ANY(o.keys) AND a.attnum > 0))
+      FROM (
+        SELECT f.conname, f.conkey FROM pg_constraint f WHERE f.conrelid = c.oid AND f.conkey IS NOT NULL
+        UNION ALL SELECT i.relname, CASE WHEN 0 = ANY(x.indkey::int2[])
+          THEN ARRAY(SELECT d.refobjsubid::int2 FROM pg_depend d
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = x.indexrelid AND d.refobjid = c.oid)
+          ELSE (x.indkey::int2[])[0:x.indnkeyatts - 1] END
+        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = c.oid AND x.indisunique
+          AND NOT EXISTS (SELECT FROM pg_constraint u WHERE u.conrelid = c.oid AND u.conindid = x.indexrelid)) AS o (name, keys)
+      ))::text AS "table"
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (name, schema, place)
   JOIN pg_class c ON c.oid = CASE WHEN t.schema IS NULL OR EXISTS (
     SELECT FROM pg_namespace n WHERE n.nspname IN (t.schema, lower(t.schema)) AND has_schema_privilege(n.oid, 'USAGE'))
@@ -150,7 +163,7 @@ function schemaOf(model: ModelClass): string | null {
 }
 
 function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
-  const { columns, indexes, foreignKeys } = lists;
+  const { columns, indexes, foreignKeys, constraints } = lists;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
     isTable &&
@@ -174,6 +187,7 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
       onDelete: actionOf(each.onDelete),
       onUpdate: actionOf(each.onUpdate),
     })),
+    constraints: new Map(Object.entries(constraints ?? {})),
   });
   const required = (columns ?? []).filter((each) => !isSystemColumn(each) && isRequired(each));
   return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };

@@ -53,12 +53,15 @@ export function holdsRounded(root: unknown): boolean {
   });
 }
 
-/** True for the text of a number that is infinite as a double. */
+/** True for the text of a number that is infinite as a double, or zero though it is not. */
 export function isFarNumber(text: string): boolean {
-  return FAR.test(text) && !Number.isFinite(Number(text));
+  const [, digits] = FAR.exec(text) ?? [];
+  if (digits === undefined) return false;
+  const number = Number(text);
+  return !Number.isFinite(number) || (number === 0 && /[1-9]/.test(digits));
 }
 
-const FAR = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const FAR = /^-?(\d+(?:\.\d+)?)(?:[eE][+-]?\d+)?$/;
 
 /** JSON pointers to the first numbers inside a value that are not right. */
 export function pointersToNumbers(

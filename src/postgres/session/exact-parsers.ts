@@ -112,7 +112,7 @@ const infiniteInterval = (parse: TextParser): TextParser => {
   return (text) => (/^-?infinity$/.test(text) ? text : parse(text));
 };
 
-/** As they are written, numbers beyond a double are texts; else they would be null in an answer. */
+/** As they are written, numbers beyond a double are texts; else they would be null in an answer, or zero. */
 const farNumbers = (parse: TextParser): TextParser => {
   return (text) =>
     parse(
@@ -122,6 +122,6 @@ const farNumbers = (parse: TextParser): TextParser => {
     );
 };
 
-const MAYBE_FAR = /\d{309}|[eE]\+?\d{2}/;
+const MAYBE_FAR = /\d{309}|[eE]\+?\d{2}|[eE]-\d{3}/;
 /** A text or a number of JSON. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

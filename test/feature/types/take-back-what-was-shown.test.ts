@@ -7,6 +7,7 @@ import { buildApp } from '../../support/build-app.js';
 import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 const FAR = `1${'0'.repeat(400)}`;
+const NEAR = `0.${'0'.repeat(399)}1`;
 const bounds = (lower: unknown, upper: unknown, ends = '[)') => [
   { value: lower, inclusive: ends[0] === '[' },
   { value: upper, inclusive: ends[1] === ']' },
@@ -127,6 +128,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       [`'null'`, null],
       [`'${FAR}'`, FAR],
       [`'{"a": [1, -1e400], "b": "1e400"}'`, { a: [1, `-${FAR}`], b: '1e400' }],
+      [`'{"a": 1e-400, "b": [0e-400, 0.0, 1e-30]}'`, { a: NEAR, b: [0, 0, 1e-30] }],
       [`'12345678901234567890'`, 12345678901234567000],
       [`'{"a": 0.300000000000000041}'`, { a: 0.30000000000000004 }],
       [`'1.10'`, 1.1],
@@ -137,6 +139,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     values: [
       [`'null'`, null],
       [`'{"a":1e400, "b\\"1e999": 1e5}'`, { a: '1e400', 'b"1e999': 100000 }],
+      [`'{"a":-1e-400, "b":[0.0e-400, 1E-400000]}'`, { a: '-1e-400', b: [0, '1E-400000'] }],
     ],
   },
   parts: {

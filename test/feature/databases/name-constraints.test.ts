@@ -1,0 +1,114 @@
+/** Refusals by constraints and indexes that only the database has name the attributes, on both paths, and no hidden one. */
+// @runs fast
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { Column, DataType, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY } from '../../support/combination.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+@Crud({
+  endpoints: ['create', 'update', 'replace', 'createMany', 'delete'],
+  fields: { salary: { read: () => false } },
+})
+@Table({ tableName: 'staff', timestamps: false })
+class Employee extends KeyedRow {
+  @Column({ type: DataType.TEXT, field: 'e-mail' }) declare mail: string | null;
+  @Column(DataType.TEXT) declare first: string | null;
+  @Column(DataType.TEXT) declare last: string | null;
+  @Column(DataType.TEXT) declare nick: string | null;
+  @Column(DataType.INTEGER) declare room: number | null;
+  @Column(DataType.INTEGER) declare desk: number | null;
+  @Column(DataType.INTEGER) declare boss: number | null;
+  @Column(DataType.INTEGER) declare salary: number | null;
+  @Exclude() @Column({ type: DataType.TEXT, defaultValue: 'same' }) declare badge: string | null;
+}
+
+const TABLE = `
+  CREATE TABLE staff (id int PRIMARY KEY, "e-mail" text, first text, last text, nick text, room int, desk int, boss int, salary int, badge text);
+  CREATE UNIQUE INDEX "no two" ON staff ("e-mail") INCLUDE (nick) WHERE room IS NULL;
+  ALTER TABLE staff ADD CONSTRAINT whole_name UNIQUE (last, first);
+  CREATE UNIQUE INDEX nicks ON staff (lower(nick));
+  CREATE UNIQUE INDEX badges ON staff (badge) WHERE desk = 7;
+  CREATE UNIQUE INDEX salaries ON staff (salary);
+  ALTER TABLE staff ADD CONSTRAINT small_room CHECK (room < 100), ADD CONSTRAINT one_desk EXCLUDE USING btree (desk WITH =),
+    ADD CONSTRAINT reports_to FOREIGN KEY (boss) REFERENCES staff;
+  INSERT INTO staff VALUES (1, 'a@x', 'A', 'B', 'Al', NULL, NULL, NULL, 100, 'none')`;
+
+except(OF_MANY).describe('a constraint that only the database has', () => {
+  const site = serveTestApp(() => ({
+    models: [Employee],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
+  const apps: BuiltApp[] = [];
+
+  before(async () => {
+    await site.engine.sequelize.query(TABLE);
+    for (const fastPath of [true, false])
+      apps.push(await buildApp({ models: [Employee], fastPath, logger: new CapturedLog() }));
+  });
+
+  const refused = async (send: (app: BuiltApp) => Promise<{ status: number; body: object }>) => {
+    const answers = [];
+    for (const app of apps) {
+      const { status, body } = await send(app);
+      const { detail, errors = [] } = body as { detail: string; errors?: readonly object[] };
+      answers.push([status, detail, errors.map((each) => (each as { pointer: string }).pointer)]);
+    }
+    expect(answers[0]).to.deep.equal(answers[1]);
+    return answers[0];
+  };
+  const creating = (values: object) =>
+    refused(async ({ agent }) => agent.post('/employees').send({ id: 2, ...values }));
+
+  const CASES: Readonly<Record<string, readonly [values: object, status: number, names: readonly string[]]>> =
+    {
+      'a unique index over some rows': [{ mail: 'a@x' }, 409, ['/mail']],
+      'a unique constraint over several columns': [{ first: 'A', last: 'B' }, 409, ['/first', '/last']],
+      'a unique index over an expression': [{ nick: 'AL' }, 409, ['/nick']],
+      'an exclusion': [{ desk: 7 }, 409, ['/desk']],
+      'a check': [{ room: 100 }, 422, ['/room']],
+      'a foreign key': [{ boss: 77 }, 409, ['/boss']],
+    };
+  for (const [name, [values, status, names]] of Object.entries(CASES)) {
+    it(`[P5] names the attributes of ${name}`, async () => {
+      await site.engine.sequelize.query('UPDATE staff SET desk = 7 WHERE id = 1');
+      const [found, , pointers] = (await creating(values)) ?? [];
+      expect([found, pointers]).to.deep.equal([status, names]);
+    });
+  }
+
+  it('[P5] is named in an update, a replacement and many at once, too', async () => {
+    await site.engine.sequelize.query("INSERT INTO staff (id, badge) VALUES (3, 'other')");
+    const told = [409, 'Another Employee has the same mail.'];
+    const body = { mail: 'a@x' };
+    expect(await refused(async ({ agent }) => agent.patch('/employees/3').send(body))).to.deep.equal([
+      ...told,
+      ['/mail'],
+    ]);
+    expect(await refused(async ({ agent }) => agent.put('/employees/3').send(body))).to.deep.equal([
+      ...told,
+      ['/mail'],
+    ]);
+    expect(
+      await refused(async ({ agent }) => agent.post('/employees').send([{ id: 4 }, { id: 5, ...body }])),
+    ).to.deep.equal([...told, ['/1/mail']]);
+  });
+
+  it('[P5] names no attribute that the request cannot see, unless it has sent it', async () => {
+    const nameless = [409, 'Another record has the same unique value.', []];
+    await site.engine.sequelize.query("UPDATE staff SET badge = 'same', desk = NULL");
+    await site.engine.sequelize.query('ALTER TABLE staff DROP CONSTRAINT one_desk');
+    await site.engine.sequelize.query('DELETE FROM staff WHERE id = 3; UPDATE staff SET desk = 7');
+    expect(await creating({ desk: 7 })).to.deep.equal(nameless);
+    expect(await creating({ salary: 100 })).to.deep.equal([
+      409,
+      'Another Employee has the same salary.',
+      ['/salary'],
+    ]);
+  });
+});
