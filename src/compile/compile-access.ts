@@ -1,10 +1,13 @@
-/** The access options of one declaration -> its `AccessPlan`. */
+/** The access options of one declaration -> its `AccessPlan`; of a model that no route serves, as far as they are about rows. */
 import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../declare/access-options.js';
+import type { ModelClass } from '../declare/crud-options.js';
 import { RULES, RULES_OF, type RuleName } from '../declare/endpoint.js';
-import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
+import { describeRecords } from '../describe/describe-model.js';
+import type { RecordInfo } from '../describe/model-info.js';
+import { declaredOptions } from '../describe/record.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
-import { hiddenBy, type OptionCheck } from './compile-options.js';
+import { hiddenBy, knownAttribute, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
 
@@ -31,11 +34,11 @@ export function compileAccess(
   }: Pick<ResourcePlan, 'endpoints' | 'defaultSort' | 'explicitSchemas'>,
   shared: SharedAccess,
 ): AccessPlan | null {
-  const { info, report } = check;
+  const { report } = check;
   for (const name of ['scope', 'visible', 'can', 'fields'] as const) {
     // A variable that was never set must not switch a rule off.
     if (name in check.options && (check.options[name] ?? null) === null)
-      report(`${info.name}: ${name} is ${check.options[name]}; give it a value, or leave it out.`);
+      report(`${name} is ${check.options[name]}; give it a value, or leave it out.`);
   }
   const can = compileCan(check);
   const scope = compileScope(check, shared);
@@ -45,38 +48,33 @@ export function compileAccess(
   const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {
     report(
-      `${info.name}: bootstrap has deny: true, and can has no rule for ${unruled.join(', ')}; give each a function of the ` +
+      `bootstrap has deny: true, and can has no rule for ${unruled.join(', ')}; give each a function of the ` +
         'request, or true for everybody.',
     );
   }
   const restricted = [...restrictedNames({ fields })];
   for (const name of restricted.filter((each) => defaultSort.some(({ attribute }) => attribute === each))) {
-    report(
-      `${info.name}: defaultSort names '${name}', which not every request may read; the order would tell its values.`,
-    );
+    report(`defaultSort names '${name}', which not every request may read; the order would tell its values.`);
   }
   if (restricted.length > 0 && explicitSchemas.read) {
     report(
-      `${info.name}: fields has a rule for reading ${restricted.join(', ')}, and readSchema decides what leaves; use one of the two.`,
+      `fields has a rule for reading ${restricted.join(', ')}, and readSchema decides what leaves; use one of the two.`,
     );
   }
   if (can.size + scope.size + fields.size === 0 && visible === null) return null;
   return Object.freeze({ can, scope, visible, fields });
 }
 
-function compileCan({ info, options, report }: RuleCheck): AccessPlan['can'] {
+function compileCan({ options, report }: RuleCheck): AccessPlan['can'] {
   const rules = new Map<RuleName, AccessRule>();
   for (const [name, rule] of Object.entries(options.can ?? {})) {
     const known = RULES.find((each) => each === name);
-    if (!known) {
+    if (!known)
       report(
-        `${info.name}: can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`,
+        `can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`,
       );
-    } else if (isRule(rule)) rules.set(known, rule);
-    else
-      report(
-        `${info.name}: can.${name} is ${showValue(rule)}; use a function of the request, true or false.`,
-      );
+    else if (isRule(rule)) rules.set(known, rule);
+    else report(`can.${name} is ${noRule(rule)}`);
   }
   return rules;
 }
@@ -89,23 +87,23 @@ function compileScope(check: RuleCheck, shared: SharedAccess): AccessPlan['scope
   for (const [name, rule] of Object.entries({ ...Object.fromEntries(inherited), ...own })) {
     const attribute = knownAttribute(check, 'scope', name);
     if (typeof rule !== 'function') {
-      report(`${info.name}: scope.${name} is ${showValue(rule)}; use a function of the request.`);
+      report(`scope.${name} is ${showValue(rule)}; use a function of the request.`);
     } else if (attribute && !isComparable(attribute.type)) {
       report(
-        `${info.name}: scope names '${name}', of type ${attribute.type.kind}, which cannot be compared; use another one.`,
+        `scope names '${name}', of type ${attribute.type.kind}, which cannot be compared; use another one.`,
       );
     } else if (attribute && attribute.role !== 'data' && attribute.role !== 'primaryKey') {
-      report(`${info.name}: scope names '${name}', which Sequelize writes; use another attribute.`);
+      report(`scope names '${name}', which Sequelize writes; use another attribute.`);
     } else rules.set(name, rule);
   }
   return rules;
 }
 
-function compileVisible({ info, options, report }: RuleCheck): AccessPlan['visible'] {
+function compileVisible({ options, report }: RuleCheck): AccessPlan['visible'] {
   const { visible } = options;
   if ((visible ?? null) === null || typeof visible === 'function') return visible ?? null;
   report(
-    `${info.name}: visible is ${showValue(visible)}; use a function of the request that gives a filter\`…\` or EVERYTHING.`,
+    `visible is ${showValue(visible)}; use a function of the request that gives a filter\`…\` or EVERYTHING.`,
   );
   return null;
 }
@@ -117,24 +115,19 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
     const attribute = knownAttribute(check, 'fields', name);
     if (!attribute) continue;
     if (typeof rules !== 'object' || rules === null) {
-      report(`${info.name}: fields.${name} is ${showValue(rules)}; use an object such as { read: isStaff }.`);
+      report(`fields.${name} is ${showValue(rules)}; use an object such as { read: isStaff }.`);
       continue;
     }
     for (const [kind, rule] of Object.entries(rules)) {
       if (!FIELD_RULES.some((each) => each === kind))
-        report(`${info.name}: fields.${name} has no '${kind}'; use ${FIELD_RULES.join(', ')}.`);
-      else if (!isRule(rule))
-        report(
-          `${info.name}: fields.${name}.${kind} is ${showValue(rule)}; use a function of the request, true or false.`,
-        );
+        report(`fields.${name} has no '${kind}'; use ${FIELD_RULES.join(', ')}.`);
+      else if (!isRule(rule)) report(`fields.${name}.${kind} is ${noRule(rule)}`);
     }
     if (rules.read !== undefined && attribute.role === 'primaryKey')
-      report(
-        `${info.name}: fields.${name}.read is about the primary key, which addresses and cursors tell; remove it.`,
-      );
+      report(`fields.${name}.read is about the primary key, which addresses and cursors tell; remove it.`);
     if (rules.read !== undefined && exposure.unreadable.has(name))
       report(
-        `${info.name}: fields.${name}.read is about an attribute that ${hiddenBy(info, name)} hides from everybody; remove one of the two.`,
+        `fields.${name}.read is about an attribute that ${hiddenBy(info, name)} hides from everybody; remove one of the two.`,
       );
     const { read = null, write = null, create = write, update = write } = rules;
     plans.set(name, Object.freeze({ read, create, update }));
@@ -146,17 +139,33 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'function' || typeof rule === 'boolean';
 }
 
-function knownAttribute(
-  { info, report }: RuleCheck,
-  option: keyof AccessOptions,
-  name: string,
-): AttributeInfo | undefined {
-  const attribute = info.attributes.get(name);
-  if (!attribute) {
-    const known = [...info.attributes.keys()];
-    report(
-      `${info.name}: ${option} names '${name}', which is not an attribute.${didYouMean(name, known)} The attributes are ${known.join(', ')}.`,
-    );
-  }
-  return attribute;
+function noRule(rule: unknown): string {
+  return `${showValue(rule)}; use a function of the request, true or false.`;
+}
+
+/** The rules of rows and attributes; `can` is about routes. */
+export const ROW_RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
+
+const NO_ROUTES = Object.freeze({
+  endpoints: new Set<never>(),
+  defaultSort: [],
+  explicitSchemas: { read: null, create: null, update: null },
+});
+
+/** The rules of a model that no route serves, of its own `@Crud` and of `bootstrap`; null where there are none. */
+export function compileUnservedAccess(
+  model: ModelClass,
+  { scope = {} }: SharedAccess,
+  report: (problem: string) => void,
+): AccessPlan | null {
+  const declared = declaredOptions(model) ?? {};
+  const options = Object.fromEntries(
+    ROW_RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
+  );
+  const isScoped = Object.keys(scope).some((name) => name in model.getAttributes());
+  if (Object.keys(options).length === 0 && !isScoped) return null;
+  const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
+  const info = describeRecords(model);
+  const check = { info, exposure, options, report: (problem: string) => report(`${info.name}: ${problem}`) };
+  return compileAccess(check, NO_ROUTES, { scope });
 }

@@ -9,24 +9,24 @@ const DEFAULT_MAX = 100;
 const HIGHEST_MAX = 1000;
 
 /** Compiles the option `bulk` and what `endpoints` names of it; null where each write is of one record. */
-export function compileBulk({ info, options, report }: OptionCheck): BulkPlan | null {
+export function compileBulk({ options, report }: OptionCheck): BulkPlan | null {
   const { max = DEFAULT_MAX, ...others } = options.bulk ?? {};
   for (const name of Object.keys(others)) {
-    report(`${info.name}: bulk has no '${name}'; use max.${didYouMean(name, ['max'])}`);
+    report(`bulk has no '${name}'; use max.${didYouMean(name, ['max'])}`);
   }
   if (!Number.isInteger(max) || max < 1 || max > HIGHEST_MAX) {
-    report(`${info.name}: bulk.max is ${showValue(max)}; use an integer from 1 to ${HIGHEST_MAX}.`);
+    report(`bulk.max is ${showValue(max)}; use an integer from 1 to ${HIGHEST_MAX}.`);
   }
   const endpoints = new Set([...(options.endpoints ?? [])].filter(isBulk));
   if (endpoints.has('deleteMany') && filterEntries(options.filterAllow ?? []).length === 0) {
     report(
-      `${info.name}: endpoints has 'deleteMany', and filterAllow names nothing that q could be about; name an attribute there, or leave it out.`,
+      `endpoints has 'deleteMany', and filterAllow names nothing that q could be about; name an attribute there, or leave it out.`,
     );
   }
   if (endpoints.size > 0) return Object.freeze({ endpoints, max });
   if (options.bulk) {
     report(
-      `${info.name}: bulk limits no endpoint; name 'createMany', 'updateMany' or 'deleteMany' in endpoints, or leave it out.`,
+      `bulk limits no endpoint; name 'createMany', 'updateMany' or 'deleteMany' in endpoints, or leave it out.`,
     );
   }
   return null;
@@ -34,16 +34,13 @@ export function compileBulk({ info, options, report }: OptionCheck): BulkPlan | 
 
 /** Problems of options that hold for one record, and cannot hold for many. */
 export function bulkProblems({
-  name,
   bulk,
   entityTag,
   ifMatch,
-}: Pick<ResourcePlan, 'name' | 'bulk' | 'entityTag' | 'ifMatch'>): string[] {
+}: Pick<ResourcePlan, 'bulk' | 'entityTag' | 'ifMatch'>): string[] {
   if (!bulk || ifMatch !== 'required') return [];
   const problem = (endpoint: BulkEndpoint, reason: string) =>
-    bulk.endpoints.has(endpoint)
-      ? [`${name}: endpoints has '${endpoint}', and ifMatch is 'required'; ${reason}`]
-      : [];
+    bulk.endpoints.has(endpoint) ? [`endpoints has '${endpoint}', and ifMatch is 'required'; ${reason}`] : [];
   return [
     ...problem('deleteMany', 'what is deleted by q has no tags to name. Leave one of both out.'),
     ...(entityTag?.kind === 'version' && !entityTag.isHidden

@@ -1,7 +1,7 @@
 /** The option `count` of a list or a relation -> how its rows may be counted. */
 import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
-import { isPlain } from './check-option-shapes.js';
+import { isPlain } from './compile-options.js';
 import type { CountPlan } from './resource-plan.js';
 
 /** Rows that are counted at most where nothing else is said. */

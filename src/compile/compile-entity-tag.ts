@@ -16,7 +16,7 @@ export function compileEntityTag({ info, exposure, options, report }: OptionChec
   if (etag === false) return null;
   if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN, maximum: MAX_TRANSACTION });
   if (etag !== 'version') {
-    report(`${info.name}: etag is ${showValue(etag)}; use 'version', 'xmin' or false.`);
+    report(`etag is ${showValue(etag)}; use 'version', 'xmin' or false.`);
     return null;
   }
   const type = info.attributes.get(version ?? '')?.type;
@@ -26,39 +26,34 @@ export function compileEntityTag({ info, exposure, options, report }: OptionChec
     const isHidden = options.etag === undefined && exposure.unreadable.has(version);
     return Object.freeze({ kind: 'version', attribute: version, maximum, ...(isHidden ? { isHidden } : {}) });
   }
-  report(
-    `${info.name}: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`,
-  );
+  report(`etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`);
   return null;
 }
 
 /** Why Sequelize could not count the changes of a row; undefined where it can. */
-export function versionProblem(
-  { name, model }: ModelInfo,
-  endpoints: ReadonlySet<Endpoint>,
-): string | undefined {
+export function versionProblem({ model }: ModelInfo, endpoints: ReadonlySet<Endpoint>): string | undefined {
   const version = versionOf(model);
   const isChanged = (['update', 'replace', 'restore'] as const).some((each) => endpoints.has(each));
   if (version === undefined || !isChanged || !isLeftOut(model, version)) return undefined;
   return (
-    `${name}: the default scope leaves out ${version}, without which Sequelize changes no row; have the scope read it: ` +
+    `the default scope leaves out ${version}, without which Sequelize changes no row; have the scope read it: ` +
     '@Exclude() hides it from answers.'
   );
 }
 
 /** Compiles the option `ifMatch`: `required` where writes need a condition. */
 export function compileIfMatch(
-  { info, options, report }: OptionCheck,
+  { options, report }: OptionCheck,
   tag: EntityTagPlan | null,
 ): ResourcePlan['ifMatch'] {
   const { ifMatch = 'optional' } = options;
   if (ifMatch !== 'optional' && ifMatch !== 'required') {
-    report(`${info.name}: ifMatch is ${showValue(ifMatch)}; use 'optional' or 'required'.`);
+    report(`ifMatch is ${showValue(ifMatch)}; use 'optional' or 'required'.`);
     return 'optional';
   }
   if (ifMatch === 'required' && tag === null) {
     report(
-      `${info.name}: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.`,
+      `ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.`,
     );
   }
   return ifMatch;

@@ -4,7 +4,7 @@
 import type { IdType } from '../declare/crud-options.js';
 import type { ColumnKind, ColumnType } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
-import { TABLE_FACTS } from '../describe/table-facts.js';
+import { ofTables } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
 
 /** Result of parsing a raw path segment. */
@@ -143,17 +143,11 @@ function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean
   return (value) => typeof value !== 'string' || [...value].length <= Number(length);
 }
 
-/** The catalogue is read when plans are there already. */
 function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
-  let version = -1;
-  let isHeld = (_value: unknown): boolean => true;
+  const holder = ofTables(() => holderOf(primaryKey));
   return (raw) => {
-    if (version !== TABLE_FACTS.version) {
-      version = TABLE_FACTS.version;
-      isHeld = holderOf(primaryKey);
-    }
     const parsed = parser(raw);
-    return parsed.kind === 'id' && !isHeld(parsed.value) ? IMPOSSIBLE : parsed;
+    return parsed.kind === 'id' && !holder()(parsed.value) ? IMPOSSIBLE : parsed;
   };
 }
 

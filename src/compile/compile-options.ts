@@ -1,4 +1,4 @@
-/** Checks of the single options of `@Crud`, each returning a value and adding to a list of problems. */
+/** The single options of `@Crud`: each check returns a value, and reports what is wrong. */
 import {
   BULK_ENDPOINTS,
   type BulkEndpoint,
@@ -10,9 +10,9 @@ import {
 } from '../declare/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
-import { didYouMean, showValue } from '../util/option-problems.js';
+import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
-import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
+import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';
 
 const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
 /** The most columns an order may name. */
@@ -23,6 +23,7 @@ export interface OptionCheck {
   readonly info: ModelInfo;
   readonly exposure: Exposure;
   readonly options: CrudOptions;
+  /** Reports a problem, as the sentence behind the name of the model. */
   report(problem: string): void;
 }
 
@@ -31,8 +32,6 @@ export type ResourceOptionCompiler = (value: unknown, check: OptionCheck) => unk
 
 /** The same for attributes, those of models behind relations, too. */
 export interface AttributeCheck extends Pick<OptionCheck, 'info' | 'exposure' | 'report'> {
-  /** The model that has the option. Default: that of the attribute. */
-  readonly owner?: string;
   /** Prefix of the attribute's name, such as `country.`. Default: nothing. */
   readonly prefix?: string;
 }
@@ -55,7 +54,7 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
   const prefix = String(given).replace(/\/$/, '');
   if (prefix !== '' && !PREFIX.test(prefix)) {
     report(
-      `${info.name}: prefix ${showValue(given)} is not a plain path; ` +
+      `prefix ${showValue(given)} is not a plain path; ` +
         "use '/segments' of letters, digits, '-', '.', '_' and '~'.",
     );
   }
@@ -70,12 +69,12 @@ export function compileEndpoints({ info, options, report }: OptionCheck): Readon
   for (const name of options.endpoints ?? OPERATIONS) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
-        `${info.name}: endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
+        `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
           didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
       );
     } else if ((name === 'restore' || name === 'purge') && !info.paranoid) {
       report(
-        `${info.name}: endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
+        `endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
       );
     } else if (!isBulk(name)) endpoints.add(name);
   }
@@ -88,21 +87,21 @@ export function isBulk(name: Operation): name is BulkEndpoint {
 }
 
 /** Rows per page; a given maximum below 20 lowers the default too. */
-export function compilePageSize({ info, options, report }: OptionCheck): PageSize {
+export function compilePageSize({ options, report }: OptionCheck): PageSize {
   const { default: size, max, ...others } = options.pageSize ?? {};
   for (const name of Object.keys(others)) {
-    report(`${info.name}: pageSize has no '${name}'; use default and max.`);
+    report(`pageSize has no '${name}'; use default and max.`);
   }
   for (const [name, value] of Object.entries({ default: size, max })) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    report(`${info.name}: pageSize.${name} is ${showValue(value)}; use an integer from 1.`);
+    report(`pageSize.${name} is ${showValue(value)}; use an integer from 1.`);
     return DEFAULT_PAGE_SIZE;
   }
   const highest = max ?? DEFAULT_PAGE_SIZE.max;
   const usual = size ?? Math.min(DEFAULT_PAGE_SIZE.default, highest);
   if (usual > highest) {
     report(
-      `${info.name}: pageSize.default is ${usual}, above pageSize.max ${highest}; ` +
+      `pageSize.default is ${usual}, above pageSize.max ${highest}; ` +
         `raise it: pageSize: { default: ${usual}, max: ${usual} }.`,
     );
   }
@@ -119,9 +118,7 @@ export function compileSortable(check: OptionCheck): readonly string[] {
     [...new Set(allow.map(String))].filter((name) => {
       const attribute = sortableAttribute(check, 'sortAllow', name);
       if (attribute && !isSpelled(name)) {
-        check.report(
-          `${info.name}: sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`,
-        );
+        check.report(`sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`);
       }
       return attribute;
     }),
@@ -143,14 +140,12 @@ export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
     const term = parseSortTerm(item.trim());
     if (!sortableAttribute(check, 'defaultSort', term.attribute)) continue;
     if (terms.some(({ attribute }) => attribute === term.attribute)) {
-      report(`${info.name}: defaultSort names '${term.attribute}' twice; name it once.`);
+      report(`defaultSort names '${term.attribute}' twice; name it once.`);
     }
     terms.push(term);
   }
   if (terms.length > MAX_SORT_TERMS) {
-    report(
-      `${info.name}: defaultSort names ${terms.length} attributes; at most ${MAX_SORT_TERMS} are allowed.`,
-    );
+    report(`defaultSort names ${terms.length} attributes; at most ${MAX_SORT_TERMS} are allowed.`);
   }
   return totalOrder(terms, key);
 }
@@ -171,9 +166,7 @@ export function totalOrder(terms: readonly SortTerm[], primaryKey: string): read
 function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
   const attribute = visibleAttribute(check, option, name);
   if (!attribute || isComparable(attribute.type)) return attribute;
-  check.report(
-    `${check.info.name}: ${option} names '${name}', of type ${attribute.type.kind}, which has no order; remove it.`,
-  );
+  check.report(`${option} names '${name}', of type ${attribute.type.kind}, which has no order; remove it.`);
   return undefined;
 }
 
@@ -182,28 +175,143 @@ export function hiddenBy({ model }: RecordInfo, name: string): string {
   return isLeftOut(model, name) ? 'the default scope' : '@Exclude()';
 }
 
-/** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
-export function visibleAttribute(
-  { info, exposure, report, owner = info.name, prefix = '' }: AttributeCheck,
+/** An attribute that an option names; undefined for any other name, which is reported. @param shown names to choose from */
+export function knownAttribute(
+  { info, report, prefix = '' }: Pick<AttributeCheck, 'report' | 'prefix'> & { readonly info: RecordInfo },
   option: string,
   name: string,
+  shown: readonly string[] = [...info.attributes.keys()],
   others: readonly string[] = [],
 ): AttributeInfo | undefined {
   const attribute = info.attributes.get(name);
   if (!attribute) {
-    const readable = [...info.attributes.keys()].filter((known) => !exposure.unreadable.has(known));
+    const guess = didYouMean(name, [...shown, ...others]);
     report(
-      `${owner}: ${option} names '${prefix}${name}', which is not an attribute${prefix && ` of ${info.name}`}.` +
-        `${didYouMean(name, [...readable, ...others])} The attributes are ${readable.join(', ')}.`,
+      `${option} names '${prefix}${name}', which is not an attribute${prefix && ` of ${info.name}`}.` +
+        `${guess} The attributes are ${shown.join(', ')}.`,
     );
-    return undefined;
-  }
-  if (exposure.unreadable.has(name)) {
-    report(
-      `${owner}: ${option} names '${prefix}${name}', which ${hiddenBy(info, name)} hides from answers; ` +
-        'remove it, or its values can be guessed by comparing.',
-    );
-    return undefined;
   }
   return attribute;
+}
+
+/** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
+export function visibleAttribute(
+  check: AttributeCheck,
+  option: string,
+  name: string,
+  others: readonly string[] = [],
+): AttributeInfo | undefined {
+  const { info, exposure, report, prefix = '' } = check;
+  const readable = [...info.attributes.keys()].filter((known) => !exposure.unreadable.has(known));
+  const attribute = knownAttribute(check, option, name, readable, others);
+  if (!attribute || !exposure.unreadable.has(name)) return attribute;
+  report(
+    `${option} names '${prefix}${name}', which ${hiddenBy(info, name)} hides from answers; ` +
+      'remove it, or its values can be guessed by comparing.',
+  );
+  return undefined;
+}
+
+/** A choice among texts, of which the first is the default. */
+export function compileChoice<const C extends readonly [string, ...string[]]>(
+  { options, report }: OptionCheck,
+  option: 'pagination' | 'unknownQuery',
+  choices: C,
+): C[number] {
+  const value: unknown = options[option] ?? choices[0];
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen === undefined) {
+    const guess = didYouMean(typeof value === 'string' ? value : '', choices);
+    report(
+      `${option} is ${showValue(value)}; use ${choices.map((choice) => `'${choice}'`).join(' or ')}.${guess}`,
+    );
+  }
+  return chosen ?? choices[0];
+}
+
+/** Middleware that runs before each route. */
+export function compileDependencies({ options, report }: OptionCheck): ResourcePlan['dependencies'] {
+  const dependencies = Object.freeze([...(options.dependencies ?? [])]);
+  for (const [index, dependency] of (dependencies as readonly unknown[]).entries()) {
+    if (typeof dependency === 'function') continue;
+    report(
+      `dependencies[${index}] is ${showValue(dependency)}; use an Express handler or a routing-controllers middleware class.`,
+    );
+  }
+  return dependencies;
+}
+
+/** The options that features declare, as far as they are given. */
+export function compileFeatureOptions(
+  check: OptionCheck,
+  compilers: Readonly<Record<string, ResourceOptionCompiler>>,
+): Readonly<Record<string, unknown>> {
+  const values: Readonly<Record<string, unknown>> = { ...check.options };
+  const given = Object.entries(compilers).filter(([name]) => values[name] !== undefined);
+  return Object.freeze(
+    Object.fromEntries(given.map(([name, compile]) => [name, compile(values[name], check)])),
+  );
+}
+
+interface Shape {
+  readonly fits: (value: unknown) => boolean;
+  /** The end of a sentence that begins with "use". */
+  readonly text: string;
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterator in (value as object);
+/** An object of names, and no list or map of them. */
+export const isPlain = (value: unknown): boolean => isObject(value) && !isIterable(value);
+
+/** All options but those of features; null is one whose values are checked where it is compiled. */
+const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
+  prefix: null,
+  tags: { fits: Array.isArray, text: 'a list of names' },
+  description: { fits: (value) => typeof value === 'string', text: 'a text' },
+  endpoints: { fits: isIterable, text: 'a list of operations' },
+  bulk: { fits: isPlain, text: 'an object such as { max: 500 }' },
+  pagination: null,
+  pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
+  count: null,
+  filterAllow: { fits: isObject, text: 'a list of attributes, or an object of attributes and operators' },
+  sortAllow: { fits: Array.isArray, text: 'a list of attributes' },
+  defaultSort: null,
+  readSchema: null,
+  createSchema: null,
+  updateSchema: null,
+  dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
+  idType: null,
+  unknownQuery: null,
+  etag: null,
+  ifMatch: null,
+  include: { fits: isPlain, text: 'an object of relations, such as { reviews: true }' },
+  subresources: {
+    fits: isObject,
+    text: 'a list of relations, or an object of them such as { reviews: true }',
+  },
+  scope: { fits: isPlain, text: 'an object of attributes and functions of the request' },
+  visible: null,
+  can: { fits: isPlain, text: 'an object of operations and functions of the request' },
+  fields: { fits: isPlain, text: 'an object of attributes and rules such as { read: isStaff }' },
+};
+
+/**
+ * The options without those of a wrong shape, each of which is reported; unknown ones are reported, too.
+ *
+ * @param others names of options that features compile
+ */
+export function checkOptionShapes(
+  options: CrudOptions,
+  others: readonly string[],
+  report: (problem: string) => void,
+): CrudOptions {
+  const entries = Object.entries(options).filter(([name, value]) => {
+    const shape = Object.hasOwn(OPTIONS, name) ? OPTIONS[name as keyof CrudOptions] : null;
+    if (!shape || value === undefined || value === null || shape.fits(value)) return true;
+    report(`${name} is ${showValue(value)}; use ${shape.text}.`);
+    return false;
+  });
+  unknownOptions(`@Crud`, options, [...Object.keys(OPTIONS), ...others]).forEach(report);
+  return Object.fromEntries(entries);
 }

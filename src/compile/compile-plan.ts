@@ -2,9 +2,9 @@
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
+import { RelationFilterCompiler } from './compile-filters.js';
 import { IncludeCompiler } from './compile-include.js';
-import { RelationFilterCompiler } from './compile-relation-filters.js';
-import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
+import { compileResource, type DecoratorReader } from './compile-resource.js';
 import { compileSubresources } from './compile-subresources.js';
 import { RelatedModels } from './related-models.js';
 import type { RelatedResource, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
@@ -29,7 +29,10 @@ export function compilePlan(
   const plans = compilations.flatMap(({ plan }) => plan ?? []);
   const own = compilations.flatMap(({ problems }) => problems);
   // A resource that is wrong leads nowhere.
-  const related = own.length > 0 ? [] : compilations.flatMap((each) => (each.plan ? each : []));
+  const related =
+    own.length > 0
+      ? []
+      : compilations.flatMap(({ plan, declaration }) => (plan ? { plan, declaration } : []));
   const found = [...own, ...compileRelations(related, decorators, shared)];
   const strays = strayScopes(plans, found.length === 0 ? shared : {});
   const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
@@ -53,19 +56,15 @@ function compileRelations(
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */
-function pathProblems(claims: readonly PathClaim[]): string[] {
-  const owners = new Map<string, PathClaim>();
-  const problems: string[] = [];
-  for (const claim of claims) {
-    const path = claim.prefix.toLowerCase();
-    const owner = owners.get(path);
-    if (owner) {
-      problems.push(
-        `${claim.name} and ${owner.name} are both on '${claim.prefix}'; give one of them another prefix.`,
-      );
-    } else owners.set(path, claim);
-  }
-  return problems;
+function pathProblems(claims: readonly Pick<ResourcePlan, 'name' | 'prefix'>[]): string[] {
+  const owners = new Map<string, string>();
+  return claims.flatMap(({ name, prefix }) => {
+    const owner = owners.get(prefix.toLowerCase());
+    if (owner !== undefined)
+      return [`${name} and ${owner} are both on '${prefix}'; give one of them another prefix.`];
+    owners.set(prefix.toLowerCase(), name);
+    return [];
+  });
 }
 
 /** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to everybody. */

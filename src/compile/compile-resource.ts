@@ -1,13 +1,10 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
-
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
-import { didYouMean, showValue } from '../util/option-problems.js';
-import { checkOptionShapes } from './check-option-shapes.js';
-import { replaceProblems } from './check-replace.js';
+import { showValue } from '../util/option-problems.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { bulkProblems, compileBulk, singleEndpoints } from './compile-bulk.js';
 import { compileCount } from './compile-count.js';
@@ -15,22 +12,19 @@ import { compileEntityTag, compileIfMatch, versionProblem } from './compile-enti
 import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
+  checkOptionShapes,
+  compileChoice,
   compileDefaultSort,
+  compileDependencies,
   compileEndpoints,
+  compileFeatureOptions,
   compilePageSize,
   compilePrefix,
   compileSortable,
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
-import type {
-  Exposure,
-  IncludePlan,
-  RelationFilter,
-  ResourceDeclaration,
-  ResourcePlan,
-  SubresourcePlan,
-} from './resource-plan.js';
+import type { Exposure, GrowingPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
 export interface DecoratorReader {
@@ -46,24 +40,14 @@ export interface DecoratorReader {
   decoratorProblems(info: ModelInfo, attributes: ReadonlySet<string>): readonly string[];
 }
 
-/** The path that a resource would have. */
-export interface PathClaim {
-  readonly name: string;
-  readonly prefix: string;
-}
-
 /** The result of compiling one declaration. A resource with problems can be in the way of another all the same. */
-export type ResourceCompilation =
-  | {
-      readonly plan: ResourcePlan;
-      readonly problems: readonly [];
-      readonly claim: PathClaim;
-      /** Where the plan keeps its relations, which are compiled later. */
-      readonly include: Map<string, IncludePlan>;
-      readonly filters: Map<string, RelationFilter>;
-      readonly subresources: Map<string, SubresourcePlan>;
-    }
-  | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
+interface ResourceCompilation {
+  /** Null where there are problems. */
+  readonly plan: GrowingPlan | null;
+  readonly problems: readonly string[];
+  /** The path that the resource would have. */
+  readonly claim: Pick<ResourcePlan, 'name' | 'prefix'> | null;
+}
 
 /** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
 export function compileResource(
@@ -75,16 +59,17 @@ export function compileResource(
   if (!info) return { plan: null, problems: modelProblems, claim: null };
 
   const problems: string[] = [];
-  const report = (problem: string): void => void problems.push(problem);
-  const exposure = decorators.describeExposure(info, report);
+  const add = (problem: string): void => void problems.push(problem);
+  const report = (problem: string): void => add(`${info.name}: ${problem}`);
+  const exposure = decorators.describeExposure(info, add);
   const { featureOptions = {} } = decorators;
-  const known = checkOptionShapes(info.name, given, Object.keys(featureOptions), report);
+  const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
   const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const check: OptionCheck = { info, exposure, options, report };
   const id = compileId(info.name, info.primaryKey, options.idType);
   problems.push(...id.problems);
-  const compiled = {
+  const named = {
     name: info.name,
     model,
     info,
@@ -96,12 +81,7 @@ export function compileResource(
     bulk: compileBulk(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
-    count: compileCount(
-      options.count,
-      options.pagination === 'cursor' ? 'none' : 'exact',
-      `${info.name}: count`,
-      report,
-    ),
+    count: compileCount(options.count, options.pagination === 'cursor' ? 'none' : 'exact', 'count', report),
     filters: compileFilters(check),
     sortable: compileSortable(check),
     defaultSort: compileDefaultSort(check),
@@ -115,151 +95,103 @@ export function compileResource(
     features: compileFeatureOptions(check, featureOptions),
   };
   const entityTag = compileEntityTag(check);
-  const ifMatch = compileIfMatch(check, entityTag);
+  const compiled = { ...named, entityTag, ifMatch: compileIfMatch(check, entityTag) };
   const endpoints = singleEndpoints(compiled);
   const access = compileAccess(check, { ...compiled, endpoints }, shared);
-  problems.push(...bodyProblems({ ...compiled, endpoints, access }, decorators));
-  problems.push(
-    ...replaceProblems({ ...compiled, endpoints, access }, (schema) =>
-      decorators.classProperties(schema, 'write'),
-    ),
-  );
-  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
+  const written = { ...compiled, endpoints, access };
+  bodyProblems(written, decorators).forEach(add);
+  replaceProblems(written, decorators).forEach(report);
+  bulkProblems(compiled).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
-  const claim = { name: compiled.name, prefix: compiled.prefix };
-  if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
-  const include = new Map<string, IncludePlan>();
-  const filters = new Map<string, RelationFilter>();
-  const subresources = new Map<string, SubresourcePlan>();
-  const relations = Object.freeze({ include, filters, subresources });
-  return {
-    plan: Object.freeze({
-      ...compiled,
-      entityTag,
-      ifMatch,
-      access,
-      parseId: id.parser,
-      idKind: id.kind,
-      relations,
-    }),
-    problems: [],
-    claim,
-    include,
-    filters,
-    subresources,
-  };
+  if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim: compiled };
+  const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
+  const plan = Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations });
+  return { plan, problems, claim: plan };
 }
 
-function compileFeatureOptions(
-  check: OptionCheck,
-  compilers: Readonly<Record<string, ResourceOptionCompiler>>,
-): Readonly<Record<string, unknown>> {
-  const values: Readonly<Record<string, unknown>> = { ...check.options };
-  const given = Object.entries(compilers).filter(([name]) => values[name] !== undefined);
-  return Object.freeze(
-    Object.fromEntries(given.map(([name, compile]) => [name, compile(values[name], check)])),
-  );
-}
+/** Parts of a plan that decide which bodies its routes take. */
+type WrittenPlan = Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>;
 
 /** Problems of attributes that no body could write, or that none could write as it was sent. */
 function bodyProblems(
-  {
-    info,
-    exposure,
-    endpoints,
-    explicitSchemas,
-    access,
-  }: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>,
+  { info, exposure, endpoints, explicitSchemas: { create, update }, access }: WrittenPlan,
   { nestedProblems, decoratorProblems }: DecoratorReader,
 ): string[] {
-  const problems: string[] = [];
   const creates = endpoints.has('create') || endpoints.has('replace');
-  if (creates && !explicitSchemas.create) {
-    // The server writes the attributes that rows are scoped by.
-    const undecided = [...exposure.undecided].filter(([name]) => !access?.scope.has(name));
-    problems.push(...undecided.map(([, problem]) => problem));
-  }
+  // The server writes the attributes that rows are scoped by.
+  const undecided = [...exposure.undecided].filter(
+    ([name]) => creates && !create && !access?.scope.has(name),
+  );
+  const problems = undecided.map(([, problem]) => problem);
   if (!creates && !endpoints.has('update')) return problems;
   problems.push(...nestedProblems(info.model as unknown as Class).map(nested));
-  const isDerived =
-    (creates && !explicitSchemas.create) || (endpoints.has('update') && !explicitSchemas.update);
-  const written = [...info.attributes.keys()].filter((name) => !exposure.unwritable.has(name));
-  if (isDerived) problems.push(...decoratorProblems(info, new Set(written)));
-  for (const { name, type } of info.attributes.values()) {
-    if (exposure.unwritable.has(name)) continue;
-    if (isArrayOfBlobs(type)) {
-      problems.push(
+  const written = [...info.attributes.values()].filter(({ name }) => !exposure.unwritable.has(name));
+  if ((creates && !create) || (endpoints.has('update') && !update))
+    problems.push(...decoratorProblems(info, new Set(written.map(({ name }) => name))));
+  const ofBlobs = written.filter(({ type }) => isArrayOfBlobs(type));
+  return [
+    ...problems,
+    ...ofBlobs.map(
+      ({ name }) =>
         `${info.name}.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
-          '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
-      );
-    }
-  }
-  return problems;
+        '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
+    ),
+  ];
 }
 
 function isArrayOfBlobs(type: ColumnType): boolean {
   return type.kind === 'array' && (type.element.kind === 'blob' || isArrayOfBlobs(type.element));
 }
 
-/** The first choice is the default. */
-function compileChoice<const C extends readonly [string, ...string[]]>(
-  { info, options, report }: OptionCheck,
-  option: 'pagination' | 'unknownQuery',
-  choices: C,
-): C[number] {
-  const value: unknown = options[option] ?? choices[0];
-  const chosen = choices.find((choice) => choice === value);
-  if (chosen === undefined) {
-    report(
-      `${info.name}: ${option} is ${showValue(value)}; use ${choices.map((choice) => `'${choice}'`).join(' or ')}.` +
-        didYouMean(typeof value === 'string' ? value : '', choices),
-    );
-  }
-  return chosen ?? choices[0];
+/** Why `PUT /{id}` cannot create and replace the records; none where there is no such endpoint. */
+function replaceProblems(
+  { info, exposure, endpoints, explicitSchemas: { create, update }, access }: WrittenPlan,
+  { classProperties }: DecoratorReader,
+): string[] {
+  if (!endpoints.has('replace')) return [];
+  const { name, hasDefault } = info.primaryKey;
+  const isHidden = exposure.unwritable.has(name) || access?.fields.get(name)?.create === false;
+  const isKeyless = create ? !classProperties(create, 'write').has(name) : hasDefault || isHidden;
+  const lacking = create ? `, which createSchema ${create.name} lacks` : '';
+  return [
+    ...(isKeyless
+      ? [
+          `endpoints has 'replace', and clients do not give the key '${name}' of a new record${lacking}; leave it out.`,
+        ]
+      : []),
+    ...(update && update !== create
+      ? [
+          `endpoints has 'replace', whose body has to be right for both writes, and updateSchema ${update.name} is not the ` +
+            'createSchema; use one class for the two, or leave it out.',
+        ]
+      : []),
+  ];
 }
 
 function compileSchema(
-  { info, options, report }: OptionCheck,
+  { options, report }: OptionCheck,
   option: 'readSchema' | 'createSchema' | 'updateSchema',
-  decorators: DecoratorReader,
+  { classProperties, nestedProblems }: DecoratorReader,
 ): Class | null {
   const schema = options[option] ?? null;
   if (schema === null) return null;
-  if (typeof schema !== 'function') {
-    report(`${info.name}: ${option} is ${showValue(schema)}; give it a class.`);
-    return null;
+  if (typeof schema !== 'function') report(`${option} is ${showValue(schema)}; give it a class.`);
+  else if (isModel(schema))
+    report(`${option} is the model ${schema.name}; give it a class of its own, or leave it out.`);
+  else {
+    const direction = option === 'readSchema' ? 'read' : 'write';
+    if (classProperties(schema, direction).size === 0) {
+      report(
+        `no property of the ${option} ${schema.name} may pass; give each one @Expose() or a class-validator decorator.`,
+      );
+    }
+    if (direction === 'write') for (const problem of nestedProblems(schema)) report(nested(problem));
+    return schema;
   }
-  if (isModel(schema)) {
-    report(
-      `${info.name}: ${option} is the model ${schema.name}; give it a class of its own, or leave it out.`,
-    );
-    return null;
-  }
-  if (decorators.classProperties(schema, option === 'readSchema' ? 'read' : 'write').size === 0) {
-    report(
-      `${info.name}: no property of the ${option} ${schema.name} may pass; ` +
-        'give each one @Expose() or a class-validator decorator.',
-    );
-  }
-  if (option !== 'readSchema') {
-    for (const problem of decorators.nestedProblems(schema)) report(`${info.name}: ${nested(problem)}`);
-  }
-  return schema;
+  return null;
 }
 
 function nested(problem: string): string {
   return `${problem}, so every object there would be refused; decorate the class.`;
-}
-
-function compileDependencies({ info, options, report }: OptionCheck) {
-  const dependencies = Object.freeze([...(options.dependencies ?? [])]);
-  dependencies.forEach((dependency: unknown, index) => {
-    if (typeof dependency === 'function') return;
-    report(
-      `${info.name}: dependencies[${index}] is ${showValue(dependency)}; ` +
-        'use an Express handler or a routing-controllers middleware class.',
-    );
-  });
-  return dependencies;
 }

@@ -2,8 +2,7 @@
 import type { IncludeOptions, SubresourceAllow } from '../declare/include-options.js';
 import { describeRelation } from '../describe/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
-import { isPlain } from './check-option-shapes.js';
-import { kebabCase } from './compile-options.js';
+import { isPlain, kebabCase } from './compile-options.js';
 import { keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
 import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
@@ -23,7 +22,8 @@ export function compileSubresources(
   models: RelatedModels,
   served: ReadonlySet<ResourcePlan>,
 ): readonly string[] {
-  const { plan, declaration, subresources } = resource;
+  const { plan, declaration } = resource;
+  const { subresources } = plan.relations;
   const problems: string[] = [];
   for (const [name, options] of entriesOf(declaration.options.subresources ?? [])) {
     const option = `subresources.${name}`;

@@ -195,14 +195,17 @@ export function everyInclude(include: ReadonlyMap<string, IncludePlan>): readonl
   return [...include.values()].flatMap((each) => [each, ...everyInclude(each.include)]);
 }
 
-/** A resource whose relations are compiled when all resources are. */
+/** A plan whose relations are compiled when all resources are. */
+export interface GrowingPlan extends ResourcePlan {
+  readonly relations: {
+    readonly include: Map<string, IncludePlan>;
+    readonly filters: Map<string, RelationFilter>;
+    readonly subresources: Map<string, SubresourcePlan>;
+  };
+}
+
+/** A resource whose relations are to be compiled. */
 export interface RelatedResource {
-  readonly plan: ResourcePlan;
+  readonly plan: GrowingPlan;
   readonly declaration: ResourceDeclaration;
-  /** Where the plan keeps what may be included. */
-  readonly include: Map<string, IncludePlan>;
-  /** Where it keeps the relations that may be filtered by. */
-  readonly filters: Map<string, RelationFilter>;
-  /** Where it keeps its sub-resources. */
-  readonly subresources: Map<string, SubresourcePlan>;
 }

@@ -63,6 +63,15 @@ const known = new WeakMap<ModelClass, Known>();
 /** Changes whenever the table of any model is remembered, so that what follows from tables is decided once for each value. */
 export const TABLE_FACTS = { version: 0 };
 
+/** Makes a value at the first call, and once more whenever tables were read: plans are there before the catalogue is. */
+export function ofTables<T>(make: () => T): () => T {
+  let made: { readonly value: T; readonly version: number } | null = null;
+  return () => {
+    if (made?.version !== TABLE_FACTS.version) made = { value: make(), version: TABLE_FACTS.version };
+    return made.value;
+  };
+}
+
 /**
  * Remembers the table of a model; undefined where there is none.
  *

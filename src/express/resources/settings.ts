@@ -1,8 +1,8 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
-import { isPlain } from '../../compile/check-option-shapes.js';
 import type { SharedAccess } from '../../compile/compile-access.js';
+import { isPlain } from '../../compile/compile-options.js';
 import type { RowSecurityOptions, Scope } from '../../declare/access-options.js';
 import { type CrudRecord, crudRecords } from '../../declare/crud.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';

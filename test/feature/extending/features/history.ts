@@ -43,8 +43,8 @@ export const history: FeatureFactory = Object.assign(makeFeature, {
   },
   resourceOptions: {
     history(value: unknown, { info, report }: OptionCheck) {
-      if (typeof value !== 'boolean') report(`${info.name}: history is no flag; use true or false.`);
-      if (!info.attributes.has('name')) report(`${info.name}: history is for models that have a name.`);
+      if (typeof value !== 'boolean') report(`history is no flag; use true or false.`);
+      if (!info.attributes.has('name')) report(`history is for models that have a name.`);
       return value;
     },
   },
