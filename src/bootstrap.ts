@@ -38,8 +38,7 @@ import {
 } from './observe/observe-options.js';
 import { observeRequests } from './observe/observe-requests.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
-import { docsRouter } from './openapi/docs-router.js';
-import { lazyDocument } from './openapi/lazy-document.js';
+import { docsRouter, lazyDocument } from './openapi/docs-router.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { compileFeatureOptions, resourceOptionsOf } from './operation/compile-features.js';

@@ -5,6 +5,7 @@ import { LOOSE, leaveOtherPaths, type PathMatching } from '../express/routes/pat
 import { isDraining } from '../express/server/express-server.js';
 import { loggerOf } from '../request/request-log.js';
 import { DEFAULT_HEADERS } from '../request/standard-headers.js';
+import { oneAtATime } from '../util/promises.js';
 import { checkHealth, type HealthReport } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
 
@@ -73,14 +74,11 @@ function addHealthRoutes(router: Router, options: HealthOptions, matching: PathM
 
 /** One check at a time for all who ask, and its report for a second after. */
 function shared(check: () => Promise<HealthReport>): () => Promise<HealthReport> {
-  let running: Promise<HealthReport> | null = null;
+  const run = oneAtATime(check);
   let last: { readonly report: HealthReport; readonly at: number } | null = null;
   return async () => {
     if (last && performance.now() - last.at < REUSE) return last.report;
-    running ??= check().finally(() => {
-      running = null;
-    });
-    const report = await running;
+    const report = await run();
     last = { report, at: performance.now() };
     return report;
   };

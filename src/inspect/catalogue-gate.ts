@@ -14,12 +14,11 @@ import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
-import { associatedModels, constraintLines, joinProblems } from './association-problems.js';
+import { oneAtATime } from '../util/promises.js';
 import { readCatalogue, type Tables } from './catalogue.js';
-import { readIndex } from './index-advice.js';
-import { keyProblems } from './key-problems.js';
+import { readIndex, tablesRead } from './index-advice.js';
+import { associatedModels, constraintLines, joinProblems, keyProblems } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
-import { tablesRead } from './relation-advice.js';
 
 let servesRequests = true;
 
@@ -44,18 +43,17 @@ export interface CatalogueOptions {
  * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request.
  */
 export class CatalogueGate {
-  readonly #plans: readonly ResourcePlan[];
-  readonly #options: CatalogueOptions;
   readonly #open = new Set<ResourcePlan>();
   readonly #refused = new Set<ResourcePlan>();
   readonly #logged = new Set<string>();
-  #reading: Promise<readonly string[]> | null = null;
+  /** Reads the catalogue. @returns what is wrong with the tables */
+  readonly #readOnce = oneAtATime(() => this.#read());
   #isChanged = false;
 
-  constructor(plans: readonly ResourcePlan[], options: CatalogueOptions) {
-    this.#plans = plans;
-    this.#options = options;
-  }
+  constructor(
+    private readonly plans: readonly ResourcePlan[],
+    private readonly options: CatalogueOptions,
+  ) {}
 
   /**
    * Reads the catalogue at the start. Where the database cannot be reached now, requests read it.
@@ -63,14 +61,14 @@ export class CatalogueGate {
    * @throws ConfigError with all that is wrong with the tables
    */
   async start(): Promise<void> {
-    for (const sequelize of new Set(this.#plans.flatMap(({ model }) => model.sequelize ?? [])))
+    for (const sequelize of new Set(this.plans.flatMap(({ model }) => model.sequelize ?? [])))
       watchTables(sequelize, () => this.#readChanges());
     try {
       throwProblems(await this.#readOnce());
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       if (!servesRequests) return;
-      this.#options.logger.error(
+      this.options.logger.error(
         'The tables of the models could not be read from the catalogue; their requests are answered 503, and each tries again',
         describeError(error),
       );
@@ -107,16 +105,8 @@ export class CatalogueGate {
     }
   }
 
-  /** Reads the catalogue, or waits for what reads it already. @returns what is wrong with the tables */
-  #readOnce(): Promise<readonly string[]> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-
   async #read(): Promise<readonly string[]> {
-    const waiting = this.#plans.filter((plan) => !this.#open.has(plan) && !this.#refused.has(plan));
+    const waiting = this.plans.filter((plan) => !this.#open.has(plan) && !this.#refused.has(plan));
     const models = [...new Set(waiting.flatMap(modelsOf))];
     const tables = await this.#tables(models);
     if (!tables) {
@@ -131,7 +121,7 @@ export class CatalogueGate {
     const problems = new Set<string>();
     for (const plan of waiting) {
       const read = tablesRead(plan);
-      const types = this.#options.strictTypes ? read.flatMap(typeLines) : [];
+      const types = this.options.strictTypes ? read.flatMap(typeLines) : [];
       const own = [
         ...keyProblems(plan),
         ...orderProblems(plan),
@@ -185,7 +175,7 @@ export class CatalogueGate {
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
     for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
     for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
-    const { features, indexAdvice } = this.#options;
+    const { features, indexAdvice } = this.options;
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }
 
@@ -193,7 +183,7 @@ export class CatalogueGate {
   #log(level: 'error' | 'warn', line: string): void {
     if (this.#logged.has(line)) return;
     this.#logged.add(line);
-    this.#options.logger[level](line);
+    this.options.logger[level](line);
   }
 }
 

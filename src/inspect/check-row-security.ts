@@ -6,6 +6,7 @@ import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 import { enginesInUse, plainManager } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import type { Logger } from '../util/logger.js';
+import { oneAtATime } from '../util/promises.js';
 
 /** A role, and the tables that its requests see more of than policies say. */
 interface RoleRow {
@@ -32,15 +33,13 @@ const ROLES = `
  * a policy that does not hold shows every row to everybody.
  */
 export class RowSecurityCheck {
-  readonly #plans: readonly ResourcePlan[];
-  readonly #logger: Logger;
-  #attempt: Promise<void> | null = null;
+  readonly #check = oneAtATime(() => this.#ask());
   #isDone = false;
 
-  constructor(plans: readonly ResourcePlan[], logger: Logger) {
-    this.#plans = plans;
-    this.#logger = logger;
-  }
+  constructor(
+    private readonly plans: readonly ResourcePlan[],
+    private readonly logger: Logger,
+  ) {}
 
   /** True once the check has succeeded. */
   get isDone(): boolean {
@@ -57,7 +56,7 @@ export class RowSecurityCheck {
       await this.#check();
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      this.#logger.error(
+      this.logger.error(
         'rls: the database could not be asked whether row security holds; requests are refused until it has answered.',
       );
     }
@@ -77,16 +76,9 @@ export class RowSecurityCheck {
     }
   }
 
-  #check(): Promise<void> {
-    this.#attempt ??= this.#ask().finally(() => {
-      this.#attempt = null;
-    });
-    return this.#attempt;
-  }
-
   /** Sequelize instances of the models; where no model is served, the instances of all engines. */
   #instances(): ReadonlySet<Sequelize> {
-    const served = this.#plans.flatMap(({ model }) => model.sequelize ?? []);
+    const served = this.plans.flatMap(({ model }) => model.sequelize ?? []);
     const instances = new Set(served.length > 0 ? served : enginesInUse().map(({ sequelize }) => sequelize));
     if (instances.size === 0) throw new Error('There is no database to ask.');
     return instances;
@@ -96,7 +88,7 @@ export class RowSecurityCheck {
     const open = new Set<string>();
     const problems = new Set<string>();
     for (const sequelize of this.#instances()) {
-      const own = this.#plans.filter(({ model }) => model.sequelize === sequelize);
+      const own = this.plans.filter(({ model }) => model.sequelize === sequelize);
       const tables = own.map(({ model }) => quotedTable(model));
       for (const row of await readRoles(sequelize, tables)) {
         for (const problem of problemsOf(row)) problems.add(problem);
@@ -105,7 +97,7 @@ export class RowSecurityCheck {
     }
     throwProblems([...problems]);
     if (open.size > 0) {
-      this.#logger.warn(
+      this.logger.warn(
         `rls: no policy holds for ${[...open].join(', ')}, of which each request sees all rows; ALTER TABLE … ENABLE ROW ` +
           'LEVEL SECURITY, and CREATE POLICY.',
       );

@@ -6,9 +6,8 @@ import type { RecordInfo } from '../describe/model-info.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { columnOf, type IndexInfo, type IndexKey } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
-import { adviseIndexes } from './index-advice.js';
+import { adviseIndexes, indexNeeds, tablesRead } from './index-advice.js';
 import { ownTables } from './own-tables.js';
-import { indexNeeds, tablesRead } from './relation-advice.js';
 
 /** The tables of ours, and the indexes that are missing as far as the models tell. */
 export function describeSql(plans: readonly ResourcePlan[], features: readonly FeatureNeeds[]): string {

@@ -1,6 +1,11 @@
-/** Orders and filters of requests that no index can serve: on a large table each of them reads all rows. */
-
-import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
+/** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
+import {
+  everyInclude,
+  type RelatedPlan,
+  type RelationFilter,
+  type ResourcePlan,
+  type SortTerm,
+} from '../compile/resource-plan.js';
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import type { RecordInfo } from '../describe/model-info.js';
@@ -14,7 +19,7 @@ import {
   servesOrder,
   startsWith,
 } from '../execute/sql/table-indexes.js';
-import type { IndexAdvice } from '../operation/feature.js';
+import type { FeatureNeeds, IndexAdvice } from '../operation/feature.js';
 import type { IndexRow } from './catalogue.js';
 
 /** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
@@ -39,7 +44,7 @@ function expressionKey(text: string): string {
 }
 
 /** An order or a filter of a table that an index can serve, and that index. */
-export interface IndexNeed extends IndexInfo {
+interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
   /** For people: `City: no index serves the order 'name' (sortAllow)`. */
   readonly text: string;
@@ -49,7 +54,7 @@ export interface IndexNeed extends IndexInfo {
 }
 
 /** Index of a need: its keys, and their SQL. */
-export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
+function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
   return {
     model: info.model,
     method: 'btree',
@@ -59,7 +64,7 @@ export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<Inde
 }
 
 /** The indexes of a table; undefined where there is no such table. */
-export type IndexesOf = (model: ModelClass) => readonly IndexInfo[] | undefined;
+type IndexesOf = (model: ModelClass) => readonly IndexInfo[] | undefined;
 
 /** One line for each index that is missing, without those whose needs the others serve: in the other direction, too. */
 export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf): string[] {
@@ -99,7 +104,7 @@ function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
 }
 
 /** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
-export function listNeeds(plan: ResourcePlan): IndexNeed[] {
+function listNeeds(plan: ResourcePlan): IndexNeed[] {
   const { info, access, name } = plan;
   const key = info.primaryKey.name;
   const scope = [...(access?.scope.keys() ?? [])];
@@ -153,7 +158,7 @@ function pathNeed(
 }
 
 /** Need of an index over one attribute. GIN takes columns in any order, and those of a scope by an extension only. */
-export function attributeNeed(
+function attributeNeed(
   plan: ResourcePlan,
   { serves, attribute, method = 'btree', operators }: IndexAdvice,
 ): IndexNeed {
@@ -177,7 +182,7 @@ export function attributeNeed(
 }
 
 /** A key as orders have it unless they say otherwise. */
-export function ascending(attribute: string): SortTerm {
+function ascending(attribute: string): SortTerm {
   return { attribute, descending: false };
 }
 
@@ -189,4 +194,80 @@ function servesFilter(
 ): boolean {
   if (!startsWith(info, keys, scope)) return false;
   return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
+}
+
+/** The models whose tables are read for a resource and its relations. */
+export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
+  const related = relationsAsked(plan).flatMap(({ plan: { target, through } }) => [
+    target.info,
+    ...(through ? [through] : []),
+  ]);
+  return [plan.info, ...related];
+}
+
+/** Index needs of a resource: of its lists, of its relations, and of features. */
+export function indexNeeds(plan: ResourcePlan, features: readonly FeatureNeeds[]): IndexNeed[] {
+  const relations = relationsAsked(plan).flatMap((asked) =>
+    needsOf(asked).map((need) => ({
+      ...need,
+      text: `${plan.name}: no index serves the relation '${asked.path}' (${asked.option})`,
+    })),
+  );
+  const others = features.flatMap(({ indexes }) => indexes?.(plan) ?? []);
+  return [...listNeeds(plan), ...relations, ...others.map((advice) => attributeNeed(plan, advice))];
+}
+
+/** A relation that requests can follow, and the option that lets them. */
+interface AskedRelation {
+  readonly path: string;
+  readonly option: 'include' | 'subresources' | 'filterAllow';
+  readonly plan: RelatedPlan;
+}
+
+function relationsAsked({ relations }: ResourcePlan): readonly AskedRelation[] {
+  const shown: readonly AskedRelation[] = [
+    ...everyInclude(relations.include).map((plan) => ({ path: plan.path, option: 'include', plan }) as const),
+    ...[...relations.subresources].map(([path, plan]) => ({ path, option: 'subresources', plan }) as const),
+  ];
+  // The index that shows the rows of a relation begins with the key that a filter by it needs.
+  const isShown = new Set(shown.map(({ path }) => path));
+  return [...shown, ...filtersIn(relations.filters).filter(({ path }) => !isShown.has(path))];
+}
+
+function filtersIn(filters: ReadonlyMap<string, RelationFilter>, prefix = ''): readonly AskedRelation[] {
+  return [...filters].flatMap(([name, { related, relations }]) => [
+    { path: `${prefix}${name}`, option: 'filterAllow', plan: related },
+    ...filtersIn(relations, `${prefix}${name}.`),
+  ]);
+}
+
+type UnnamedNeed = Omit<IndexNeed, 'text'>;
+
+function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
+  const { relation, target, through } = plan;
+  const between = relation.through && through ? [keyNeed(through, relation.through.parentKey)] : [];
+  // The rows behind others are found by their own key, and sorted then. A filter asks whether there is one.
+  const isByKey = relation.isOne || through !== null || option === 'filterAllow';
+  const scope = [...(target.access?.scope.keys() ?? [])];
+  return [...between, isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan)];
+}
+
+/** Any index that begins with the key, alone or along with the scope; a primary or unique key has one. */
+function keyNeed(info: RecordInfo, key: string, scope: readonly string[] = []): UnnamedNeed {
+  const serves = ({ keys }: IndexInfo): boolean =>
+    [[key], [...scope, key]].some((first) => startsWith(info, keys, first));
+  return { ...indexOf(info, [ascending(key)]), serves };
+}
+
+/** One that has the rows of a parent in their order, so that no more of them are read than are answered. */
+function orderNeed({ relation, target }: RelatedPlan): UnnamedNeed {
+  const { info, access, defaultSort } = target;
+  const within = [...(access?.scope.keys() ?? []), relation.targetKey];
+  // The rows with one of several values have no order of their own.
+  const fixed = Object.entries(relation.scope).flatMap(([name, value]) => (Array.isArray(value) ? [] : name));
+  const equal = [...new Set([...within, ...fixed])];
+  const serves = (index: IndexInfo): boolean =>
+    [within, equal].some((first) => servesOrder(info, index, first, defaultSort));
+  const rest = defaultSort.filter(({ attribute }) => !equal.includes(attribute));
+  return { ...indexOf(info, [...equal.map(ascending), ...rest]), serves };
 }

@@ -10,8 +10,7 @@ import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 import { indexesOf } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
 import type { CatalogueTable, Tables } from './catalogue.js';
-import { adviseIndexes } from './index-advice.js';
-import { indexNeeds, tablesRead } from './relation-advice.js';
+import { adviseIndexes, indexNeeds, tablesRead } from './index-advice.js';
 
 /** An error for each table or column that is missing. None of them stops the application: a migration may be under way. */
 export function missingLines(plans: readonly ResourcePlan[], tables: Tables): string[] {

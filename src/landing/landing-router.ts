@@ -4,7 +4,7 @@ import express, { type Application, type Request, type Response, type Router } f
 import { closePaths } from '../express/routes/allowed-methods.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import { LOOSE, type PathMatching, pathMatching, pathShape } from '../express/routes/path-matching.js';
-import type { LazyDocument } from '../openapi/lazy-document.js';
+import type { LazyDocument } from '../openapi/docs-router.js';
 import { publicBase } from '../operation/public-base.js';
 import { layersOf } from '../request/express-internals.js';
 import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';

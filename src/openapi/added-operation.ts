@@ -8,16 +8,22 @@ import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { USUAL } from '../operation/route-spec.js';
 import { objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { type DescribedResource, pathParameter as idParameter, inputParameter } from './described-route.js';
-import type { PathParameter } from './document-path.js';
+import {
+  type DescribedResource,
+  pathParameter as idParameter,
+  inputParameter,
+  ownParameters,
+  parameterSchema,
+  typeSchema,
+} from './described-route.js';
 import { success as generatedSuccess } from './generated-operation.js';
 import {
   jsonContent,
   type OperationObject,
   type ParameterObject,
+  type PathParameter,
   type RequestBodyObject,
 } from './openapi-object.js';
-import { ownParameters, parameterSchema, typeSchema } from './own-parameters.js';
 import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-names.js';
 
@@ -77,14 +83,13 @@ function addedProblems(
   const { takes } = action;
   const isRefused =
     (takes.size > 0 && plan.access) || (takes.has('listQuery') && features.list.problems.includes(403));
-  const statuses = new Set<ProblemStatus>([
+  return [
     405,
     ...refusals(action),
     ...(takes.size > 0 ? ([400] as const) : []),
     ...(isRefused ? ([403] as const) : []),
     ...(takesId(action) ? ([404] as const) : []),
-  ]);
-  return [...statuses].sort((first, second) => first - second);
+  ];
 }
 
 function refusals({ refusedStatus }: ActionDescription): readonly ProblemStatus[] {

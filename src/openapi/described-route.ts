@@ -1,15 +1,14 @@
 /** Generated routes with their own parts of the document, and the parts that all of them have. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import type { ModelClass } from '../declare/crud-options.js';
-import type { ActionDescription } from '../express/routes/describe-action.js';
+import type { Class, ModelClass } from '../declare/crud-options.js';
+import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
+import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import type { PathParameter } from './document-path.js';
-import { idSchema } from './id-schema.js';
-import type { OperationObject, ParameterObject } from './openapi-object.js';
+import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
 import type { ResourceNames } from './resource-names.js';
 
@@ -41,7 +40,7 @@ export interface DescribedRoute extends RouteSpec {
 }
 
 /** Own parts of an operation. */
-export interface OperationParts
+interface OperationParts
   extends Pick<OperationObject, 'operationId' | 'summary' | 'description' | 'requestBody'> {
   readonly parameters: readonly ParameterObject[];
   /** Answers that succeed, by status. */
@@ -55,11 +54,7 @@ export function operationOf(
   { refusedStatus }: ActionDescription,
   { parameters, requestBody, answers, problems, ...head }: OperationParts,
 ): OperationObject {
-  const statuses = new Set<ProblemStatus>([
-    ...([400, 405, 500, 503, 504] as const),
-    ...problems,
-    ...(refusedStatus === undefined ? [] : [refusedStatus]),
-  ]);
+  const refusals = refusedStatus === undefined ? [] : [refusedStatus];
   return {
     ...head,
     tags: plan.tags,
@@ -67,7 +62,7 @@ export function operationOf(
     ...(requestBody ? { requestBody } : {}),
     responses: {
       ...answers,
-      ...problemReferences([...statuses].sort((first, second) => first - second)),
+      ...problemReferences([400, 405, 500, 503, 504, ...problems, ...refusals]),
     },
   };
 }
@@ -88,4 +83,82 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
     ...(isId ? { description: `The ${plan.info.primaryKey.name}.` } : {}),
     schema: isId ? idSchema(plan) : { type: 'string' },
   };
+}
+
+/** An id beyond the range of its column is no mistake: there is no such record. */
+export function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
+  const { type } = info.primaryKey;
+  switch (idKind) {
+    case 'integer':
+      return { type: 'integer' };
+    case 'bigint':
+      return { type: 'string', pattern: '^(?:0|-?[1-9][0-9]*)$' };
+    case 'uuid':
+      return { type: 'string', format: 'uuid' };
+    case 'enum':
+      return { type: 'string', enum: type.kind === 'enum' ? type.values : [] };
+    case 'string':
+      return {
+        type: 'string',
+        minLength: 1,
+        ...(type.kind === 'string' && type.maxLength !== null ? { maxLength: type.maxLength } : {}),
+      };
+    case 'custom':
+      return { type: 'string', minLength: 1 };
+  }
+}
+
+/** Parameters of a method that are not described otherwise. A generated reader of the same one is stricter. */
+export function ownParameters(
+  declared: readonly ActionParameter[],
+  described: readonly ParameterObject[],
+): ParameterObject[] {
+  const isDescribed = (own: ParameterObject): boolean =>
+    described.some(({ name, in: place }) => name === own.name && place === own.in);
+  return declared.flatMap(requestParameters).filter((own) => !isDescribed(own));
+}
+
+function requestParameters(parameter: ActionParameter): ParameterObject[] {
+  const { source, name, isRequired, type } = parameter;
+  switch (source) {
+    case 'query':
+    case 'header':
+    case 'cookie':
+      return [{ name, in: source, required: isRequired, schema: parameterSchema(parameter) }];
+    case 'queries':
+      return isOwnClass(type) ? queryClass(type) : [];
+    default:
+      return [];
+  }
+}
+
+function queryClass(type: Class): ParameterObject[] {
+  const { properties = {}, required = [] } = classJsonSchema(type);
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
+  [String, { type: 'string' }],
+  [Number, { type: 'number' }],
+  [Boolean, { type: 'boolean' }],
+]);
+
+/** Schema of a type that TypeScript emitted; any value where it emitted none. */
+export function typeSchema(type: Class | undefined): JsonSchema {
+  return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
+}
+
+/** A parameter that is given several times is a list in OpenAPI, too. */
+export function parameterSchema({ type, isArray }: ActionParameter): JsonSchema {
+  return isArray ? { type: 'array', items: typeSchema(type) } : typeSchema(type);
+}
+
+/** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */
+function isOwnClass(type: Class | undefined): type is Class {
+  return typeof type === 'function' && Object.keys(classJsonSchema(type).properties ?? {}).length > 0;
 }

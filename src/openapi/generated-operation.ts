@@ -11,6 +11,7 @@ import {
   type DescribedResource,
   inputParameter,
   operationOf,
+  ownParameters,
   pathParameter,
 } from './described-route.js';
 import {
@@ -20,7 +21,6 @@ import {
   type ResponseObject,
   schemaRef,
 } from './openapi-object.js';
-import { ownParameters } from './own-parameters.js';
 import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
 
 /** Describes an operation. */

@@ -19,21 +19,23 @@ import { readSchema } from '../schema/model-schemas.js';
 import { addedOperation, type RouteOwner } from './added-operation.js';
 import type { DescribedAction, DescribedResource, DescribedRoute } from './described-route.js';
 import type { ResolvedDocs } from './docs-options.js';
-import { documentPath, type PathParameter, shownParameters, templateShape } from './document-path.js';
 import { generatedOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
-import { type NameGiver, nameGiver } from './included-schemas.js';
 import {
   DOCUMENT_METHODS,
   type DocumentMethod,
+  documentPath,
   type OpenAPIObject,
   type OperationObject,
+  type PathParameter,
   type SecurityRequirement,
+  shownParameters,
   type TagObject,
+  templateShape,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
 import { pascalCase, resourceNames } from './resource-names.js';
-import { resourceSchemas } from './resource-schemas.js';
+import { type NameGiver, nameGiver, resourceSchemas } from './resource-schemas.js';
 
 /** Parts that a document is made of. */
 export interface DocumentSource {

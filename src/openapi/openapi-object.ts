@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 that is written here, as types. https://spec.openapis.org/oas/v3.1.0 */
+/** The part of OpenAPI 3.1 that is written here, as types, and paths of Express in its form. https://spec.openapis.org/oas/v3.1.0 */
 import type { HeaderDescription, InputDescription } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 
@@ -122,4 +122,44 @@ export function schemaRef(name: string): JsonSchema {
 /** A JSON body or answer of this schema. */
 export function jsonContent(schema: JsonSchema, example?: unknown): Record<string, MediaTypeObject> {
   return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+/** A path, and the names of its parameters in their order. */
+interface DocumentPath {
+  /** `/cities/{id}` */
+  readonly template: string;
+  readonly parameters: readonly string[];
+}
+
+/** A parameter of a path. */
+export interface PathParameter {
+  /** As the route has it. */
+  readonly name: string;
+  /** As the document has it, where another route has named the same place. */
+  readonly shownAs: string;
+}
+
+const PARAMETER = /:([A-Za-z_]\w*)(?:\([^()/]*\))?/g;
+/** Characters that OpenAPI cannot express: optional parts, wildcards, and the rest of a regular expression. */
+const INEXPRESSIBLE = /[*+?(){}[\]\\:]/;
+
+/** The path, or undefined for one that OpenAPI cannot say, such as a regular expression. */
+export function documentPath(path: string | RegExp): DocumentPath | undefined {
+  if (typeof path !== 'string') return undefined;
+  if (INEXPRESSIBLE.test(path.replace(PARAMETER, ''))) return undefined;
+  return {
+    template: path.replace(PARAMETER, '{$1}').replace(/(.)\/$/, '$1'),
+    parameters: [...path.matchAll(PARAMETER)].map(([, name = '']) => name),
+  };
+}
+
+/** The path without the names of its parameters: a document has each only once. */
+export function templateShape(template: string): string {
+  return template.replace(/\{[^}]*\}/g, '{}');
+}
+
+/** The parameters of a path that the document writes as `template`. */
+export function shownParameters({ parameters }: DocumentPath, template: string): readonly PathParameter[] {
+  const shown = [...template.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name);
+  return parameters.map((name, index) => ({ name, shownAs: shown[index] ?? name }));
 }

@@ -147,7 +147,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   },
 };
 
-/** References to the answers of these statuses. */
+/** References to the answers of these statuses, which may be repeated. */
 export function problemReferences(statuses: readonly ProblemStatus[]): Record<string, Reference> {
   return Object.fromEntries(
     statuses.map((status) => [status, { $ref: `#/components/responses/${RESPONSES[status].name}` }]),

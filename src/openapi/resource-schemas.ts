@@ -1,17 +1,14 @@
-/** The schemas of one resource: its records, its bodies and its page. */
-
-import type { ResourcePlan } from '../compile/resource-plan.js';
-
+/** The schemas of one resource: its records with their relations, its bodies and its page. */
+import type { IncludePlan, ResourcePlan } from '../compile/resource-plan.js';
+import { TOTALS } from '../declare/count-options.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
-import type { JsonSchema } from '../schema/json-schema.js';
-import { COUNTED_PROPERTIES, TOTAL } from './count-schemas.js';
+import { type JsonSchema, orNull } from '../schema/json-schema.js';
 import type { DescribedResource } from './described-route.js';
-import { includedSchemas, type NameGiver, withRelations } from './included-schemas.js';
 import { schemaRef } from './openapi-object.js';
-import type { ResourceNames } from './resource-names.js';
+import { pascalCase, type ResourceNames } from './resource-names.js';
 
 /** The schemas by name, those that no operation of the resource uses left out. */
 export function resourceSchemas(
@@ -90,4 +87,94 @@ function offsetProperties({ count }: ResourcePlan): Readonly<Record<string, Json
 const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   next_cursor: { type: ['string', 'null'], description: 'For `after`; null on the last page.' },
   prev_cursor: { type: ['string', 'null'], description: 'For `before`; null on the first page.' },
+};
+
+/** Schemas that the relations of a record add to its schema, and to the document. */
+interface IncludedSchemas {
+  /** By the names of the relations. None is required, because a client asks for each. */
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  /** Schemas that these refer to, by name. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+/** Gives a schema a name of its own: the wanted one, or that with a number. */
+export type NameGiver = (wanted: string) => string;
+
+/** Names that are given once each. */
+export function nameGiver(taken: Iterable<string>): NameGiver {
+  const given = new Set(taken);
+  return (wanted) => {
+    let name = wanted;
+    for (let count = 2; given.has(name); count += 1) name = `${wanted}${count}`;
+    given.add(name);
+    return name;
+  };
+}
+
+/**
+ * Describes the relations of one level, and all behind them.
+ *
+ * @param prefix the name of what has the relations, such as `City`
+ */
+function includedSchemas(
+  prefix: string,
+  include: ReadonlyMap<string, IncludePlan>,
+  giveName: NameGiver,
+): IncludedSchemas {
+  const properties: Record<string, JsonSchema> = {};
+  const schemas: Record<string, JsonSchema> = {};
+  for (const [name, plan] of include) {
+    const path = `${prefix}${pascalCase(name)}`;
+    const own = giveName(path);
+    const record = plan.size === null ? own : giveName(`${path}Item`);
+    const inner = includedSchemas(path, plan.include, giveName);
+    properties[name] = plan.size === null ? orNull(schemaRef(own)) : schemaRef(own);
+    if (plan.size !== null) schemas[own] = manySchema(plan, plan.size.max, record);
+    schemas[record] = recordSchema(plan, inner);
+    Object.assign(schemas, inner.schemas);
+  }
+  return { properties, schemas };
+}
+
+/** A record with relations, all of them optional. */
+function withRelations(record: JsonSchema, { properties }: IncludedSchemas): JsonSchema {
+  return { ...record, properties: { ...record.properties, ...properties } };
+}
+
+/** The parameter of the relation chooses properties, so none is required. */
+function recordSchema({ path, size, target }: IncludePlan, inner: IncludedSchemas): JsonSchema {
+  const words = size === null ? `The record of \`${path}\`` : `An item of \`${path}\``;
+  const description = `${words}, with the properties that \`${path}.fields\` names, or all.`;
+  return withRelations({ description, ...partialRecord(recordJsonSchema(target)) }, inner);
+}
+
+function manySchema({ path, count }: IncludePlan, maxItems: number, record: string): JsonSchema {
+  const properties: Record<string, JsonSchema> = {
+    items: { type: 'array', items: schemaRef(record), maxItems },
+    has_next: { type: 'boolean', description: 'Whether there are others.' },
+    ...(count === null ? {} : COUNTED_PROPERTIES),
+  };
+  return {
+    description: `The first items of \`${path}\`.`,
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+  };
+}
+
+/** That of a list without the option. */
+const TOTAL = {
+  type: 'integer',
+  minimum: 0,
+  description: 'How many records the list has on all pages.',
+} as const;
+
+/** Properties of a list with the option `count`. */
+const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  total: { ...TOTAL, type: ['integer', 'null'] },
+  total_is: {
+    type: 'string',
+    enum: TOTALS,
+    description: 'What `total` is: the exact number, a number that there are more records than, or null.',
+  },
 };

@@ -18,6 +18,17 @@ export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe
   return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
 }
 
+/** Runs work once at a time: a call while it is under way gets the result of that. */
+export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
 /**
  * True where work ends within so many milliseconds; its later result is ignored.
  *

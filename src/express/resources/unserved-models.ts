@@ -4,7 +4,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { crudRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { ownModel } from '../../describe/record.js';
-import { tablesRead } from '../../inspect/relation-advice.js';
+import { tablesRead } from '../../inspect/index-advice.js';
 
 /** Models with routes, of all applications and routers of this process. */
 const served = new WeakSet<object>();

@@ -3,8 +3,12 @@
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
-import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
-import { idSchema } from '../../openapi/id-schema.js';
+import {
+  type DescribedResource,
+  idSchema,
+  inputParameter,
+  operationOf,
+} from '../../openapi/described-route.js';
 import {
   jsonContent,
   type MediaTypeObject,

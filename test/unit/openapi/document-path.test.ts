@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { documentPath, shownParameters, templateShape } from '../../../src/openapi/document-path.js';
+import { documentPath, shownParameters, templateShape } from '../../../src/openapi/openapi-object.js';
 
 describe('documentPath', () => {
   const paths: readonly (readonly [path: string, template: string, ...parameters: string[]])[] = [

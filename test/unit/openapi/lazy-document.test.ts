@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lazyDocument } from '../../../src/openapi/lazy-document.js';
+import { lazyDocument } from '../../../src/openapi/docs-router.js';
 import type { OpenAPIObject } from '../../../src/openapi/openapi-object.js';
 
 const STEPS = 5;
