@@ -2,8 +2,8 @@
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
-import { RelationFilterCompiler } from './compile-filters.js';
 import { IncludeCompiler } from './compile-include.js';
+import { RelationFilterCompiler } from './compile-relation-filters.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
 import { compileSubresources } from './compile-subresources.js';
 import { RelatedModels } from './related-models.js';
