@@ -6,7 +6,7 @@ import { requestSettings } from '../access/row-security.js';
 import { everyInclude } from '../compile/resource-plan.js';
 import { hasPlainQueries, runsCodeInWrites } from '../execute/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../execute/records/repository.js';
-import { runFollowed } from '../execute/records/run-records.js';
+import { hasSharedModels, runFollowed } from '../execute/records/run-records.js';
 import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { RouteSpec } from '../operation/route-spec.js';
@@ -21,15 +21,11 @@ export type RunInSession = <T>(sessions: RequestSessions, work: () => T) => T;
 /** In the session that the parameters of a route of the user's began, if they did. */
 export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdded(work);
 
-/**
- * The same as a part of its application: repositories have the features of that one. All queries are Sequelize's, unless our own
- * statements may be used.
- */
+/** The same, with the features of its application in repositories. All queries are Sequelize's, unless ours may be used. */
 export function onPath(run: RunInSession, { fastPath, followed }: PathSettings): RunInSession {
-  return (sessions, work) => {
-    const runOwn = () => run(sessions, work);
-    return runFollowed(followed, fastPath ? runOwn : () => runOnSequelize(runOwn));
-  };
+  const runOwn: RunInSession = fastPath ? run : (sessions, work) => runOnSequelize(() => run(sessions, work));
+  return (sessions, work) =>
+    hasSharedModels() ? runFollowed(followed, () => runOwn(sessions, work)) : runOwn(sessions, work);
 }
 
 /**

@@ -14,7 +14,7 @@ type SchemaRole =
   | 'change'
   | 'items'
   | 'results'
-  | 'deleted';
+  | 'removals';
 
 /** Names of a resource in a document. */
 export interface ResourceNames {
@@ -57,7 +57,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         change: `${one}Change`,
         items: `${one}Items`,
         results: `${one}Results`,
-        deleted: `${one}Deleted`,
+        removals: `${one}Deleted`,
       },
     };
   });

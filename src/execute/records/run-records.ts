@@ -136,9 +136,14 @@ export function followModels(models: FollowedModels): void {
   }
 }
 
-/** Runs work of a request, and what it awaits. */
+/** True where a model has several applications, so that work has to run with `runFollowed`. */
+export function hasSharedModels(): boolean {
+  return areShared;
+}
+
+/** Runs work of a request of an application, and what it awaits. */
 export function runFollowed<T>(models: FollowedModels, work: () => T): T {
-  return areShared ? running.run(models, work) : work();
+  return running.run(models, work);
 }
 
 /** Work after a write, in its transaction. */

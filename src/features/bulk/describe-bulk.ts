@@ -145,7 +145,7 @@ function bulkAnswers({ names }: DescribedResource, endpoint: BulkEndpoint): Reco
     [MULTI_STATUS]: {
       description: 'Each record has a status of its own, because `atomic` is `false`.',
       content: jsonContent(
-        schemaRef(endpoint === 'deleteMany' ? names.schemas.deleted : names.schemas.results),
+        schemaRef(endpoint === 'deleteMany' ? names.schemas.removals : names.schemas.results),
       ),
     },
   };
@@ -163,7 +163,7 @@ export function bulkSchemas(
   endpoint: BulkEndpoint,
   { plan, names: { schemas } }: DescribedResource,
 ): Record<string, JsonSchema> {
-  if (endpoint === 'deleteMany') return { [schemas.deleted]: listOf(resultSchema(plan, {})) };
+  if (endpoint === 'deleteMany') return { [schemas.removals]: listOf(resultSchema(plan, {})) };
   const written = schemaRef(schemas.written);
   return {
     ...(endpoint === 'updateMany' ? { [schemas.change]: changeSchema(plan) } : {}),
