@@ -10,7 +10,7 @@ import { openTest } from '../execute/customization/model-fast-path-blockers.js';
 import { columnsOf, whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
-import { joinSlots, type Slots, type StatementExtension } from '../execute/sql/statement.js';
+import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { Access } from '../operation/access.js';
 import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
@@ -53,8 +53,8 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
   runExtended?(input: I, extend: ExtendWrite, on?: StatementTarget): Promise<Outcome | null>;
 }
 
-/** Makes the part of a feature in the statement of a write. @param columns that it gives; null for a delete */
-export type ExtendWrite = (columns: readonly string[] | null) => StatementExtension;
+/** Adds a feature's part to the statement of a write. @param columns that it gives; null for a delete */
+export type ExtendWrite = (write: Statement, columns: readonly string[] | null) => Statement;
 
 /** Finds where statements of a request run that are in no session: any connection of the pool, with the settings of the request. */
 export type AloneTarget = (request: Request) => StatementTarget;
@@ -218,8 +218,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const { asked, slots } = request;
         if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
         const columns = columnsOf(asked);
-        const extension = extend(asked.kind === 'delete' ? null : columns);
-        const found = await executor.runExtended(asked, slots, extension, on);
+        const given = asked.kind === 'delete' ? null : columns;
+        const found = await executor.runExtended(asked, slots, (write) => extend(write, given), on);
         return found && outcomeOfRows(shownBy, columns, found, input.query, null);
       },
     };

@@ -32,15 +32,7 @@ import { findPage, type Page } from '../page.js';
 import { intoSlots, now, type RowShape } from '../sql/encode-rows.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
-import {
-  fillSlots,
-  joinSlots,
-  NO_SLOTS,
-  type Slots,
-  type Statement,
-  type StatementExtension,
-  textOf,
-} from '../sql/statement.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
 import { RowList } from './row-list.js';
 
@@ -125,13 +117,13 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   async runExtended(
     operation: InsertOperation | UpdateOperation | DeleteOperation,
     slots: Slots,
-    extension: StatementExtension,
+    extend: (write: Statement) => Statement,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
-    const filled = joinSlots(slots, extension.slots);
+    const filled = joinSlots(slots, NO_SLOTS);
     const statement = await this.#writeOf(operation, filled, on);
     if (!statement) return null;
-    const written = await write(on, extension.extend(statement), filled);
+    const written = await write(on, extend(statement), filled);
     return written.rows.length === 1 ? written : null;
   }
 

@@ -9,13 +9,6 @@ export interface Statement {
   readonly values: readonly Value[];
 }
 
-/** A feature's part of the statement that writes a row. */
-export interface StatementExtension {
-  /** Texts of its own values. */
-  readonly slots: Slots;
-  extend(write: Statement): Statement;
-}
-
 /** The texts of slots, by name. Null is NULL. */
 export type Slots = Readonly<Record<string, string | null>>;
 

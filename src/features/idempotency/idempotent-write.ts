@@ -9,7 +9,7 @@ import { columnsOf } from '../../execute/executor.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
-import { outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
+import { type ExtendWrite, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
 import type { AnswerDraft, FeatureContext, FeatureFactory } from '../../operation/feature.js';
@@ -24,7 +24,7 @@ import { requestLogger } from '../../request/request-log.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
 import { compileKeySettings, type KeySettings } from './idempotency-options.js';
 import { type AttemptFailure, attemptFailure, type KeptAnswer, KeptAnswers } from './kept-answers.js';
-import { type AnswerKey, isRow, keptRow, rowKeeping } from './kept-row.js';
+import { type AnswerKey, isRow, keepingRow, keptRow } from './kept-row.js';
 import { keyTables, type RequestKey } from './key-table.js';
 
 function makeFeature({ application }: FeatureContext): ActingFeature {
@@ -139,9 +139,9 @@ function idempotentWrite(
   return {
     async attempt(rows, input, on) {
       try {
-        const keeping = (columns: readonly string[] | null) =>
-          rowKeeping({ ...key, table: answers.table }, columns);
-        return (await rows.runExtended?.(input, keeping, on)) ?? null;
+        const place = { ...key, table: answers.table };
+        const keep: ExtendWrite = (write, columns) => keepingRow(place, write, columns);
+        return (await rows.runExtended?.(input, keep, on)) ?? null;
       } catch (error) {
         failure = attemptFailure(error);
         if (failure === null) throw error;

@@ -2,10 +2,9 @@
 
 import { hash } from 'node:crypto';
 import { parseRecord } from '../../execute/rows/record-text.js';
-import type { Slots, Statement, StatementExtension } from '../../execute/sql/statement.js';
+import type { Statement } from '../../execute/sql/statement.js';
 import type { OwnTable } from '../../operation/feature.js';
 import type { TextRow } from '../../postgres/index.js';
-import type { Slot } from '../../request/query/predicate.js';
 import type { RequestKey } from './key-table.js';
 
 /** No JSON begins so. */
@@ -31,46 +30,32 @@ export function keptRow(answer: string, columns: readonly string[]): TextRow | n
   return answer.startsWith(mark) ? parseRecord(answer.slice(mark.length)) : null;
 }
 
-/** Under what an answer is kept. */
+/** Place of an answer. */
 export interface AnswerKey extends RequestKey {
   readonly table: OwnTable;
   readonly status: number;
 }
 
-const KEPT: readonly Slot[] = ['scope', 'key', 'fingerprint', 'status', 'mark'].map((name) =>
-  Object.freeze({ slot: `key.${name}` }),
-);
-
-/**
- * The part of a statement that keeps its row under a key. The statement fails with 23505 where the key is taken.
- *
- * @param columns of the row; none where the answer is empty
- */
-export function rowKeeping(
-  { scope, key, fingerprint, status, table }: AnswerKey,
-  columns: readonly string[] | null,
-): StatementExtension {
-  const slots: Slots = {
-    'key.scope': scope,
-    'key.key': key,
-    'key.fingerprint': fingerprint,
-    'key.status': String(status),
-    'key.mark': columns ? markOf(columns) : '',
-  };
-  return { slots, extend: (write) => keepingRow(write, table, columns === null) };
-}
-
 /** No column has such a name, which would be taken for the column. */
 const WRITTEN = '"crud:written"';
 
-/** The texts of the values are those of PostgreSQL's output functions, so that the writers of rows can read them again. */
-function keepingRow(write: Statement, { name }: OwnTable, isEmpty: boolean): Statement {
-  const first = write.values.length + 1;
-  const [scope, key, fingerprint, status, mark] = KEPT.map((_, index) => `$${first + index}`);
-  const answer = isEmpty ? "''" : `${mark}::text || ${WRITTEN}::text`;
+/**
+ * Extends the statement that writes a row, so that it keeps the row under a key, and fails with 23505 where the key is taken. The texts
+ * of the values are those of PostgreSQL's output functions, so that the writers of rows can read them again.
+ *
+ * @param columns of the row; null where the answer is empty
+ */
+export function keepingRow(
+  { scope, key, fingerprint, status, table }: AnswerKey,
+  write: Statement,
+  columns: readonly string[] | null,
+): Statement {
+  const kept = [scope, key, fingerprint, String(status), ...(columns ? [markOf(columns)] : [])];
+  const [of, by, print, code, mark] = kept.map((_, index) => `$${write.values.length + 1 + index}`);
+  const answer = columns ? `${mark}::text || ${WRITTEN}::text` : "''";
   const text =
-    `WITH ${WRITTEN} AS (${write.text}${isEmpty ? ' RETURNING NULL' : ''}), kept AS (INSERT INTO ${name} ` +
-    `(scope, key, fingerprint, status, answer) SELECT ${scope}, ${key}, ${fingerprint}, ${status}::smallint, ${answer} ` +
+    `WITH ${WRITTEN} AS (${write.text}${columns ? '' : ' RETURNING NULL'}), kept AS (INSERT INTO ${table.name} ` +
+    `(scope, key, fingerprint, status, answer) SELECT ${of}, ${by}, ${print}, ${code}::smallint, ${answer} ` +
     `FROM ${WRITTEN}) SELECT * FROM ${WRITTEN}`;
-  return { text, values: [...write.values, ...(isEmpty ? KEPT.slice(0, -1) : KEPT)] };
+  return { text, values: [...write.values, ...kept] };
 }

@@ -20,8 +20,8 @@ export function keyTableOf(model: ModelClass): OwnTable {
 }
 
 /** The table of a resource that has writes. */
-export function keyTables({ endpoints, model }: Pick<ResourcePlan, 'endpoints' | 'model'>): OwnTable[] {
-  return WRITES.some((endpoint) => endpoints.has(endpoint)) ? [keyTableOf(model)] : [];
+export function keyTables({ endpoints, bulk, model }: ResourcePlan): OwnTable[] {
+  return bulk || WRITES.some((endpoint) => endpoints.has(endpoint)) ? [keyTableOf(model)] : [];
 }
 
 /** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones looks for their time. */
@@ -43,30 +43,24 @@ function definitionOf(name: string): string[] {
 }
 
 /** The statements on a table. */
-export interface KeyStatements {
-  /** Takes a key: scope, key, fingerprint, seconds of retention. It writes a row unless another request has the key. */
-  readonly take: string;
-  /** Reads the fingerprint and the answer of a key: scope, key. */
-  readonly find: string;
-  /** Keeps an answer: scope, key, status, location, etag, answer. */
-  readonly keep: string;
-  /** Gives a key back: scope, key. */
-  readonly release: string;
-  /** Removes some old keys: seconds of retention, how many. Those that another request takes now are left. */
-  readonly sweep: string;
-}
+export type KeyStatements = ReturnType<typeof keyStatements>;
 
 /** The texts for a table. */
-export function keyStatements({ name }: OwnTable): KeyStatements {
+export function keyStatements({ name }: OwnTable) {
   const old = (seconds: string): string => `now() - make_interval(secs => ${seconds}::float8)`;
   return {
+    /** Takes a key: scope, key, fingerprint, seconds of retention. It writes a row unless another request has the key. */
     take:
       `INSERT INTO ${name} AS k (scope, key, fingerprint) VALUES ($1, $2, $3) ON CONFLICT (scope, key) DO UPDATE SET ` +
       'fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = NULL, location = NULL, etag = NULL, ' +
       `answer = NULL WHERE k.created_at <= ${old('$4')}`,
+    /** Reads the fingerprint and the answer of a key: scope, key. */
     find: `SELECT fingerprint, status, location, etag, answer FROM ${name} WHERE scope = $1 AND key = $2`,
+    /** Keeps an answer: scope, key, status, location, etag, answer. */
     keep: `UPDATE ${name} SET status = $3, location = $4, etag = $5, answer = $6 WHERE scope = $1 AND key = $2`,
+    /** Gives a key back: scope, key. */
     release: `DELETE FROM ${name} WHERE scope = $1 AND key = $2`,
+    /** Removes some old keys: seconds of retention, how many. Those that another request takes now are left. */
     sweep:
       `DELETE FROM ${name} WHERE ctid IN (SELECT ctid FROM ${name} WHERE created_at <= ${old('$1')} ` +
       'LIMIT $2::int FOR UPDATE SKIP LOCKED)',

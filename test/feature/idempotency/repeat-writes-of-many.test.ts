@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -28,6 +29,28 @@ class Box extends Model {
   @PrimaryKey @Column(DataType.STRING(10)) declare code: string;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare size: number;
 }
+
+@Crud({ endpoints: ['createMany'] })
+@Table({ tableName: 'crates', timestamps: false })
+class Crate extends KeyedRow {}
+
+except(OF_MANY).describe('an Idempotency-Key of a resource that writes many records only', () => {
+  const site = serveTestApp(() => ({
+    models: [Crate],
+    bootstrap: { idempotency: { principal: () => 'ann' } },
+  }));
+
+  it('[K10] has its table', async () => {
+    const send = () =>
+      site.agent
+        .post('/crates')
+        .set('idempotency-key', 'k1')
+        .send([{ id: 1 }, { id: 2 }]);
+    expect((await send()).status).to.equal(201);
+    expect((await send()).headers['idempotent-replayed']).to.equal('true');
+    expect(await Crate.count()).to.equal(2);
+  });
+});
 
 except(OF_MANY).describe('an Idempotency-Key of many records', () => {
   const site = serveTestApp(() => {
