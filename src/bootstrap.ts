@@ -44,7 +44,7 @@ import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { compileFeatureOptions, resourceOptionsOf } from './operation/compile-features.js';
 import { everyRoute } from './operation/route-spec.js';
 import { prepareConnections } from './postgres/index.js';
-import { writtenFilterProblems } from './request/query/written-filters.js';
+import { writtenFilterProblems } from './request/query/rule-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
 import { installLastHandler } from './respond/exception-handler.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';

@@ -59,7 +59,7 @@ export type {
   WrittenFilter,
 } from './request/query/predicate.js';
 export { InvalidCursorError } from './request/query/cursor-codec.js';
-export type { Keyset } from './request/query/keyset.js';
+export type { Keyset } from './request/query/cursor-codec.js';
 export type {
   CursorListQuery,
   Deleted,

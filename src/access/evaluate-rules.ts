@@ -11,10 +11,10 @@ import { type Access, type AccessForm, OPEN_ACCESS, type ScopeMode } from '../op
 import type { ByEndpoint } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { FilterError } from '../request/query/filter-error.js';
+import { FilterError } from '../request/query/filter-syntax.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
 import type { Comparison, Predicate, Value } from '../request/query/predicate.js';
-import { exactText, typeTemplate } from '../request/query/type-template.js';
+import { exactText, typeTemplate } from '../request/query/rule-filters.js';
 import { thrownValue } from '../util/describe-error.js';
 import { BoundedCache } from '../util/memo.js';
 import { all, isPromise, type Maybe, then } from '../util/promises.js';

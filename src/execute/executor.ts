@@ -6,7 +6,7 @@ import type { RecordInfo } from '../describe/model-info.js';
 import { ConcurrentModificationError, noSuchRecord, notStored } from '../errors/errors.js';
 import { notDeleted } from '../features/soft-delete/restore-and-purge.js';
 import type { AccessForm } from '../operation/access.js';
-import { alreadyThere, changedMeanwhile, notThere, type WantedStates } from '../operation/entity-tag.js';
+import { alreadyThere, changedMeanwhile, notThere, type WantedStates } from '../features/entity-tag.js';
 import type { Operation } from '../operation/operation.js';
 import type { RowWrite } from '../postgres/index.js';
 import type { Slots } from './sql/statement.js';

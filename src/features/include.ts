@@ -2,6 +2,7 @@
 
 import { everyInclude, type IncludePlan } from '../compile/resource-plan.js';
 import { type Access, type AccessForm, perForm } from '../operation/access.js';
+import { compileAlso } from '../operation/compile-operation.js';
 import type {
   FeatureFactory,
   Input,
@@ -12,7 +13,6 @@ import type {
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { grantedOf, withGranted } from '../operation/related-rows.js';
-import { compileAlso } from '../operation/selection.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';

@@ -7,8 +7,8 @@ import {
   PLACES,
 } from '../operation/feature.js';
 import type { ListOperation } from '../operation/operation.js';
+import type { Keyset } from '../request/query/cursor-codec.js';
 import { CURSOR_LENGTH } from '../request/query/cursor-codec.js';
-import type { Keyset } from '../request/query/keyset.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 

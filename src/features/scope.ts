@@ -7,7 +7,7 @@ import type { FeatureFactory } from '../operation/feature.js';
 import type { ListOperation, ReplaceOperation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
-import { valueText } from '../request/query/type-template.js';
+import { valueText } from '../request/query/rule-filters.js';
 import { perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
 

@@ -10,7 +10,7 @@ import { whyUnwritten } from '../execute/executor.js';
 import { storedText } from '../execute/records/record-column.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import type { Resource } from '../express/resources/resource.js';
-import { isInState } from '../operation/entity-tag.js';
+import { isInState } from '../features/entity-tag.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import { compileStateReader } from './read-state.js';

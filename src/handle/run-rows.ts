@@ -12,9 +12,9 @@ import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
+import { WANTED_STATE } from '../features/entity-tag.js';
 import type { Access } from '../operation/access.js';
-import { WANTED_STATE, type WantedStates } from '../operation/entity-tag.js';
-import type { Inputs, WrittenRecord } from '../operation/feature.js';
+import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import {

@@ -1,7 +1,7 @@
 /** Access of one request to a resource: part of its operation, so that nothing can go round it. */
 import type { ModelClass } from '../declare/crud-options.js';
 import type { Predicate } from '../request/query/predicate.js';
-import { valueText } from '../request/query/type-template.js';
+import { valueText } from '../request/query/rule-filters.js';
 import type { Reference } from './operation.js';
 
 /** Mode in which a request may write a scoped attribute: the one value, one of several, or any. */

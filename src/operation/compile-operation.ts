@@ -1,5 +1,6 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
 import type { Endpoint } from '../declare/crud-options.js';
+import { BoundedCache } from '../util/memo.js';
 import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
@@ -95,5 +96,18 @@ function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoin
     restore: { kind: 'update', where, set: {}, returning: whole },
     purge: { kind: 'delete', where, mark: null },
     replace: { kind: 'replace', where, row: {}, set: {}, only: null, returning: whole },
+  };
+}
+
+/** Adds columns that answers do not show. The same for the same selection and names, so that texts are known again. */
+export function compileAlso(): (select: Selection, names: readonly string[]) => Selection {
+  const known = new WeakMap<Selection, BoundedCache<Selection>>();
+  return (select, names) => {
+    const cache = known.get(select) ?? new BoundedCache<Selection>();
+    known.set(select, cache);
+    return cache.get(names.join('\0'), () => {
+      const columns = Object.freeze([...new Set([...select.columns, ...names])]);
+      return columns.length === select.columns.length ? select : Object.freeze({ columns });
+    });
   };
 }

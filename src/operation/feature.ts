@@ -10,7 +10,6 @@ import type { Filter } from '../request/query/predicate.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import type { Access, AccessForm } from './access.js';
-import type { WantedStates } from './entity-tag.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -42,6 +41,9 @@ export type ModelView = Pick<FeatureContext, 'readable' | 'columnsOf'>;
 
 /** Finds the view of a model that is served, or included. */
 export type ViewRegistry = (model: ModelClass) => ModelView;
+
+/** The states of a row that a condition names, in the text form of their column, or `'null'`; the list null is any. */
+export type WantedStates = readonly string[] | null;
 
 /** Parsed inputs of a request, by name. A list's are its `ListQuery`. Frozen. */
 export interface Inputs

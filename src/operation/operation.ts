@@ -1,6 +1,6 @@
 /** Work of a request in the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
 import type { SortTerm } from '../compile/resource-plan.js';
-import type { Keyset } from '../request/query/keyset.js';
+import type { Keyset } from '../request/query/cursor-codec.js';
 import type { Predicate, RelatedFilter } from '../request/query/predicate.js';
 import type { Count } from './count.js';
 

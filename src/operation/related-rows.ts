@@ -6,7 +6,7 @@ import type { RelationScope } from '../describe/relations.js';
 import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
-import { exactText } from '../request/query/type-template.js';
+import { exactText } from '../request/query/rule-filters.js';
 import type { Access } from './access.js';
 import { allOf, equalTo, scopedRows } from './predicates.js';
 

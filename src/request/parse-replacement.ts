@@ -9,7 +9,7 @@ import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js
 import type { BodyValues } from '../schema/body-values.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
 import { without } from '../util/without.js';
-import { valueText } from './query/type-template.js';
+import { valueText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {

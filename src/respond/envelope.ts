@@ -1,7 +1,7 @@
 /** A page of records -> the envelope of a list. Always an object, with the same keys in every answer. */
 import type { TotalIs } from '../declare/count-options.js';
 import type { OffsetPage, Page } from '../execute/page.js';
-import type { Keyset } from '../request/query/keyset.js';
+import type { Keyset } from '../request/query/cursor-codec.js';
 import type { WireRecord } from './record-serializer.js';
 
 /** The offset envelope. */

@@ -23,7 +23,7 @@ const WORDS: readonly RegExp[] = [
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   'respond/problem.ts': /^ {2}(?:\d{3}: '(\w+)',|(\w+): \{ status: 4\d\d)|^ {2}(\w+): \{\n {4}status: 4/gm,
   'request/query/cursor-codec.ts': /^ {2}'(cursor\.\w+)':/gm,
-  'request/query/filter-error.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
+  'request/query/filter-syntax.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
   'schema/body-values.ts': /\bname: '(\w+)'/g,
   'schema/column-rules.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
   'schema/synthesize-class.ts': /\bname: '(\w+)'/g,
@@ -36,7 +36,7 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
   'request/parse-replacement.ts': 1,
   'request/read-id.ts': 1,
   'request/query/cursor-codec.ts': 1,
-  'request/query/filter-error.ts': 1,
+  'request/query/filter-syntax.ts': 1,
   'schema/body-schema.ts': 2,
   'schema/body-values.ts': 1,
   'schema/request-issue.ts': 1,

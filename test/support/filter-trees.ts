@@ -1,6 +1,5 @@
 /** Filters for tests of the parser: short trees from long ones, and errors as data. */
-import { FilterError } from '../../src/request/query/filter-error.js';
-import { parseFilterSyntax, type SyntaxNode } from '../../src/request/query/filter-syntax.js';
+import { FilterError, parseFilterSyntax, type SyntaxNode } from '../../src/request/query/filter-syntax.js';
 
 /** A tree without positions; junctions of the same kind inside one another are one. */
 export type ShortTree =

@@ -11,7 +11,7 @@ import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { typeTemplate } from '../../request/query/type-template.js';
+import { typeTemplate } from '../../request/query/rule-filters.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
 import { storedAttributes } from '../customization/hydrate-record.js';

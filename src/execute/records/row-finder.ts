@@ -13,7 +13,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { type AppliedScope, countingTo, scopeOf, withScope } from '../../describe/sequelize-internals.js';
-import type { Keyset, KeyValues } from '../../request/query/keyset.js';
+import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { Value } from '../../request/query/predicate.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import type { PageSource } from '../page.js';

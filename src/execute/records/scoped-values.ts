@@ -5,7 +5,7 @@ import { missingReference, toSequelizeError } from '../../errors/sequelize-error
 import { type Access, allowsValue, presetOf } from '../../operation/access.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { valueText } from '../../request/query/type-template.js';
+import { valueText } from '../../request/query/rule-filters.js';
 import { without } from '../../util/without.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import type { WriteValues } from '../sql/encode-rows.js';

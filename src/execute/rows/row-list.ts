@@ -2,7 +2,7 @@
 
 import type { ListOperation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser, TextResult, TextRow } from '../../postgres/index.js';
-import type { Keyset, KeyValues } from '../../request/query/keyset.js';
+import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { Slot } from '../../request/query/predicate.js';
 import { whileKept } from '../../util/memory-budget.js';
 import type { PageSource } from '../page.js';

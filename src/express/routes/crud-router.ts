@@ -12,7 +12,7 @@ import { FEATURES } from '../../features/features.js';
 import { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { resourceOptionsOf } from '../../operation/compile-features.js';
 import { takeoverProblems } from '../../postgres/index.js';
-import { writtenFilterProblems } from '../../request/query/written-filters.js';
+import { writtenFilterProblems } from '../../request/query/rule-filters.js';
 import { setLogger } from '../../request/request-log.js';
 import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';
 import { classProperties } from '../../schema/class-properties.js';

@@ -1,5 +1,4 @@
 /** Resources -> one Express router, built by routing-controllers. */
-
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { RowSecurity } from '../../access/row-security.js';
@@ -16,8 +15,11 @@ import { accessOfApplication } from '../resources/application-access.js';
 import {
   forgetControllers,
   type HandWrittenRoute,
+  isGuarded,
+  lineageOf,
   type RegisteredController,
 } from '../resources/controller-metadata.js';
+import { CrudController, isOverridden } from '../resources/crud-controller.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
@@ -26,7 +28,6 @@ import { closePaths } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
-import { replaceProblems } from './replace-problems.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** Resources to mount, and their settings. */
@@ -197,4 +198,21 @@ function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | 
     );
   };
   return [...seen].find(([key]) => /^(?:get|all) /.test(key) && isWider(key.slice(4)))?.[1];
+}
+
+/**
+ * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
+ * come before it. Decorators of `replace` do, where the user has written it.
+ */
+export function replaceProblems({ plan, controller }: Resource): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  if (!plan.endpoints.has('replace') || isOverridden(controller, 'replace') || isGuarded(lineage, 'replace'))
+    return [];
+  return ['create', 'update']
+    .filter((method) => isGuarded(lineage, method))
+    .map(
+      (method) =>
+        `${controller.name}.${method} has decorators that guard it, and endpoints has 'replace', which would go past them; override ` +
+        'replace with the decorators that it needs, or leave it out.',
+    );
 }

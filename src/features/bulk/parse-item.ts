@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
-import { hidesState, NO_VERSION } from '../../operation/entity-tag.js';
+import { hidesState, NO_VERSION } from '../entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { ParsedValues, RequestArguments, ValuesParser } from '../../request/parse-request.js';

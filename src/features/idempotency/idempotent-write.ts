@@ -18,7 +18,7 @@ import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, routePath } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
-import { valueText } from '../../request/query/type-template.js';
+import { valueText } from '../../request/query/rule-filters.js';
 import { sentBody } from '../../request/read-body.js';
 import { requestLogger } from '../../request/request-log.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';

@@ -1,15 +1,37 @@
 /**
- * Cursors: `base64url(payload) + '.' + tag`. The payload holds a version, a digest of the list it belongs to, and key
- * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
- * forgers, and needs not: the values are only compared with columns that the client may sort by.
+ * Cursors, which name places in ordered lists: `base64url(payload) + '.' + tag`. The payload holds a version, a digest of the list
+ * that it belongs to, and key values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds
+ * accidents, not forgers, and needs not: the values are only compared with columns that the client may sort by.
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache } from '../../util/memo.js';
-import { digestOfValues, type Keyset } from './keyset.js';
 import type { RelatedFilter } from './predicate.js';
 import { createSealedStates, type SealedStates } from './sealed-states.js';
+
+/** The values that a row is sorted by, as database text: a JavaScript date would lose microseconds. Null is NULL. */
+export type KeyValues = readonly (string | null)[];
+
+/** A place in a list. */
+export interface Keyset {
+  /** One value for each column of the order. */
+  readonly values: KeyValues;
+  /** True where the page begins with the row of these values itself. */
+  readonly isInclusive: boolean;
+  /**
+   * In a query, where the values were too long for a cursor: a digest of them. `values` has the primary key's only then, and null
+   * for the others. A repository reads them from the row with the key.
+   */
+  readonly digest?: string;
+}
+
+const VALUES_DIGEST_LENGTH = 24;
+
+/** The digest of a keyset with these values. */
+export function digestOfValues(values: KeyValues): string {
+  return hash('sha256', JSON.stringify(values), 'base64url').slice(0, VALUES_DIGEST_LENGTH);
+}
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;

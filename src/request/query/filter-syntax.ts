@@ -3,7 +3,7 @@
  * token at a time, with bounds on length, depth and number of comparisons, so that no text costs more than its length.
  * Names and values are only texts here; what they mean is decided by `parseFilter`.
  */
-import { FilterError } from './filter-error.js';
+import type { RequestIssue } from '../../schema/request-issue.js';
 
 /** Bounds of a filter. Not configurable: they are far above what a client needs, and what they protect is shared. */
 export const FILTER_LIMITS = Object.freeze({
@@ -232,5 +232,44 @@ class FilterParser {
     throw new FilterError('q.syntax', this.#position, {
       detail: `Unexpected ${found} at position ${this.#position}; expected ${expected}.`,
     });
+  }
+}
+
+/** The codes of filter errors; they are part of the API. */
+export type FilterErrorCode =
+  | 'q.syntax'
+  | 'q.unclosed'
+  | 'q.unknown-field'
+  | 'q.unknown-operator'
+  | 'q.operator-not-allowed'
+  | 'q.to-many'
+  | 'q.arity'
+  | 'q.type'
+  | 'q.range'
+  | 'q.bad-escape'
+  | 'q.too-long'
+  | 'q.too-complex'
+  | 'q.too-deep'
+  | 'q.list-too-long'
+  | 'q.encoding';
+
+/** One problem of a filter. */
+export class FilterError extends Error {
+  override readonly name = 'FilterError';
+
+  constructor(
+    readonly code: FilterErrorCode,
+    /** Offset in `q` in UTF-16 code units, from 0. */
+    readonly position: number,
+    private readonly told: Pick<RequestIssue, 'detail' | 'allowed'>,
+  ) {
+    super(told.detail);
+  }
+
+  /** The problem as a member of `errors` in an answer. */
+  toIssue(): RequestIssue {
+    const { code, position } = this;
+    const { detail, ...choices } = this.told;
+    return { parameter: 'q', code, detail, position, ...choices };
   }
 }

@@ -10,8 +10,7 @@ import {
   parseInstant,
   parseLocalText,
 } from '../../schema/wire-value.js';
-import { FilterError } from './filter-error.js';
-import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
+import { FILTER_LIMITS, FilterError, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;

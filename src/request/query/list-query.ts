@@ -1,7 +1,7 @@
 /** Parsed request of a list or a read, checked against the plan. Frozen. */
 import type { IncludePlan, SortTerm } from '../../compile/resource-plan.js';
 import type { CountMode, CountRequest } from '../../declare/count-options.js';
-import type { Keyset } from './keyset.js';
+import type { Keyset } from './cursor-codec.js';
 import type { Filter } from './predicate.js';
 
 /** Soft-deleted records that a request asks for: them only, or them among the others. */

@@ -9,19 +9,21 @@ import {
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
-import { FilterError } from './filter-error.js';
 import {
   type FilterablePlan,
   FilterNames,
+  join,
   type Level,
+  type NamedFilter,
   type NamedRelations,
+  type RelatedRows,
   type ShownAttribute,
+  toFilter,
 } from './filter-names.js';
-import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
+import { FilterError, type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import { compilePattern, parseFilterValue } from './filter-value.js';
 import type { Filter } from './predicate.js';
 import { quote } from './query-string.js';
-import { join, type NamedFilter, type RelatedRows, toFilter } from './related-filters.js';
 
 type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EntityTagPlan } from '../../../src/compile/resource-plan.js';
-import { readStates } from '../../../src/operation/entity-tag.js';
+import { readStates } from '../../../src/features/entity-tag.js';
 
 const VERSION: EntityTagPlan = { kind: 'version', attribute: 'version', maximum: 2n ** 31n - 1n };
 const XMIN: EntityTagPlan = { kind: 'xmin', attribute: 'xmin', maximum: 2n ** 32n - 1n };

@@ -6,9 +6,10 @@ import { parseSort } from '../../../../src/features/sort.js';
 import {
   type CursorScope,
   createCursorCodec,
+  digestOfValues,
   InvalidCursorError,
+  type Keyset,
 } from '../../../../src/request/query/cursor-codec.js';
-import { digestOfValues, type Keyset } from '../../../../src/request/query/keyset.js';
 import { parseFilter } from '../../../../src/request/query/parse-filter.js';
 import { caughtError } from '../../../support/caught-error.js';
 import { defineModel, planOf } from '../../../support/offline-models.js';

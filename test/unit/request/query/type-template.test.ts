@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import { type FilterValue, filter } from '../../../../src/declare/filter-template.js';
-import { exactText, typeTemplate, valueText } from '../../../../src/request/query/type-template.js';
+import { exactText, typeTemplate, valueText } from '../../../../src/request/query/rule-filters.js';
 import { defineModel, infoOf } from '../../../support/offline-models.js';
 
 const info = infoOf(

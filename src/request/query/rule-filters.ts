@@ -1,5 +1,6 @@
-/** A `filter` of the application's own -> a typed one, over all attributes of a model. */
+/** A `filter` of a rule of the application's -> a typed one, over all attributes of a model. */
 import { canonicalOperator, operatorsOf } from '../../compile/filter-operators.js';
+import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
 import { operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
@@ -7,8 +8,8 @@ import { isMoment, localText } from '../../describe/exact-time.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { relationNames } from '../../describe/relations.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
-import { FilterError } from './filter-error.js';
-import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
+import { didYouMean } from '../../util/option-problems.js';
+import { FilterError, type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import { typeFilter } from './parse-filter.js';
 import type { Filter } from './predicate.js';
 
@@ -145,4 +146,65 @@ function fillValue(
   const value = whole ? values[Number(whole[1])] : undefined;
   if (Array.isArray(value)) return value.map((each) => ({ text: textOf(each), position }));
   return [{ text: text.replace(PLACEHOLDER, (_, index) => textOf(values[Number(index)])), position }];
+}
+
+/** `filter` with a text behind it, called by its name or as compilers write an import; values hold no braces and no quotes. */
+const WRITTEN = /(?:(?<![\w$.])filter|\w\.filter\)?)\s*`((?:[^`\\$]|\$(?!\{)|\$\{[^{}`]*\})*)`/g;
+
+/** Value in the place of each `${…}` of a text: only the names of the text are checked. */
+const VALUE = 'value';
+
+/**
+ * One line for each name in a written filter that is no attribute, and for each filter that cannot be read. A name that is misspelt in
+ * the function of a rule fails every request, and a rule cannot be called before there is one, so the start reads its text. All that is
+ * not certain in it is left to the requests.
+ */
+export function writtenFilterProblems(plans: readonly ResourcePlan[]): string[] {
+  const models = new Map<object, ResourcePlan>();
+  const related = plans.flatMap(({ relations }) => everyInclude(relations.include));
+  for (const plan of [...plans, ...related.map(({ target }) => target)]) models.set(plan.model, plan);
+  const rules = [
+    ...[...models.values()].map(({ name, info, access }) => ({
+      info,
+      rule: access?.visible,
+      source: `${name}: visible`,
+    })),
+    ...plans.flatMap(({ name, relations }) =>
+      everyInclude(relations.include).map(({ path, target: { info }, where }) => ({
+        info,
+        rule: where,
+        source: `${name}: where of include.${path}`,
+      })),
+    ),
+  ];
+  return rules.flatMap(({ info, rule, source }) =>
+    writtenFilters(rule).flatMap((text) => problemsOf(info, text, source)),
+  );
+}
+
+function writtenFilters(rule: unknown): string[] {
+  if (typeof rule !== 'function') return [];
+  return [...Function.prototype.toString.call(rule).matchAll(WRITTEN)].map(([, text = '']) => text);
+}
+
+function problemsOf({ attributes }: RecordInfo, written: string, source: string): string[] {
+  const names = [...attributes.keys()];
+  try {
+    const syntax = parseFilterSyntax(written.replaceAll(/\$\{[^{}`]*\}/g, VALUE));
+    return namesIn(syntax)
+      .filter((name) => !attributes.has(name))
+      .map(
+        (name) =>
+          `${source} names '${name}', which is not an attribute.${didYouMean(name, names)} The attributes are ${names.join(', ')}.`,
+      );
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return [`${source} has the filter '${written}', which cannot be read: ${error.message}`];
+  }
+}
+
+function namesIn(node: SyntaxNode | null): string[] {
+  if (node === null) return [];
+  if ('operands' in node) return node.operands.flatMap(namesIn);
+  return [node.selector.text];
 }
