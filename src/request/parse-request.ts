@@ -6,19 +6,20 @@ import type { Request } from 'express';
 import type { RequestAccess } from '../access/evaluate-rules.js';
 import { accessToWrite, checkScopedValues } from '../access/reference-access.js';
 import { askRelated, compileWantedRelations } from '../access/related-access.js';
-import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { type Access, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';
-import type { Asked, ResourceFeatures } from '../operation/compile-features.js';
-import type { Inputs } from '../operation/feature.js';
+import type { RuleName } from '../declare/endpoint.js';
+import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';
+import { type Asked, NOTHING_ASKED, type ResourceFeatures } from '../operation/compile-features.js';
+import type { Input, Inputs } from '../operation/feature.js';
 import { bodySchema, parseBody } from '../schema/body-schema.js';
 import type { BodyValues } from '../schema/body-values.js';
 import type { BodyKind } from '../schema/derive-body-class.js';
 import type { MemberBudget } from '../schema/json-value.js';
 import { patchTypes } from '../schema/patch-types.js';
-import { type Maybe, then } from '../util/promises.js';
-import { compileAskAllowed, NONE_ALLOWED } from './allowed-inputs.js';
+import { all, type Maybe, then } from '../util/promises.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
+import { parseQueryString } from './query/query-string.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { parseNewId, parsePathId } from './read-id.js';
 import { setToldNames } from './request-notes.js';
@@ -78,21 +79,13 @@ export function compileParser(
     return { query: readHeaders(request, query, access, id), access, id };
   };
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
-    const relations = compileWantedRelations(plan, operation === 'list');
-    const askAllowed = compileAskAllowed(inputs, askAccess);
+    const askNamed = compileNamedRules({ plan, access: askAccess }, inputs, operation === 'list');
     const isOpen = plan.access === null;
-    if (isOpen && !relations && !askAllowed) return (request) => readHead(request, OPEN_ACCESS);
+    if (isOpen && !askNamed) return (request) => readHead(request, OPEN_ACCESS);
     return (request) => {
-      // Rules of inputs and of relations are those of a query string.
       if (isOpen && !request.url.includes('?')) return readHead(request, OPEN_ACCESS);
       return then(accessOf(request, operation), (access) =>
-        then(askAllowed?.(request) ?? NONE_ALLOWED, (allowed) => {
-          const wanted = relations?.(request.url, access.form) ?? NO_RELATIONS;
-          if (wanted.length === 0 && allowed.size === 0) return readHead(request, access);
-          return then(askRelated(request, wanted), (related) =>
-            readHead(request, access, { related, allowed }),
-          );
-        }),
+        then(askNamed?.(request, access.form) ?? NOTHING_ASKED, (asked) => readHead(request, access, asked)),
       );
     };
   }
@@ -168,7 +161,6 @@ export interface WantedArguments {
   readonly others: readonly string[];
 }
 
-const NO_RELATIONS: readonly RelatedPlan[] = Object.freeze([]);
 const NO_INPUTS: Inputs = Object.freeze({});
 
 /** The parser of what a route of the user's asks for. */
@@ -177,17 +169,55 @@ export function compileWantedParser(
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features.list;
-  const relations = hasList ? compileWantedRelations(plan) : null;
-  const askAllowed = compileAskAllowed(
-    hasList ? inputs.filter(({ name }) => !others.includes(name)) : [],
-    askAccess,
-  );
+  const own = inputs.filter(({ name }) => !others.includes(name));
+  const askNamed = hasList ? compileNamedRules({ plan, access: askAccess }, own) : null;
   return async (request) => {
     const access = await askAccess(request, operation);
-    const allowed = (await askAllowed?.(request)) ?? NONE_ALLOWED;
-    const related = await askRelated(request, relations?.(request.url, access.form) ?? NO_RELATIONS);
-    const read = () => readQuery(request.url, access, others, { related, allowed });
+    const asked = await askNamed?.(request, access.form);
+    const read = () => readQuery(request.url, access, others, asked);
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };
+}
+
+/** Evaluates the rules of what the query string of a request names: inputs with a rule, and relations. */
+export type NamedRules = (request: Request, form?: AccessForm) => Maybe<Asked>;
+
+/**
+ * Compiles them; null where no input has a rule, and nothing names a relation.
+ *
+ * @param hasFilter whether there may be a `q` of its own
+ */
+export function compileNamedRules(
+  { plan, access }: Pick<ParserSettings, 'plan' | 'access'>,
+  inputs: readonly Input[],
+  hasFilter = true,
+): NamedRules | null {
+  const ruled = inputs.flatMap(({ name, rule }) => (rule === undefined ? [] : [{ name, rule }]));
+  const relations = compileWantedRelations(plan, hasFilter);
+  if (ruled.length === 0 && !relations) return null;
+  return (request, form) => {
+    const { url } = request;
+    if (!url.includes('?')) return NOTHING_ASKED;
+    const rules = ruled.length > 0 ? namedRules(url, ruled) : [];
+    const wanted = relations?.(url, form) ?? [];
+    if (rules.length === 0 && wanted.length === 0) return NOTHING_ASKED;
+    return then(all(rules.map((rule) => access.allows(request, rule))), (answers) => {
+      const allowed = new Set(rules.filter((_, index) => answers[index]));
+      return then(askRelated(request, wanted), (related) => ({ related, allowed }));
+    });
+  };
+}
+
+/** The rules of the parameters that are named, and no others. */
+function namedRules(
+  url: string,
+  ruled: readonly { readonly name: string; readonly rule: RuleName }[],
+): readonly RuleName[] {
+  // Names may be percent-encoded.
+  if (!ruled.some(({ name }) => url.includes(name)) && !url.includes('%')) return [];
+  const { parameters, issues } = parseQueryString(url);
+  const isNamed = (name: string) =>
+    parameters.has(name) || issues.some((issue) => 'parameter' in issue && issue.parameter === name);
+  return ruled.flatMap(({ name, rule }) => (isNamed(name) ? rule : []));
 }

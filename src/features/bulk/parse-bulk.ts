@@ -3,14 +3,14 @@
  * each record stands for itself, it is kept for the answer.
  */
 import type { Request } from 'express';
-import { askRelated, compileWantedRelations } from '../../access/related-access.js';
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../declare/endpoint.js';
 import type { Access } from '../../operation/access.js';
-import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
+import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import {
   bodyLimits,
+  compileNamedRules,
   compileValuesParser,
   type ParserSettings,
   type RequestArguments,
@@ -62,7 +62,7 @@ export function compileBulkParser(
   const single = SINGLE_OF[endpoint];
   const filter = features.list.inputs.find(({ name }) => name === 'q');
   const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
-  const relations = compileWantedRelations(plan, endpoint !== 'createMany');
+  const askNamed = compileNamedRules(settings, [], endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
   const { absentFor, inputs: singleInputs } = features[single];
   // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
@@ -70,8 +70,8 @@ export function compileBulkParser(
   const readHeaders = compileHeaderReader(singleInputs.filter(({ isForMany }) => isForMany));
   return async (request) => {
     const access = await askAccess(request, single);
-    const related = await askRelated(request, relations?.(request.url, access.form) ?? []);
-    const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
+    const asked = await askNamed?.(request, access.form);
+    const inputs = readInputs(request.url, access, [], asked) as BulkInputs;
     refuseCondition(request, plan.name, single);
     readHeaders(request, inputs, access);
     // A request that may not list must not learn by conditions which rows exist.

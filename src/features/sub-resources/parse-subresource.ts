@@ -1,12 +1,12 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
 
 import type { Request } from 'express';
-import { askRelated, compileWantedRelations, relatedAccess } from '../../access/related-access.js';
+import { relatedAccess } from '../../access/related-access.js';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { NOTHING_ASKED } from '../../operation/compile-features.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { checkOwner } from '../../postgres/index.js';
-import { compileAskAllowed, NONE_ALLOWED } from '../../request/allowed-inputs.js';
-import type { ParserSettings, RequestArguments } from '../../request/parse-request.js';
+import { compileNamedRules, type ParserSettings, type RequestArguments } from '../../request/parse-request.js';
 import { parsePathId } from '../../request/read-id.js';
 import { then } from '../../util/promises.js';
 import { isHidden } from '../include-names.js';
@@ -29,11 +29,10 @@ export function compileSubresourceParser(
   plan: SubresourcePlan,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
   const { inputs, readQuery, readHeaders } = target.features.list;
-  const askAllowed = compileAskAllowed(inputs, target.access);
+  const askNamed = compileNamedRules(target, inputs);
   const { model } = target.plan;
   const { sequelize } = model;
   const grant = compileSubresourceAccess(plan);
-  const relations = compileWantedRelations(target.plan);
   const { name } = plan.relation;
   return (request) => {
     checkOwner(model, sequelize);
@@ -42,17 +41,15 @@ export function compileSubresourceParser(
         if (isHidden(plan, access.form, granted))
           throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
         const within = grant(granted, String(request.params['id']));
-        return then(askAllowed?.(request) ?? NONE_ALLOWED, (allowed) =>
-          then(askRelated(request, relations?.(request.url, within.form) ?? []), (related) => {
-            const query = readQuery(request.url, within, [], { related, allowed });
-            const id = parsePathId(parent.plan, request);
-            return {
-              query: readHeaders(request, query, within),
-              access: within,
-              parent: { query: parent.features.read.absentFor(access.form), access, id },
-            };
-          }),
-        );
+        return then(askNamed?.(request, within.form) ?? NOTHING_ASKED, (asked) => {
+          const query = readQuery(request.url, within, [], asked);
+          const id = parsePathId(parent.plan, request);
+          return {
+            query: readHeaders(request, query, within),
+            access: within,
+            parent: { query: parent.features.read.absentFor(access.form), access, id },
+          };
+        });
       }),
     );
   };

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
 import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
 import type { Input } from '../../../src/operation/feature.js';
-import { compileAskAllowed } from '../../../src/request/allowed-inputs.js';
+import { compileNamedRules } from '../../../src/request/parse-request.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
@@ -78,12 +78,13 @@ describe('parameters that have a rule', () => {
     { name: 'deleted', rule: 'deleted' },
     { name: 'own', rule: 'update' },
   ] as unknown as readonly Input[];
+  const plan = planOf(Task, {});
   const ask = async (url: string, can: object) => {
-    const allowed = await compileAskAllowed(
+    const asked = await compileNamedRules(
+      { plan, access: compileRequestAccess(planOf(Task, { can })) },
       inputs,
-      compileRequestAccess(planOf(Task, { can })),
     )?.({ url } as Request);
-    return allowed ?? new Set<string>();
+    return asked?.allowed ?? new Set<string>();
   };
 
   it('are asked for where they are named, in any spelling', async () => {
@@ -107,7 +108,7 @@ describe('parameters that have a rule', () => {
       expect([...(await ask(url, can))]).to.deep.equal([]);
     }
     const open = compileRequestAccess(planOf(Task, { can }));
-    expect(compileAskAllowed(inputs.slice(0, 1), open)).to.equal(null);
+    expect(compileNamedRules({ plan, access: open }, inputs.slice(0, 1))).to.equal(null);
     expect([can.deleted.asked, can.update.asked]).to.deep.equal([0, 0]);
     expect([...(await ask('/x?own=1&deleted=1', can))]).to.deep.equal(['deleted', 'update']);
   });
