@@ -4,8 +4,12 @@ import type { TotalIs } from '../declare/count-options.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type Count, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
 import type { KeysetWindow, ListOperation, OffsetWindow } from '../operation/operation.js';
-import { InvalidCursorError } from '../request/query/cursor-codec.js';
-import { digestOfValues, type Keyset, type KeyValues } from '../request/query/cursor-codec.js';
+import {
+  digestOfValues,
+  InvalidCursorError,
+  type Keyset,
+  type KeyValues,
+} from '../request/query/cursor-codec.js';
 import { type KeyTerm, reversed } from './sql/keyset-sql.js';
 
 /** Page of a list: `OffsetPage` or `CursorPage`, by the paging of the resource. */

@@ -6,7 +6,11 @@ import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { NOTHING_ASKED } from '../../operation/compile-features.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { checkOwner } from '../../postgres/index.js';
-import { compileNamedRules, type ParserSettings, type RequestArguments } from '../../request/parse-request.js';
+import {
+  compileNamedRules,
+  type ParserSettings,
+  type RequestArguments,
+} from '../../request/parse-request.js';
 import { parsePathId } from '../../request/read-id.js';
 import { then } from '../../util/promises.js';
 import { isHidden } from '../include-names.js';
