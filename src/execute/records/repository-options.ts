@@ -4,9 +4,8 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { Where } from '../../declare/attributes.js';
 import type { CountRequest } from '../../declare/count-options.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
-import type { Inclusion, SoftDeleteChoice } from '../../request/query/list-query.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
-import type { Deleted, Inclusion } from '../../request/query/list-query.js';
+import type { Inclusion, SoftDeleteChoice } from '../../request/query/list-query.js';
 import type { Filter } from '../../request/query/predicate.js';
 
 /** Options of `Repository.list`. */
