@@ -1,13 +1,13 @@
 /** Conditions of HTTP: `If-Match`. */
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
-import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
+import { type ByEndpoint, type FeatureFactory, type Inputs, NO_VERSION } from '../operation/feature.js';
 import { allOf } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';
 import { perPair } from '../util/memo.js';
-import { hidesState, inState, inWantedState, NO_VERSION, readStates, taggedRecord } from './entity-tag.js';
+import { hidesState, inState, inWantedState, readStates, taggedRecord } from './entity-tag.js';
 
 /** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;

@@ -3,12 +3,13 @@ import { hash, randomBytes } from 'node:crypto';
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
 import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import { compileAlso } from '../operation/compile-operation.js';
-import type {
-  AnswerDraft,
-  FeatureFactory,
-  HeaderDescription,
-  OperationResult,
-  WantedStates,
+import {
+  type AnswerDraft,
+  type FeatureFactory,
+  type HeaderDescription,
+  NO_VERSION,
+  type OperationResult,
+  type WantedStates,
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { equalTo } from '../operation/predicates.js';
@@ -20,9 +21,6 @@ const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** Form of a state, behind the letter of its kind. */
 const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
-
-/** The state of a row without a version: its tag is that of no other state, and its first write gives it one. */
-export const NO_VERSION = 'null';
 
 /** Where the text of the one state that a condition names is found. */
 export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });

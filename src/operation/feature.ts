@@ -42,7 +42,10 @@ export type ModelView = Pick<FeatureContext, 'readable' | 'columnsOf'>;
 /** Finds the view of a model that is served, or included. */
 export type ViewRegistry = (model: ModelClass) => ModelView;
 
-/** The states of a row that a condition names, in the text form of their column, or `'null'`; the list null is any. */
+/** The state of a row without a version: its tag is that of no other state, and its first write gives it one. */
+export const NO_VERSION = 'null';
+
+/** The states of a row that a condition names, in the text form of their column, or `NO_VERSION`; the list null is any. */
 export type WantedStates = readonly string[] | null;
 
 /** Parsed inputs of a request, by name. A list's are its `ListQuery`. Frozen. */

@@ -4,7 +4,7 @@
  */
 
 import type { AttributeInfo } from '../../describe/model-info.js';
-import { NO_VERSION } from '../../features/entity-tag.js';
+import { NO_VERSION } from '../../operation/feature.js';
 import type { UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import {

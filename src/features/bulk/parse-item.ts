@@ -3,14 +3,14 @@ import type { Request } from 'express';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
-import type { Inputs } from '../../operation/feature.js';
+import { type Inputs, NO_VERSION } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { ParsedValues, RequestArguments, ValuesParser } from '../../request/parse-request.js';
 import { tryParseId } from '../../request/read-id.js';
 import type { MemberBudget } from '../../schema/json-value.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/promises.js';
-import { hidesState, NO_VERSION } from '../entity-tag.js';
+import { hidesState } from '../entity-tag.js';
 
 /** An item of a body: what it asks for, or what is wrong with it. */
 export interface BulkItem {
