@@ -57,21 +57,19 @@ export {
   takeoverProblems,
 } from './session/model-registry.js';
 export {
+  applySettings,
   currentSession,
+  currentSettings,
   isOnSequelize,
+  type RequestSettings,
   runInSession,
   runOnSequelize,
-  type SessionScope,
-  type TransactionScope,
-} from './session/session.js';
-export {
-  applySettings,
-  currentSettings,
-  type RequestSettings,
   runWithSettings,
+  type SessionScope,
   settingsOf,
+  type TransactionScope,
   withoutSettings,
-} from './session/session-variables.js';
+} from './session/session.js';
 export {
   forgetTriggers,
   NO_TRIGGERS,

@@ -19,7 +19,7 @@ import {
   transactionInternals,
   transactionState,
 } from '../session/connection-internals.js';
-import type { RequestSettings } from '../session/session-variables.js';
+import type { RequestSettings } from '../session/session.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import type { StatementTarget } from './statement-target.js';
 

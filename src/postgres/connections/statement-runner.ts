@@ -13,7 +13,7 @@ import type { PooledClient } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
 import { isLockTimeout, LIMIT_LOCKS, SlowReads, TableShares } from '../session/read-shares.js';
-import { currentSettings, type RequestSettings } from '../session/session-variables.js';
+import { currentSettings, type RequestSettings } from '../session/session.js';
 import { forgetTriggers } from '../session/table-triggers.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';

@@ -2,7 +2,7 @@
 import type { Execution, Preceding, TextResult, TextValues } from '../protocol/batch.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { TableShare } from '../session/read-shares.js';
-import type { RequestSettings } from '../session/session-variables.js';
+import type { RequestSettings } from '../session/session.js';
 
 /** Statement that sets the settings of a request before another one, in its transaction. */
 export interface SettingsStatement extends Preceding {

@@ -21,8 +21,7 @@ import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { TableGate } from './read-shares.js';
-import { currentSession } from './session.js';
-import { applySettings, currentSettings, type RequestSettings } from './session-variables.js';
+import { applySettings, currentSession, currentSettings, type RequestSettings } from './session.js';
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;

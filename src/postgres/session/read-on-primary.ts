@@ -4,7 +4,7 @@
  */
 import type { Sequelize, Transaction } from 'sequelize';
 import { describeFault, isBusy } from '../../errors/database-fault.js';
-import { applySettings, type RequestSettings } from './session-variables.js';
+import { applySettings, type RequestSettings } from './session.js';
 
 /** The waiting for locks is over: the first attempt has waited, and this connection is one that writes need. */
 const BEGIN = `SET TRANSACTION READ ONLY; SET LOCAL lock_timeout = '100ms'`;

@@ -1,6 +1,6 @@
-/** Database session of the running code. */
+/** The running code: its database session, and the settings of its request, by which row security knows who asks. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Sequelize, Transaction } from 'sequelize';
+import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 
 /** A session, as far as queries that want to join it are concerned. */
 export interface SessionScope {
@@ -20,11 +20,11 @@ export interface TransactionScope {
   readonly transaction: Transaction;
 }
 
-const storage = new AsyncLocalStorage<SessionScope>();
+const sessions = new AsyncLocalStorage<SessionScope>();
 
 /** Runs work inside a session: what it awaits, and what that awaits, is in it too. */
 export function runInSession<T>(session: SessionScope, work: () => T): T {
-  return storage.run(session, work);
+  return sessions.run(session, work);
 }
 
 const onSequelize = new AsyncLocalStorage<true>();
@@ -41,6 +41,64 @@ export function isOnSequelize(): boolean {
 
 /** The session that the running code is in, if that is one of this Sequelize instance. */
 export function currentSession(sequelize: Sequelize | undefined): SessionScope | undefined {
-  const session = storage.getStore();
+  const session = sessions.getStore();
   return session && session.sequelize === sequelize ? session : undefined;
+}
+
+/** Statement that sets the settings of a request: one text for as many settings, and its values. Frozen. */
+export interface RequestSettings {
+  readonly text: string;
+  /** Names and values in turn. */
+  readonly values: readonly string[];
+  /** The same for requests with the same settings, and for no others. */
+  readonly key: string;
+}
+
+/** A statement that sets them until the end of its transaction. */
+export function settingsOf(settings: readonly (readonly [name: string, value: string])[]): RequestSettings {
+  const values = Object.freeze(settings.flat());
+  return Object.freeze({ text: textFor(settings.length), values, key: JSON.stringify(values) });
+}
+
+/** By number of settings. */
+const texts: string[] = [];
+
+function textFor(count: number): string {
+  const call = (index: number): string => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`;
+  texts[count] ??= `SELECT ${Array.from({ length: count }, (_, index) => call(index)).join(', ')}`;
+  return texts[count];
+}
+
+/** Set in each transaction of a request. Statements in no session need them, too. */
+const requests = new AsyncLocalStorage<RequestSettings | null>();
+
+/** Runs work, and what it awaits, with the settings of its request; null for none. */
+export function runWithSettings<T>(settings: RequestSettings | null, work: () => T): T {
+  return requests.run(settings, work);
+}
+
+/** Runs work without any, which costs nothing where there are none. */
+export function withoutSettings<T>(work: () => T): T {
+  return requests.getStore() ? requests.run(null, work) : work();
+}
+
+/** The settings of the request that the running code is part of. */
+export function currentSettings(): RequestSettings | null {
+  return requests.getStore() ?? null;
+}
+
+/** Sets them in a transaction that has begun, or rolls it back. Their values are not logged. */
+export async function applySettings(
+  sequelize: Sequelize,
+  transaction: Transaction,
+  { text, values }: RequestSettings,
+): Promise<void> {
+  const type: QueryTypes.SELECT = QueryTypes.SELECT;
+  const options: QueryOptionsWithType<QueryTypes.SELECT> = { type, transaction, logging: false };
+  try {
+    await sequelize.query(text, { ...options, bind: [...values] });
+  } catch (error) {
+    await transaction.rollback().catch(() => {});
+    throw error;
+  }
 }

@@ -35,11 +35,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { StatementRunner, statementRunner } from '../../../src/postgres/connections/statement-runner.js';
-import {
-  currentSettings,
-  runWithSettings,
-  settingsOf,
-} from '../../../src/postgres/session/session-variables.js';
+import { currentSettings, runWithSettings, settingsOf } from '../../../src/postgres/session/session.js';
 import { TitledRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
