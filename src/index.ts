@@ -48,7 +48,7 @@ export {
   type IssueLocation,
   type RequestIssue,
 } from './schema/request-issue.js';
-export type { SchemaClass } from './schema/synthesize-class.js';
+export type { SchemaClass } from './schema/class-properties.js';
 
 // Request
 export type {

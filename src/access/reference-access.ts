@@ -13,7 +13,7 @@ import {
 import type { Reference } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
-import type { BodyKind } from '../schema/derive-body-class.js';
+import type { BodyKind } from '../schema/derive-class.js';
 import { bodyPointer, InvalidBodyError, readOnlyIssue } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/promises.js';
 import type { RequestAccess } from './evaluate-rules.js';

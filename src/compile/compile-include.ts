@@ -49,7 +49,6 @@ export class IncludeCompiler {
     return this.#problems;
   }
 
-  /** The relations of one model, at a place in the tree. */
   #level(parent: ResourcePlan, prefix: string, into: Map<string, IncludePlan>): void {
     for (const [path, options] of Object.entries(this.#options)) {
       const name = path.slice(prefix.length);

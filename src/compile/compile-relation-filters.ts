@@ -15,7 +15,6 @@ import {
 /** Relations that follow one another in one condition. */
 const MAX_HOPS = 2;
 
-/** A relation while it is compiled. */
 interface GrowingFilter extends RelationFilter {
   readonly filters: Map<string, FilterPlan>;
   readonly relations: Map<string, GrowingFilter>;

@@ -8,7 +8,6 @@ import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
 type Options = true | Pick<IncludeOptions, 'where'>;
 
-/** A path segment of a sub-resource. */
 const SEGMENT = /^[a-z0-9][a-z0-9-]*$/;
 
 /**

@@ -83,7 +83,6 @@ export class RelatedModels {
     return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
   }
 
-  /** The rules of rows between two models. */
   #accessOf(model: ModelClass, refuse: (problem: string) => void): AccessPlan | null {
     const known = this.#known.get(model)?.plan;
     if (known) return known.access;

@@ -17,7 +17,6 @@ import { EXTENDS_MODEL, isModelClass } from './record.js';
 import { attributesVersion, instanceOptions } from './sequelize-internals.js';
 import { tableFacts } from './table-facts.js';
 
-/** Either the description, or everything that is wrong with the model. */
 type Introspection =
   | { readonly info: ModelInfo; readonly problems: readonly [] }
   | { readonly info: null; readonly problems: readonly string[] };

@@ -76,7 +76,6 @@ function attributeOf(target: ModelClass, key: string | undefined): string {
   return name ?? (key !== undefined && key in target.getAttributes() ? key : target.primaryKeyAttribute);
 }
 
-/** As far as the model says. */
 interface RivalAttributes {
   /** One row can have the value that another one gives up. */
   readonly unique: ReadonlySet<string>;

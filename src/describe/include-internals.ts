@@ -19,7 +19,6 @@ export function noteInclude(record: Model, as: string): void {
   options.includeMap = { ...options.includeMap, [as]: { as, association, model: association?.target } };
 }
 
-/** Notes of a record about the query that read it. */
 interface NotedIncludes {
   include?: { readonly as: string; readonly [name: string]: unknown }[];
   includeNames?: string[];

@@ -67,7 +67,6 @@ export function hasPartialRecords({ options }: ModelClass): boolean {
 /** The moments that Sequelize writes by itself. */
 const TIMESTAMPS = ['createdAt', 'updatedAt', 'deletedAt'] as const;
 
-/** The attributes that a model has for its timestamps. */
 type Timestamps = Readonly<Partial<Record<(typeof TIMESTAMPS)[number], string>>>;
 
 /** The attributes that a model has for its timestamps, as Sequelize tells them from the options. */

@@ -106,8 +106,13 @@ interface ConditionGenerator {
  */
 export function withScope<M extends object>(model: M, scope: AppliedScope): M {
   if (!('_scope' in model)) missing('Model._scope');
+  return withMembers(model, { _scope: scope });
+}
+
+/** The same object with other values of some members. */
+function withMembers<M extends object>(model: M, own: Readonly<Record<PropertyKey, unknown>>): M {
   return new Proxy(model, {
-    get: (target, key, receiver) => (key === '_scope' ? scope : Reflect.get(target, key, receiver)),
+    get: (target, key, receiver) => (Object.hasOwn(own, key) ? own[key] : Reflect.get(target, key, receiver)),
   });
 }
 
@@ -117,36 +122,20 @@ export function withScope<M extends object>(model: M, scope: AppliedScope): M {
  */
 export function countingTo<M extends object>(model: M, limit: number): M {
   const { queryInterface } = withFields(model as M & CountingModel, 'Model', 'queryInterface', missing);
-  const { queryGenerator } = withFields(
-    queryInterface,
-    'QueryInterface',
-    'queryGenerator rawSelect',
-    missing,
-  );
+  const fields = 'queryGenerator rawSelect';
+  const { queryGenerator } = withFields(queryInterface, 'QueryInterface', fields, missing);
   withFields(queryGenerator, 'QueryGenerator', 'selectQuery', missing);
   const selectQuery: CountingGenerator['selectQuery'] = (table, { attributes, ...options }, of) => {
     // Where a scope joins other tables, the argument is what makes each row count once.
-    const [
-      [
-        {
-          args: [counted],
-        },
-      ],
-    ] = attributes;
-    const shown = [[options.distinct ? counted : literal('1'), 'one']];
-    const rows = queryGenerator.selectQuery(
-      table,
-      { ...options, attributes: shown, limit, subQuery: false } as never,
-      of,
-    );
+    const [[counted]] = attributes;
+    const shown = [[options.distinct ? counted.args[0] : literal('1'), 'one']];
+    const cut = { ...options, attributes: shown, limit, subQuery: false } as never;
+    const rows = queryGenerator.selectQuery(table, cut, of);
     return `SELECT count(*) AS "count" FROM (${rows.replace(/;$/, '')}) AS "rows";`;
   };
   const generator = Object.create(queryGenerator, { selectQuery: { value: selectQuery } });
   const counting = Object.create(queryInterface, { queryGenerator: { value: generator } });
-  return new Proxy(model, {
-    get: (target, key, receiver) =>
-      key === 'queryInterface' ? counting : Reflect.get(target, key, receiver),
-  });
+  return withMembers(model, { queryInterface: counting });
 }
 
 /**
@@ -165,18 +154,13 @@ export function destroyingBy<M extends object>(
   const runBulkHooks: DestroyingModel['runHooks'] = async (name, ...args) => {
     if (name.includes('Bulk')) await Reflect.apply(runHooks, model, [name, ...args]);
   };
-  const own: Readonly<Record<PropertyKey, unknown>> = {
-    runHooks: runBulkHooks,
-    queryInterface: Object.create(queryInterface, {
-      bulkDelete: { value: (...[, , options]: [unknown, unknown, DestroyOptions]) => destroy(options) },
-      bulkUpdate: {
-        value: (...[, , , options]: [unknown, unknown, unknown, DestroyOptions]) => destroy(options),
-      },
-    }),
-  };
-  return new Proxy(model, {
-    get: (target, key, receiver) => (Object.hasOwn(own, key) ? own[key] : Reflect.get(target, key, receiver)),
+  const deleting = Object.create(queryInterface, {
+    bulkDelete: { value: (...[, , options]: [unknown, unknown, DestroyOptions]) => destroy(options) },
+    bulkUpdate: {
+      value: (...[, , , options]: [unknown, unknown, unknown, DestroyOptions]) => destroy(options),
+    },
   });
+  return withMembers(model, { runHooks: runBulkHooks, queryInterface: deleting });
 }
 
 interface DestroyingModel {
@@ -393,8 +377,7 @@ interface TypedModel {
 
 /** The same model, whose bulk destroy finds the records of all rows for their hooks: Sequelize leaves out those that a soft delete has marked. */
 export function findingGone<M extends Model>(model: ModelStatic<M>): ModelStatic<M> {
-  const findAll = (options: FindOptions) => model.findAll({ ...options, paranoid: false });
-  return new Proxy(model, {
-    get: (target, key, receiver) => (key === 'findAll' ? findAll : Reflect.get(target, key, receiver)),
+  return withMembers(model, {
+    findAll: (options: FindOptions) => model.findAll({ ...options, paranoid: false }),
   });
 }

@@ -43,14 +43,12 @@ export interface DatabaseFault {
   readonly violations: readonly Violation[];
 }
 
-/** One Sequelize validation that failed. */
 interface Violation {
   readonly attribute: string | null;
   readonly rule: string;
   readonly message: string;
 }
 
-/** The fields of a pg error that matter. */
 interface DriverError {
   readonly code?: unknown;
   readonly message?: unknown;
@@ -293,7 +291,6 @@ export function fullPool(size: number, waited: number, error = new Error('Operat
   return Object.assign(error, { name: NAME, message });
 }
 
-/** True for an error of `fullPool`. */
 function isFullPool(error: unknown): boolean {
   return error instanceof Error && error.name === NAME;
 }

@@ -197,7 +197,6 @@ export class HealthReport {
 /** Asks a back end. Resolves when it answers, rejects when it fails, and with the signal's reason when aborted. */
 type Ping = (signal: AbortSignal) => Promise<void>;
 
-/** A failure with a reason that is safe to show already. */
 class ProbeFailure extends Error {}
 
 /**
@@ -230,7 +229,6 @@ function untilAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   });
 }
 
-/** The reason of any failure, safe to show. */
 function shownReason(error: unknown): string {
   return error instanceof ProbeFailure ? error.message : failureReason(error);
 }

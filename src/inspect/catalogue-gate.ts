@@ -179,7 +179,6 @@ export class CatalogueGate {
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }
 
-  /** Logs a line once. */
   #log(level: 'error' | 'warn', line: string): void {
     if (this.#logged.has(line)) return;
     this.#logged.add(line);

@@ -34,7 +34,6 @@ function asComment(advice: string): string {
   return advice.replace(/^(.*); (CREATE INDEX .*)$/s, '-- $1\n$2');
 }
 
-/** Indexes that Sequelize would create. */
 function declaredIndexes(info: RecordInfo | undefined): IndexInfo[] {
   if (!info) return [];
   const { uniqueKeys = {}, _indexes = [] } = constrainedModel(info.model);

@@ -53,7 +53,6 @@ interface IndexNeed extends IndexInfo {
   serves(index: IndexInfo): boolean;
 }
 
-/** Index of a need: its keys, and their SQL. */
 function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
   return {
     model: info.model,
@@ -217,7 +216,6 @@ export function indexNeeds(plan: ResourcePlan, features: readonly FeatureNeeds[]
   return [...listNeeds(plan), ...relations, ...others.map((advice) => attributeNeed(plan, advice))];
 }
 
-/** A relation that requests can follow, and the option that lets them. */
 interface AskedRelation {
   readonly path: string;
   readonly option: 'include' | 'subresources' | 'filterAllow';

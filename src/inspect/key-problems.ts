@@ -45,7 +45,6 @@ export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'en
   ];
 }
 
-/** Attributes that could be the key. */
 function uniqueAttributes({ model, attributes }: ModelInfo): string[] {
   const facts = tableFacts(model);
   return [...attributes.values()]
@@ -112,7 +111,6 @@ export function constraintLines(model: ModelClass): string[] {
   });
 }
 
-/** Rows that refer to others. */
 interface Edge {
   readonly child: ModelClass;
   readonly foreignKey: string;

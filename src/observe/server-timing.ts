@@ -4,7 +4,6 @@ import type { RequestHandler } from 'express';
 import onHeaders from 'on-headers';
 import { type StatementMessage, statementChannel } from '../diagnostics/channels.js';
 
-/** Milliseconds of a request's statements. */
 interface Times {
   db: number;
   wait: number;

@@ -75,7 +75,6 @@ export function addedOperation(
   };
 }
 
-/** The statuses of what is known to go wrong. */
 function addedProblems(
   { plan, features }: DescribedResource,
   action: ActionDescription,

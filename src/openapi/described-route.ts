@@ -39,7 +39,6 @@ export interface DescribedRoute extends RouteSpec {
   schemas?(resource: DescribedResource): Readonly<Record<string, JsonSchema>>;
 }
 
-/** Own parts of an operation. */
 interface OperationParts
   extends Pick<OperationObject, 'operationId' | 'summary' | 'description' | 'requestBody'> {
   readonly parameters: readonly ParameterObject[];

@@ -2,7 +2,6 @@
 import { kebabCase } from '../compile/compile-options.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 
-/** Roles of the schemas of a resource. */
 type SchemaRole =
   | 'record'
   | 'written'

@@ -14,7 +14,7 @@ import { type Asked, NOTHING_ASKED, type ResourceFeatures } from '../operation/c
 import type { Input, Inputs } from '../operation/feature.js';
 import { bodySchema, parseBody } from '../schema/body-schema.js';
 import type { BodyValues } from '../schema/body-values.js';
-import type { BodyKind } from '../schema/derive-body-class.js';
+import type { BodyKind } from '../schema/derive-class.js';
 import type { MemberBudget } from '../schema/json-value.js';
 import { patchTypes } from '../schema/patch-types.js';
 import { all, type Maybe, then } from '../util/promises.js';

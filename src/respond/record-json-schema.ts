@@ -8,7 +8,7 @@ import { hasJsonForm } from '../describe/record.js';
 import { columnSchema, withComment, withRules } from '../schema/body-json-schema.js';
 import { classProperty, objectSchema } from '../schema/class-json-schema.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
-import { readableAttributes } from '../schema/derive-read-class.js';
+import { readableAttributes } from '../schema/derive-class.js';
 import { type JsonProperty, type JsonSchema, orNull } from '../schema/json-schema.js';
 import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 

@@ -6,7 +6,7 @@ import type { Class } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { jsonFormOf } from '../describe/record.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
-import { readableAttributes } from '../schema/derive-read-class.js';
+import { readableAttributes } from '../schema/derive-class.js';
 import {
   holdsUnsafeKey,
   isPlainJson,

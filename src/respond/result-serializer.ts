@@ -13,8 +13,8 @@ import {
 } from '../describe/record.js';
 import { isTornRecord } from '../describe/sequelize-internals.js';
 import { pristineRow } from '../execute/customization/hydrate-record.js';
-import { refuseCopy } from '../schema/class-transformer-copies.js';
-import { deriveReadClass } from '../schema/derive-read-class.js';
+import { refuseCopy } from '../schema/class-transformer-internals.js';
+import { deriveReadClass } from '../schema/derive-class.js';
 import { isStructured } from '../schema/json-value.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';

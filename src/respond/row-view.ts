@@ -11,7 +11,7 @@ import {
 } from '../execute/customization/hydrate-record.js';
 import { gettersOf, needsRecords } from '../execute/customization/model-fast-path-blockers.js';
 import type { TextParser, TextRow } from '../postgres/index.js';
-import { readableAttributes } from '../schema/derive-read-class.js';
+import { readableAttributes } from '../schema/derive-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
 import { plainNames } from '../schema/read-through-class.js';
 import { perPair } from '../util/memo.js';

@@ -5,13 +5,11 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { AccessRule } from '../declare/access-options.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { isViewed } from './attribute-decorators.js';
-import { classJsonSchema, objectSchema } from './class-json-schema.js';
+import { classJsonSchema, objectSchema, propertyRules } from './class-json-schema.js';
 import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
-import { type BodyKind, presenceOf, writableAttributes } from './derive-body-class.js';
+import { type BodyKind, type Presence, presenceOf, writableAttributes } from './derive-class.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, hasTransform } from './model-decorators.js';
-import type { Presence } from './synthesize-class.js';
-import { propertyRules } from './validator-schema.js';
 
 /** Schema of a body of a resource. */
 export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): JsonSchema {
@@ -75,7 +73,6 @@ export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: Bo
   };
 }
 
-/** Schema of a value that is not null, by the column and the user's decorators. */
 function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   const { name } = attribute;
   // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
@@ -98,7 +95,6 @@ function schemaOf(rules: readonly ColumnRule[]): JsonSchema {
   return rules.map(({ schema }) => schema).reduce(bothSchemas, {});
 }
 
-/** Uses of a schema. */
 type SchemaUse = keyof FieldPlan | 'replace';
 
 const NOTES: Readonly<Record<SchemaUse, string>> = {

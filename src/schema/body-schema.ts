@@ -13,11 +13,12 @@ import {
   typeIssues,
   type ValueSchema,
 } from './body-values.js';
+import type { SchemaClass } from './class-properties.js';
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
 import { validate } from './class-validator-internals.js';
 import { ADDRESSABLE, isTextKey } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
-import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
+import { type BodyKind, deriveBodyClass, type RuleContext, writableAttributes } from './derive-class.js';
 import { MemberBudget } from './json-value.js';
 import { hasType } from './model-decorators.js';
 import { createSchema, updateSchema } from './model-schemas.js';
@@ -29,7 +30,6 @@ import {
   type RequestIssue,
   readOnlyIssue,
 } from './request-issue.js';
-import type { RuleContext, SchemaClass } from './synthesize-class.js';
 
 /** Schema that a body is checked against. */
 export interface BodySchema extends ValueSchema {
@@ -178,7 +178,6 @@ async function parseThroughClass(
   return values;
 }
 
-/** Instance of the class with the values, and their failures. */
 async function askClass(schema: BodySchema, values: BodyValues) {
   try {
     const instance = fillClass(schema.class, values);

@@ -29,7 +29,6 @@ export interface ValueSchema {
   readonly nested: ReadonlySet<string>;
 }
 
-/** Name of a rule, and its message for an attribute. */
 interface Wording {
   readonly name: string;
   readonly text: string;

@@ -1,12 +1,70 @@
-/** Reads the properties of a class, and the class-validator and class-transformer decorators that shape them. */
+/** Classes that get their shape late, and the properties of any class, by the decorators that shape them. */
 import type { Class } from '../declare/crud-options.js';
-import { refuseCopy } from './class-transformer-copies.js';
-import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import { DIRECTIONS, refuseCopy, transformerStorage } from './class-transformer-internals.js';
 import { decoratorsOf } from './class-validator-internals.js';
 import type { JsonProperty } from './json-schema.js';
-import { finishClass } from './synthesize-class.js';
 
-/** Describes the properties of a derived class by their names. */
+/** A derived class: ordinary, constructed without arguments. */
+export type SchemaClass = new () => object;
+
+/** Gives a class what it is derived from, and returns what makes the values that its instances begin with. */
+export type ShapeClass = (target: SchemaClass) => () => Readonly<Record<string, unknown>>;
+
+const DERIVED = new WeakSet<object>();
+
+const UNFINISHED = new WeakMap<object, () => void>();
+
+/** An empty class of that name. */
+export function namedClass(name: string): SchemaClass {
+  return { [name]: class {} }[name] as SchemaClass;
+}
+
+/**
+ * A class of that name that gets its shape at the first look: when it is finished, or has an instance. So a class of the user's
+ * can extend it before the model is attached, which happens after all modules are loaded.
+ */
+export function lazyClass(name: string, shape: ShapeClass): SchemaClass {
+  let initialValues = (): Readonly<Record<string, unknown>> => ({});
+  const holder = {
+    [name]: class {
+      constructor() {
+        finishClass(made);
+        Object.assign(this, initialValues());
+      }
+    },
+  };
+  const made = holder[name] as SchemaClass;
+  DERIVED.add(made);
+  UNFINISHED.set(made, () => {
+    initialValues = shape(made);
+  });
+  return made;
+}
+
+/** True for such a class, whose constructor runs no code of the user's. */
+export function isDerived(target: object): boolean {
+  return DERIVED.has(target);
+}
+
+/** A class of that name and shape. */
+export function derivedClass(name: string, shape: ShapeClass): SchemaClass {
+  const made = lazyClass(name, shape);
+  finishClass(made);
+  return made;
+}
+
+/**
+ * Gives a class, and those that it extends, what they still lack.
+ *
+ * @throws ConfigError when the model of one of them is not attached to a Sequelize instance
+ */
+export function finishClass(target: object): void {
+  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) {
+    UNFINISHED.get(each)?.();
+    UNFINISHED.delete(each);
+  }
+}
+
 type DescribeProperties = () => ReadonlyMap<string, JsonProperty>;
 
 const DESCRIPTIONS = new WeakMap<object, DescribeProperties>();

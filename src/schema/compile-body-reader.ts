@@ -4,12 +4,11 @@
  */
 import { ValidationTypes } from 'class-validator';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
-import { choosesProperties, validatorsOf } from './class-properties.js';
+import { choosesProperties, type SchemaClass, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { attributeRules } from './column-rules.js';
-import { type BodyKind, presenceOf } from './derive-body-class.js';
+import { type BodyKind, columnDecorators, type Presence, presenceOf } from './derive-class.js';
 import { isPlainJson, isPlainObject } from './json-value.js';
-import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
 import { parseColumnValue } from './wire-value.js';
 
 /** The values that the class would give, in the same order; null where the class has to be asked. */
@@ -62,7 +61,6 @@ function hasCondition(target: SchemaClass, attribute: AttributeInfo, presence: P
   return conditions.length > (isOurs ? 1 : 0);
 }
 
-/** Compiles the reader of an attribute. */
 function compileProperty(target: SchemaClass, attribute: AttributeInfo, presence: Presence) {
   // Without a value, no other decorator is asked; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)

@@ -7,10 +7,8 @@ import type { Exposure } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
-import { copyProblem } from './class-transformer-copies.js';
-import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import { copyProblem, DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 
-/** Direction of values: out in answers, or in from bodies. */
 type Direction = keyof typeof DIRECTIONS;
 
 /**

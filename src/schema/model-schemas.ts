@@ -9,11 +9,15 @@ import { isFilled, isGenerated } from '../describe/model-info.js';
 import { foundInstead, isModelClass } from '../describe/record.js';
 import { ConfigError } from '../util/config-error.js';
 import { bodyProperty } from './body-json-schema.js';
-import { rememberProperties } from './class-properties.js';
-import { shapeBodyClass, writableAttributes } from './derive-body-class.js';
-import { shapeReadClass } from './derive-read-class.js';
+import { finishClass, lazyClass, rememberProperties, type SchemaClass } from './class-properties.js';
+import {
+  type SchemaKind,
+  schemaName,
+  shapeBodyClass,
+  shapeReadClass,
+  writableAttributes,
+} from './derive-class.js';
 import { describeExposure } from './model-decorators.js';
-import { finishClass, lazyClass, type SchemaClass, type SchemaKind, schemaName } from './synthesize-class.js';
 
 /** By what the table adds to the model: the catalogue may be read when a class is there already. */
 const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();

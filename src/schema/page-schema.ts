@@ -3,7 +3,7 @@ import { Expose, Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
 import { TOTALS } from '../declare/count-options.js';
 import type { Class } from '../declare/crud-options.js';
-import { namedClass, type SchemaClass } from './synthesize-class.js';
+import { namedClass, type SchemaClass } from './class-properties.js';
 
 /** Options of a list that change its envelope. */
 export interface PageSchemaOptions {

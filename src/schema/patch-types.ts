@@ -2,9 +2,9 @@
 
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ColumnType } from '../describe/column-type.js';
+import { propertyRules } from './class-json-schema.js';
 import { classProperties } from './class-properties.js';
-import { writableAttributes } from './derive-body-class.js';
-import { propertyRules } from './validator-schema.js';
+import { writableAttributes } from './derive-class.js';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396. In a body without objects inside, it says the same as JSON. */

@@ -7,17 +7,16 @@ import type { ClassTransformOptions, TypeOptions } from 'class-transformer';
 import type { Class } from '../declare/crud-options.js';
 import { enter, isModel, isRecord } from '../describe/record.js';
 import { isTornRecord } from '../describe/sequelize-internals.js';
-import { classProperties } from './class-properties.js';
-import { refuseDecorated } from './class-transformer-copies.js';
+import { classProperties, isDerived } from './class-properties.js';
 import {
   DIRECTIONS,
   defaultOptions,
+  refuseDecorated,
   TransformOperationExecutor,
   transformerStorage,
 } from './class-transformer-internals.js';
 import { isStructured } from './json-value.js';
 import { shapesValue } from './model-decorators.js';
-import { isDerived } from './synthesize-class.js';
 
 /** Views that class-transformer receives of a record. */
 export interface RecordViews {

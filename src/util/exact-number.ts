@@ -20,7 +20,6 @@ export function exactNumber(value: string | number | bigint): ExactNumber | unde
   return { units: sign === '-' ? -digits : digits, scale: Math.max(0, scale) };
 }
 
-/** Both with the scale of the finer one. */
 function aligned(first: ExactNumber, second: ExactNumber): readonly [bigint, bigint] {
   const scale = Math.max(first.scale, second.scale);
   const units = (each: ExactNumber): bigint => each.units * 10n ** BigInt(scale - each.scale);

@@ -17,7 +17,6 @@ export function quotesValue(message: string, value: unknown): boolean {
   return false;
 }
 
-/** Parts of an object that a message can show. */
 function partsOf(value: object): readonly unknown[] {
   if (value instanceof Date) return [String(value), JSON.stringify(value).replaceAll('"', '')];
   if (value instanceof Uint8Array)

@@ -26,7 +26,7 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   'request/query/filter-syntax.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
   'schema/body-values.ts': /\bname: '(\w+)'/g,
   'schema/column-rules.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
-  'schema/synthesize-class.ts': /\bname: '(\w+)'/g,
+  'schema/derive-class.ts': /\bname: '(\w+)'/g,
 };
 
 /** An error whose code is no word, by file. The word comes from the patterns above, or is the name of a user's rule. */

@@ -17,7 +17,7 @@ import type { ModelClass } from '../../../src/declare/crud-options.js';
 import { type BodySchema, bodySchema } from '../../../src/schema/body-schema.js';
 import type { BodyValues } from '../../../src/schema/body-values.js';
 import { readNothing } from '../../../src/schema/compile-body-reader.js';
-import { type BodyKind, presenceOf, writableAttributes } from '../../../src/schema/derive-body-class.js';
+import { type BodyKind, presenceOf, writableAttributes } from '../../../src/schema/derive-class.js';
 import { createSchema } from '../../../src/schema/model-schemas.js';
 import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { mutatedBody, rightBody } from '../../support/any-body.js';

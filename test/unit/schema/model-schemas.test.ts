@@ -3,9 +3,9 @@ import { Expose, instanceToPlain, plainToInstance, Transform } from 'class-trans
 import { IsEmail, validate } from 'class-validator';
 import { DataTypes, Model } from 'sequelize';
 import { classJsonSchema } from '../../../src/schema/class-json-schema.js';
+import type { SchemaClass } from '../../../src/schema/class-properties.js';
 import { classProperties } from '../../../src/schema/class-properties.js';
 import { createSchema, readSchema, updateSchema } from '../../../src/schema/model-schemas.js';
-import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
 import { WIRE_PATTERNS } from '../../../src/schema/wire-value.js';
 import { ConfigError } from '../../../src/util/config-error.js';
 import { defineModel } from '../../support/offline-models.js';

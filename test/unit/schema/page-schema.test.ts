@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { plainToInstance } from 'class-transformer';
 import { IsInt, validate } from 'class-validator';
 import { DataTypes } from 'sequelize';
+import type { SchemaClass } from '../../../src/schema/class-properties.js';
 import { readSchema } from '../../../src/schema/model-schemas.js';
 import { cursorPageSchema, pageSchema } from '../../../src/schema/page-schema.js';
-import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
 import { defineModel } from '../../support/offline-models.js';
 
 const ArticleRead = readSchema(

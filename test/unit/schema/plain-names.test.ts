@@ -3,9 +3,8 @@ import { Exclude, Expose, type ExposeOptions, Transform, Type } from 'class-tran
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
 import type { Class } from '../../../src/declare/crud-options.js';
-import { classProperties, shownName } from '../../../src/schema/class-properties.js';
+import { classProperties, namedClass, shownName } from '../../../src/schema/class-properties.js';
 import { plainNames, readThroughClass } from '../../../src/schema/read-through-class.js';
-import { namedClass } from '../../../src/schema/synthesize-class.js';
 
 const ATTRIBUTES = ['id', 'name', 'note', 'label'];
 const VALUES = { id: 1, name: 'n', note: null, label: 'l' };

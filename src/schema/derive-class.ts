@@ -1,22 +1,99 @@
-/** The class of a create or update body, derived from a model. */
-import { Transform } from 'class-transformer';
+/** The classes of bodies and records, derived from a model: ordinary ones, with the rules of columns as decorators. */
+
+import { Expose, Transform } from 'class-transformer';
+import { ValidateBy, ValidateIf } from 'class-validator';
 import type { Exposure } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
-import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../describe/model-info.js';
-import { copyValidators } from './attribute-decorators.js';
-import { type Decorator, decoratorsOf } from './class-validator-internals.js';
-import { holdsColumnRules } from './column-rules.js';
-import { copyType, copyWriteTransforms } from './model-decorators.js';
 import {
-  applyColumnRules,
-  derivedClass,
-  type Presence,
-  type SchemaClass,
-  type SchemaKind,
-  type ShapeClass,
-  schemaName,
-} from './synthesize-class.js';
+  type AttributeInfo,
+  isFilled,
+  isGenerated,
+  type ModelInfo,
+  type RecordInfo,
+} from '../describe/model-info.js';
+import { copyValidators } from './attribute-decorators.js';
+import { derivedClass, type SchemaClass, type ShapeClass } from './class-properties.js';
+import { type Decorator, decoratorsOf } from './class-validator-internals.js';
+import { attributeRules, type ColumnRule, holdsColumnRules } from './column-rules.js';
+import type { JsonSchema } from './json-schema.js';
+import { copyReadTransforms, copyType, copyWriteTransforms } from './model-decorators.js';
 import { parseColumnValue } from './wire-value.js';
+
+/** The classes of a model. */
+export type SchemaKind = 'read' | 'create' | 'update';
+
+/** `ArticleCreate`. */
+export function schemaName({ name }: { readonly name: string }, kind: SchemaKind): string {
+  return `${name}${kind[0]?.toUpperCase()}${kind.slice(1)}`;
+}
+
+/** Tells the messages of column rules from those of the user's validators, which may quote a value. */
+export interface RuleContext {
+  readonly columnRule: string;
+  /** JSON type of the values of the column; only for the rule that checks it. */
+  readonly jsonType?: JsonSchema['type'];
+}
+
+/** Meaning of an attribute that is absent, and of one that is null. */
+export type Presence =
+  /** Absent and null are both errors. */
+  | 'required'
+  /** Absent is fine, null is an error. `@IsOptional` cannot say this: it skips null too. */
+  | 'optional'
+  /** Both are fine. */
+  | 'nullable'
+  /** A condition of the user's decides about both. */
+  | 'decided'
+  /** Absent is fine, and a condition of the user's decides about null. */
+  | 'decidedWhereGiven';
+
+function applyColumnRules(target: SchemaClass, attribute: AttributeInfo, presence: Presence): void {
+  for (const decorate of columnDecorators(attribute, presence)) decorate(target.prototype, attribute.name);
+}
+
+/** The decorators that an attribute's column amounts to: what absence and null mean, then the rules of its type. */
+export function columnDecorators(attribute: AttributeInfo, presence: Presence): readonly PropertyDecorator[] {
+  const rules = attributeRules(attribute).map((rule) => ruleDecorator(attribute.name, rule));
+  return [...presenceDecorators(presence), ...rules];
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {
+  if (presence === 'nullable') return [ValidateIf((_object, value) => isGiven(value))];
+  const whereGiven = ValidateIf((_object, value) => value !== undefined);
+  const isDefined = ValidateBy({
+    name: 'isDefined',
+    validator: {
+      validate: isGiven,
+      defaultMessage: (validation) =>
+        validation?.value === undefined ? '$property is required' : '$property must not be null',
+    },
+  });
+  return [
+    ...(presence === 'optional' || presence === 'decidedWhereGiven' ? [whereGiven] : []),
+    ...(presence === 'optional' || presence === 'required' ? [isDefined] : []),
+  ];
+}
+
+function ruleDecorator(
+  attribute: string,
+  { name, constraints, check, text, schema }: ColumnRule,
+): PropertyDecorator {
+  const context: RuleContext = { columnRule: text, ...(schema.type && { jsonType: schema.type }) };
+  return ValidateBy(
+    {
+      name,
+      constraints: [...constraints],
+      validator: {
+        // Null and absence are decided by the presence of the attribute, in one place.
+        validate: (value) => !isGiven(value) || check(value),
+        defaultMessage: () => `${attribute} ${text}`,
+      },
+    },
+    { context },
+  );
+}
 
 /** The two bodies a resource takes. */
 export type BodyKind = Exclude<SchemaKind, 'read'>;
@@ -72,10 +149,13 @@ function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: S
 
 /** Nullable attributes without a default are null in a new row, and say so. */
 function nullDefaults(info: ModelInfo, attributes: readonly AttributeInfo[]): Record<string, null> {
-  const optional = attributes.filter((attribute) => {
-    const isAsked = presenceOf(info, attribute, 'create') === 'required';
-    return attribute.nullable && !isFilled(attribute) && attribute.type.kind !== 'virtual' && !isAsked;
-  });
+  const optional = attributes.filter(
+    (each) =>
+      each.nullable &&
+      !isFilled(each) &&
+      each.type.kind !== 'virtual' &&
+      presenceOf(info, each, 'create') !== 'required',
+  );
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
@@ -112,4 +192,29 @@ function refusesNull({ name = '', constraints, each }: Decorator): boolean {
   const [first]: readonly unknown[] = constraints ?? [];
   if (name === 'isNotIn') return Array.isArray(first) && first.includes(null);
   return ABOUT_PRESENCE.has(name) || (name === 'notEquals' && first === null);
+}
+
+/** The attributes that leave. */
+export function readableAttributes(
+  info: RecordInfo,
+  exposure: Pick<Exposure, 'unreadable'>,
+): AttributeInfo[] {
+  return [...info.attributes.values()].filter(({ name }) => !exposure.unreadable.has(name));
+}
+
+/** Shapes the class of a record from its attributes. */
+export function shapeReadClass(info: RecordInfo, exposure: Exposure): ShapeClass {
+  return (target) => {
+    for (const attribute of readableAttributes(info, exposure)) {
+      Expose()(target.prototype, attribute.name);
+      copyReadTransforms(info, attribute.name, target.prototype);
+      applyColumnRules(target, attribute, attribute.nullable ? 'nullable' : 'required');
+    }
+    return () => ({});
+  };
+}
+
+/** Derives `ArticleRead`. */
+export function deriveReadClass(info: RecordInfo, exposure: Exposure): SchemaClass {
+  return derivedClass(schemaName(info, 'read'), shapeReadClass(info, exposure));
 }
