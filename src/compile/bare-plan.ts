@@ -21,7 +21,6 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     tags: NONE,
     description: null,
     endpoints: new Set<never>(),
-    bulk: null,
     pagination: 'offset',
     pageSize: { default: 1, max: Number.MAX_SAFE_INTEGER },
     count: null,

@@ -1,7 +1,7 @@
 /** The access options of one declaration -> its `AccessPlan`; of a model that no route serves, as far as they are about rows. */
 import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../declare/access-options.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { RULES, RULES_OF, type RuleName } from '../declare/endpoint.js';
+import { RULES, RULES_OF, type RuleName, singleOf } from '../declare/endpoint.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
@@ -44,7 +44,7 @@ export function compileAccess(
   const scope = compileScope(check, shared);
   const visible = compileVisible(check);
   const fields = compileFields(check);
-  const asked = new Set([...endpoints].flatMap((endpoint) => RULES_OF[endpoint]));
+  const asked = new Set([...endpoints].flatMap((endpoint) => RULES_OF[singleOf(endpoint)]));
   const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {
     report(

@@ -1,10 +1,8 @@
 /** The single options of `@Crud`: each check returns a value, and reports what is wrong. */
 import {
   BULK_ENDPOINTS,
-  type BulkEndpoint,
   type CrudOptions,
   ENDPOINTS,
-  type Endpoint,
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
@@ -63,9 +61,9 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
 
 const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS];
 
-/** The operations on one record, or a page of them, that get a route. */
-export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Endpoint> {
-  const endpoints = new Set<Endpoint>();
+/** The endpoints that get a route. */
+export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Operation> {
+  const endpoints = new Set<Operation>();
   for (const name of options.endpoints ?? OPERATIONS) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
@@ -76,14 +74,9 @@ export function compileEndpoints({ info, options, report }: OptionCheck): Readon
       report(
         `endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
       );
-    } else if (!isBulk(name)) endpoints.add(name);
+    } else endpoints.add(name);
   }
   return endpoints;
-}
-
-/** True where an endpoint writes many records at once. */
-export function isBulk(name: Operation): name is BulkEndpoint {
-  return (BULK_ENDPOINTS as readonly Operation[]).includes(name);
 }
 
 /** Rows per page; a given maximum below 20 lowers the default too. */
@@ -270,7 +263,6 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   tags: { fits: Array.isArray, text: 'a list of names' },
   description: { fits: (value) => typeof value === 'string', text: 'a text' },
   endpoints: { fits: isIterable, text: 'a list of operations' },
-  bulk: { fits: isPlain, text: 'an object such as { max: 500 }' },
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   count: null,

@@ -1,12 +1,12 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
-import type { Class } from '../declare/crud-options.js';
+import type { Class, CrudOptions } from '../declare/crud-options.js';
+import { singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
 import { showValue } from '../util/option-problems.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
-import { bulkProblems, compileBulk, singleEndpoints } from './compile-bulk.js';
 import { compileCount } from './compile-count.js';
 import { compileEntityTag, compileIfMatch, versionProblem } from './compile-entity-tag.js';
 import { compileFilters } from './compile-filters.js';
@@ -24,12 +24,23 @@ import {
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
-import type { Exposure, GrowingPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import type {
+  Exposure,
+  GrowingPlan,
+  ResourceDeclaration,
+  ResourcePlan,
+  UncheckedPlan,
+} from './resource-plan.js';
+
+/** Problems of the options of a resource, for a feature. @param options as they were given */
+export type ResourceCheck = (plan: UncheckedPlan, options: CrudOptions) => readonly string[];
 
 /** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
 export interface DecoratorReader {
   /** By name. Default: none. */
   readonly featureOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
+  /** Problems of options together. Default: none. */
+  readonly featureChecks?: readonly ResourceCheck[];
   /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
   /** The properties of a schema class that may pass. */
@@ -62,7 +73,7 @@ export function compileResource(
   const add = (problem: string): void => void problems.push(problem);
   const report = (problem: string): void => add(`${info.name}: ${problem}`);
   const exposure = decorators.describeExposure(info, add);
-  const { featureOptions = {} } = decorators;
+  const { featureOptions = {}, featureChecks = [] } = decorators;
   const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
   const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
@@ -78,7 +89,6 @@ export function compileResource(
     tags: Object.freeze([...(options.tags ?? [info.name])]),
     description: options.description ?? null,
     endpoints: compileEndpoints(check),
-    bulk: compileBulk(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
     count: compileCount(options.count, options.pagination === 'cursor' ? 'none' : 'exact', 'count', report),
@@ -96,12 +106,13 @@ export function compileResource(
   };
   const entityTag = compileEntityTag(check);
   const compiled = { ...named, entityTag, ifMatch: compileIfMatch(check, entityTag) };
-  const endpoints = singleEndpoints(compiled);
-  const access = compileAccess(check, { ...compiled, endpoints }, shared);
+  // Of many records they are those of one.
+  const endpoints = new Set([...compiled.endpoints].map(singleOf));
+  const access = compileAccess(check, compiled, shared);
   const written = { ...compiled, endpoints, access };
   bodyProblems(written, decorators).forEach(add);
   replaceProblems(written, decorators).forEach(report);
-  bulkProblems(compiled).forEach(report);
+  for (const checkPlan of featureChecks) checkPlan({ ...compiled, access }, options).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim: compiled };

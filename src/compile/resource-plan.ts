@@ -2,14 +2,13 @@
 import type { VisibleRule } from '../declare/access-options.js';
 import type { CountMode } from '../declare/count-options.js';
 import type {
-  BulkEndpoint,
   CanonicalFilterOperator,
   Class,
   CrudOptions,
   Dependency,
-  Endpoint,
   JsonType,
   ModelClass,
+  Operation,
 } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
@@ -78,13 +77,6 @@ export interface EntityTagPlan {
   readonly isHidden?: boolean;
 }
 
-/** The endpoints that write many records at once. */
-export interface BulkPlan {
-  readonly endpoints: ReadonlySet<BulkEndpoint>;
-  /** Records in a request. */
-  readonly max: number;
-}
-
 /** A resource, compiled. */
 export interface ResourcePlan {
   readonly name: string;
@@ -96,9 +88,7 @@ export interface ResourcePlan {
   readonly tags: readonly string[];
   /** Description of the records, for the documentation. */
   readonly description: string | null;
-  readonly endpoints: ReadonlySet<Endpoint>;
-  /** Null where each write is of one record. */
-  readonly bulk: BulkPlan | null;
+  readonly endpoints: ReadonlySet<Operation>;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
   /** Null where answers say nothing of it. */
@@ -128,6 +118,9 @@ export interface ResourcePlan {
   /** Compiled options of features, by name. */
   readonly features: Readonly<Record<string, unknown>>;
 }
+
+/** A plan while its options are checked: all but what needs the other resources. */
+export type UncheckedPlan = Omit<ResourcePlan, 'parseId' | 'idKind' | 'relations'>;
 
 /** A relation, and how the rows behind it are shown. */
 export interface RelatedPlan {

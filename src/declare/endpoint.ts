@@ -18,6 +18,11 @@ export type BulkEndpoint = keyof typeof SINGLE_OF;
 /** In the order of their routes. */
 export const BULK_ENDPOINTS = Object.keys(SINGLE_OF) as BulkEndpoint[];
 
+/** The endpoint for one record whose rules, schema and methods an endpoint uses. */
+export function singleOf(endpoint: Endpoint | BulkEndpoint): Endpoint {
+  return endpoint in SINGLE_OF ? SINGLE_OF[endpoint as BulkEndpoint] : (endpoint as Endpoint);
+}
+
 /** Names of the rules of `can`: the five operations, and the use of soft-deleted records. */
 export const RULES = [...OPERATIONS, 'deleted'] as const;
 

@@ -75,8 +75,8 @@ function missingParts({ name, model, attributes }: RecordInfo, found: CatalogueT
     );
 }
 
-function createsRows({ endpoints, bulk }: ResourcePlan): boolean {
-  return endpoints.has('create') || endpoints.has('replace') || bulk?.endpoints.has('createMany') === true;
+function createsRows({ endpoints }: ResourcePlan): boolean {
+  return (['create', 'replace', 'createMany'] as const).some((each) => endpoints.has(each));
 }
 
 /** A line for each column that every new row needs, and that a model does not have. */

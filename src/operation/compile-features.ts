@@ -120,9 +120,12 @@ export function compileFeatureOptions(
   );
 }
 
-/** Options of `@Crud` that features declare. */
+/** Options of `@Crud` that features declare, and their checks. */
 export function resourceOptionsOf(factories: readonly FeatureFactory[]) {
-  return { featureOptions: Object.assign({}, ...factories.map(({ resourceOptions }) => resourceOptions)) };
+  return {
+    featureOptions: Object.assign({}, ...factories.map(({ resourceOptions }) => resourceOptions)),
+    featureChecks: factories.flatMap(({ check }) => check ?? []),
+  };
 }
 
 /** Inputs of a call that names none. */

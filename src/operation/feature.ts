@@ -1,6 +1,7 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
 import type { ResourceOptionCompiler } from '../compile/compile-options.js';
+import type { ResourceCheck } from '../compile/compile-resource.js';
 import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
@@ -238,7 +239,7 @@ export interface Feature {
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
   /**
-   * Executed after each write of routes, bulk routes and repositories, in the transaction of the write: it rolls the write back by
+   * Executed after each write of routes and repositories, of one record or many, in the transaction of the write: it rolls the write back by
    * throwing. Writes of Sequelize's own methods have none.
    */
   readonly afterWrite?: AfterWrite;
@@ -302,6 +303,8 @@ export interface FeatureNeeds {
   readonly options?: Readonly<Record<string, OptionCompiler>>;
   /** Its members of the options of `@Crud`, by name. Compiled values are those of `ResourcePlan.features`. */
   readonly resourceOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
+  /** Problems of the options of a resource together. */
+  readonly check?: ResourceCheck;
   /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. */
   tables?(plan: ResourcePlan): readonly OwnTable[];
   /** Indexes for the advice at the start, and for the command `sql`. */

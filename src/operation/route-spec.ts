@@ -36,7 +36,7 @@ export interface RouteWords {
 }
 
 /** The part of a plan that decides which routes there are. */
-export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'bulk' | 'relations'>;
+export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations'>;
 
 /** A source of routes, as a feature is. */
 export interface RouteSource {
@@ -158,7 +158,7 @@ export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): rea
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */
 export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
   const relations = { include: new Map(), filters: new Map(), subresources: new Map() };
-  return routesOf({ endpoints: new Set(ENDPOINTS), bulk: null, relations }, features);
+  return routesOf({ endpoints: new Set(ENDPOINTS), relations }, features);
 }
 
 /** True for a route that all resources without `endpoints` have. */

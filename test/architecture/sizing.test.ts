@@ -23,7 +23,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   ],
   'connections that cheap reads share': ['postgres/connections/lanes.ts', /LANES = ([\d_]+)/, 1],
   'records of a page': ['compile/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
-  'records of one request that writes many': ['compile/compile-bulk.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
+  'records of one request that writes many': ['features/bulk/bulk-options.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
   'a body': ['express/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
   'requests under way of one connection': ['express/connection/open-connection.ts', /MAX_OPEN = ([\d_]+)/, 1],
   'headers of a request': [SERVER, /headersTimeout: ([\d_]+)/, 1_000],

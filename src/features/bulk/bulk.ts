@@ -7,12 +7,15 @@ import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, type RouteSpec, USUAL } from '../../operation/route-spec.js';
+import { checkBulk, compileMax } from './bulk-options.js';
 import { bulkOperation, bulkSchemas, WORDS, withMany } from './describe-bulk.js';
 import { joinedHandler, manyHandler } from './handle-bulk.js';
 
 /** The routes for many records. Their rules, inputs and operations are those of the endpoints for one. */
 export const bulk: FeatureFactory = Object.assign(() => null, {
-  routes: ({ bulk: plan }: RoutePlan) => ROUTES.filter(({ endpoint }) => plan?.endpoints.has(endpoint)),
+  resourceOptions: { bulk: compileMax },
+  check: checkBulk,
+  routes: ({ endpoints }: RoutePlan) => ROUTES.filter(({ endpoint }) => endpoints.has(endpoint)),
 });
 
 /** In the order they are mounted. */

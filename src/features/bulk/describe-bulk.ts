@@ -22,7 +22,7 @@ import { type RouteWords, USUAL } from '../../operation/route-spec.js';
 import { bodyJsonSchema } from '../../schema/body-json-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
-import { bulkInputs } from './bulk-inputs.js';
+import { bulkInputs, maxOf } from './bulk-options.js';
 
 /** Status of an answer in which each of many records has its own result. */
 const MULTI_STATUS = 207;
@@ -107,7 +107,7 @@ function words(verb: string, success: string, text: string): RouteWords {
 
 function bulkParameters({ plan, features }: DescribedResource, endpoint: BulkEndpoint): ParameterObject[] {
   const filter = features.list.inputs.find(({ name }) => name === 'q');
-  return bulkInputs(plan.bulk?.max ?? 1, endpoint, filter)
+  return bulkInputs(maxOf(plan), endpoint, filter)
     .flatMap(inputParameter)
     .map((each) => (endpoint === 'deleteMany' && each.name === 'q' ? { ...each, required: true } : each));
 }
@@ -119,7 +119,7 @@ function bodyOf({ plan, names }: DescribedResource, endpoint: BulkEndpoint): Req
     type: 'array',
     items: schemaRef(item),
     minItems: 1,
-    maxItems: plan.bulk?.max ?? 1,
+    maxItems: maxOf(plan),
   };
   if (endpoint === 'createMany') return { required: true, content: jsonContent(items) };
   const one = schemaRef(names.schemas.update);

@@ -24,8 +24,9 @@ import { problemBody } from '../../respond/exception-handler.js';
 import { jsonReplacer } from '../../respond/json-answer.js';
 import { shortened } from '../../respond/problem.js';
 import { MAX_ISSUES } from '../../schema/request-issue.js';
+import { mostAffected } from './bulk-options.js';
 import { type BulkArguments, compileBulkParser, isForMany } from './parse-bulk.js';
-import { type BulkResult, compileBulkRunner, mostAffected } from './write-in-turn.js';
+import { type BulkResult, compileBulkRunner } from './write-in-turn.js';
 import { compileManyRunner, type ManyWritten } from './write-together.js';
 
 /** A route for many records. */
@@ -119,7 +120,7 @@ function handleMany(
     async findAround(action, { inputs, access }) {
       // A write that is rolled back leaves nothing of the others either.
       if (inputs.isDryRun) return rehearsal(action, sequelize);
-      return findAround && findAround(action, { access, query: features[operation].absentFor(access.form) });
+      return findAround?.(action, { access, query: features[operation].absentFor(access.form) }) ?? null;
     },
     aloneTarget: compileAloneTarget(sequelize, settings),
     plan({ request, response }, _input, around) {

@@ -27,7 +27,7 @@ import {
   withinItem,
 } from '../../schema/request-issue.js';
 import { isPromise } from '../../util/promises.js';
-import { type BulkInputs, bulkInputs } from './bulk-inputs.js';
+import { type BulkInputs, bulkInputs, maxOf } from './bulk-options.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 
 /** Arguments of a request for many records. */
@@ -61,7 +61,7 @@ export function compileBulkParser(
   const { plan, features, access: askAccess } = settings;
   const single = SINGLE_OF[endpoint];
   const filter = features.list.inputs.find(({ name }) => name === 'q');
-  const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
+  const readInputs = compileQueryReader(plan, bulkInputs(maxOf(plan), endpoint, filter));
   const askNamed = compileNamedRules(settings, [], endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
   const { absentFor, inputs: singleInputs } = features[single];
@@ -117,7 +117,7 @@ function compileBodyParser(
       return { inputs, access, items: null, each };
     }
     if (Array.isArray(body)) {
-      checkLength(body, plan.bulk?.max ?? 0);
+      checkLength(body, maxOf(plan));
       const items = await parseItems(request, { inputs, access, absent }, body, parseItem);
       return { inputs, access, items, each: null };
     }

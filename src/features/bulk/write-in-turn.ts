@@ -24,7 +24,7 @@ import { requestSessions } from '../../request/request-sessions.js';
 import { problemOf } from '../../respond/exception-handler.js';
 import type { Problem } from '../../respond/problem.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
-import { type BulkInputs, DEFAULT_MAX_AFFECTED } from './bulk-inputs.js';
+import { mostAffected } from './bulk-options.js';
 import type { BulkArguments } from './parse-bulk.js';
 import { type BulkItem, repeatedKey } from './parse-item.js';
 
@@ -143,12 +143,7 @@ function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   };
 }
 
-/** Maximum of rows that `q` may find. */
-export function mostAffected({ bulk }: ResourcePlan, { maxAffected }: BulkInputs): number {
-  return maxAffected ?? Math.min(DEFAULT_MAX_AFFECTED, bulk?.max ?? DEFAULT_MAX_AFFECTED);
-}
-
-/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
+/** Maximum of rows that/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
 async function findTargets(
   resource: Resource,
   action: Action,

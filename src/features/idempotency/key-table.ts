@@ -1,6 +1,7 @@
 /** The table of the keys of requests: its definition, and the statements on it. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { singleOf } from '../../declare/endpoint.js';
 import { tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable } from '../../operation/feature.js';
 import { WRITES } from './idempotency-key.js';
@@ -20,8 +21,9 @@ export function keyTableOf(model: ModelClass): OwnTable {
 }
 
 /** The table of a resource that has writes. */
-export function keyTables({ endpoints, bulk, model }: ResourcePlan): OwnTable[] {
-  return bulk || WRITES.some((endpoint) => endpoints.has(endpoint)) ? [keyTableOf(model)] : [];
+export function keyTables({ endpoints, model }: ResourcePlan): OwnTable[] {
+  const operations = new Set([...endpoints].map(singleOf));
+  return WRITES.some((each) => operations.has(each)) ? [keyTableOf(model)] : [];
 }
 
 /** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones looks for their time. */

@@ -97,7 +97,7 @@ class Checked {
 }
 
 const CRUD_OPTIONS =
-  'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
+  'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, bulk';
 
 describe('misconfiguring', () => {
   const site = serveTestApp(() => ({

@@ -62,9 +62,8 @@ describe('the options etag and ifMatch', () => {
 describe('the option endpoints', () => {
   it('takes what can be gone through once, for one record and for many', () => {
     const names = ['list', 'createMany', 'deleteMany'][Symbol.iterator]();
-    const { endpoints, bulk } = planOf(City, { endpoints: names as never, filterAllow: ['name'] });
-    expect(endpoints).to.deep.equal(new Set(['list']));
-    expect(bulk).to.deep.equal({ endpoints: new Set(['createMany', 'deleteMany']), max: 100 });
+    const { endpoints } = planOf(City, { endpoints: names as never, filterAllow: ['name'] });
+    expect(endpoints).to.deep.equal(new Set(['list', 'createMany', 'deleteMany']));
   });
 
   it('reports every name that is none, with the nearest one', () => {

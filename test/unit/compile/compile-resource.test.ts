@@ -9,7 +9,7 @@ import { attach, defineModel, planOf, problemsOf } from '../../support/offline-m
 const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
 
 const OPTIONS =
-  'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
   'updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
