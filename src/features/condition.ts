@@ -10,7 +10,7 @@ import { perPair } from '../util/memo.js';
 import { hidesState, inState, inWantedState, readStates, taggedRecord } from './entity-tag.js';
 
 /** Operations that change a record which exists. */
-const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;
+const CHANGES = ['update', 'delete', 'replace'] as const;
 
 /**
  * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
@@ -102,8 +102,6 @@ function checkState(
     rewrite: {
       update: within,
       delete: within,
-      restore: within,
-      purge: within,
       replace: (operation, inputs) =>
         inputs.ifMatch === undefined ? operation : { ...within(operation, inputs), only: 'change' },
     },

@@ -198,9 +198,9 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
     return { ...draft, headers: { ...draft.headers, ETag } };
   };
   return {
-    rewrite: { read: select, create: giveBack, update: giveBack, restore: giveBack, replace: giveBack },
-    present: { read: present, create: present, update: present, restore: present, replace: present },
-    headers: { read: HEADER, create: HEADER, update: HEADER, restore: HEADER, replace: HEADER },
+    rewrite: { read: select, create: giveBack, update: giveBack, replace: giveBack },
+    present: { read: present, create: present, update: present, replace: present },
+    headers: { read: HEADER, create: HEADER, update: HEADER, replace: HEADER },
   };
 };
 

@@ -56,13 +56,12 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
         describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
       },
     ],
-    constants: { create: mask, update: mask, restore: mask, replace: mask },
+    constants: { create: mask, update: mask, replace: mask },
     rewrite: {
       list: select,
       read: select,
       create: giveBack,
       update: giveBack,
-      restore: giveBack,
       replace: giveBack,
     },
   };

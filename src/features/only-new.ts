@@ -3,7 +3,7 @@ import type { FeatureFactory } from '../operation/feature.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 
 /** Operations that change a record which exists. The condition rules them out (RFC 9110, 13.1.2). */
-const CHANGES = ['update', 'delete', 'restore', 'purge'] as const;
+const CHANGES = ['update', 'delete'] as const;
 
 /** For resources with tags and without: whether there is a record needs none. */
 export const onlyNew: FeatureFactory = ({ plan: { name } }) => ({

@@ -33,8 +33,6 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
         access.form.scope.size === 0 ? operation : { ...operation, row: withPresets(operation.row, access) },
       update: within,
       delete: within,
-      restore: within,
-      purge: within,
       replace: (operation, inputs, access) => keepScope(within(operation, inputs, access), access),
     },
     problems: Object.fromEntries(

@@ -1,13 +1,12 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { ENDPOINTS, type Endpoint } from '../declare/crud-options.js';
-import type { RuleName } from '../declare/endpoint.js';
+import { BASE_OF, ENDPOINTS, type Endpoint, type RuleName } from '../declare/endpoint.js';
 import type { Filter } from '../request/query/predicate.js';
 import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
-import { compileOperation, type OperationMaker } from './compile-operation.js';
+import { compileOperation, type OperationMaker, partFor } from './compile-operation.js';
 import {
   type AfterWrite,
   type Feature,
@@ -138,14 +137,16 @@ function compileEndpoint(
 ): EndpointFeatures {
   const inputs = features
     .flatMap((feature) => feature.inputs ?? [])
-    .filter(({ endpoints }) => endpoints.includes(endpoint));
-  const constants = features.flatMap((feature) => feature.constants?.[endpoint] ?? []);
+    .filter(({ endpoints }) =>
+      [endpoint, BASE_OF[endpoint]].some((each) => each && endpoints.includes(each)),
+    );
+  const constants = features.flatMap((feature) => partFor(feature.constants, endpoint) ?? []);
   const rows = endpoint === 'list' ? rowsOf(features) : ANY_ROWS;
   const absentFor = perForm((form) => rows.narrow(absentInputs(inputs, constants, form)));
   return Object.freeze({
     inputs,
-    problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
-    headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
+    problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
+    headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),
     absentFor,
     digest: rows.digest,
     readQuery: queryReader(
@@ -156,7 +157,7 @@ function compileEndpoint(
     ),
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
-    present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
+    present: presenter(features.flatMap(({ present }) => partFor(present, endpoint) ?? [])),
     media: endpoint === 'list' ? features.flatMap(({ media }) => media ?? []) : [],
     afterWrite: isWrite(endpoint)
       ? oneAfterAnother(features.flatMap(({ afterWrite }) => afterWrite ?? []))

@@ -1,9 +1,9 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
-import type { Endpoint } from '../declare/crud-options.js';
+import { BASE_OF, type Endpoint } from '../declare/endpoint.js';
 import { BoundedCache } from '../util/memo.js';
 import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
-import type { Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
+import type { ByEndpoint, Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
 import type { Operation, Selection } from './operation.js';
 import { equalTo } from './predicates.js';
 
@@ -16,6 +16,14 @@ export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenVa
 /** One step of a feature; that it fits the endpoint is what `ByEndpoint` says. */
 type Step = (operation: Operation, inputs: Inputs, access: Access) => Operation;
 
+/** The part of a feature for an endpoint: its own, or that of its base. */
+export function partFor<P extends ByEndpoint<unknown>>(
+  parts: P | undefined,
+  endpoint: Endpoint,
+): P[Endpoint] | undefined {
+  return parts?.[endpoint] ?? parts?.[BASE_OF[endpoint] ?? endpoint];
+}
+
 /** Compiles the operations of an endpoint. What inputs do not change is the same object each time. */
 export function compileOperation(
   context: FeatureContext,
@@ -24,13 +32,13 @@ export function compileOperation(
   absentFor: (form: AccessForm) => Inputs,
 ): OperationMaker {
   const stepsOf = (kind: 'prepare' | 'rewrite') =>
-    features.flatMap((feature) => (feature[kind]?.[endpoint] as Step | undefined) ?? []);
+    features.flatMap((feature) => (partFor(feature[kind], endpoint) as Step | undefined) ?? []);
   const apply = (steps: readonly Step[], operation: Operation, inputs: Inputs, access: Access): Operation =>
     steps.reduce((before, step) => step(before, inputs, access), operation);
   const rewrites = stepsOf('rewrite');
   const give = compileGiven(context.plan.info.primaryKey.name);
   const absent = absentFor(OPEN_ACCESS.form);
-  const bare = bareOperations(context)[endpoint];
+  const bare = partFor(bareOperations(context), endpoint) as Operation;
   const followed = features.some(({ afterWrite }) => afterWrite) ? withKey(bare, context) : bare;
   const prepared = apply(stepsOf('prepare'), followed, absent, OPEN_ACCESS);
   const usual = Object.freeze(apply(rewrites, prepared, absent, OPEN_ACCESS));
@@ -76,7 +84,7 @@ function compileGiven(key: string) {
 }
 
 /** Operations of the endpoints before any feature adds to them. */
-function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoint {
+function bareOperations({ plan, columnsOf }: FeatureContext): Partial<OperationByEndpoint> {
   const { info, defaultSort, pageSize } = plan;
   const where = equalTo(info.primaryKey.name, { slot: 'id' });
   const whole: Selection = Object.freeze({ columns: columnsOf(null) });
@@ -93,8 +101,6 @@ function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoin
     create: { kind: 'insert', row: {}, returning: whole },
     update: { kind: 'update', where, set: {}, returning: whole },
     delete: { kind: 'delete', where, mark: null },
-    restore: { kind: 'update', where, set: {}, returning: whole },
-    purge: { kind: 'delete', where, mark: null },
     replace: { kind: 'replace', where, row: {}, set: {}, only: null, returning: whole },
   };
 }

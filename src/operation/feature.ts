@@ -170,7 +170,7 @@ export interface MediaType {
   write(records: Iterable<string>, envelope: Readonly<Record<string, unknown>>): Iterable<string>;
 }
 
-/** Members of a feature by endpoint. */
+/** Members of a feature by endpoint. One that is left out has those of its base, where it has one. */
 export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;
 
 /** The operation of each endpoint. */
