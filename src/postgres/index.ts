@@ -47,7 +47,7 @@ export {
   transactionInternals,
 } from './session/connection-internals.js';
 export { EngineSequelize, refuseWrites } from './session/engine-sequelize.js';
-export { giveLogger, warnOf } from './session/engine-warnings.js';
+export { setWarningLogger, warnOf } from './session/engine-warnings.js';
 export { prepareConnections } from './session/guard-connections.js';
 export {
   checkOwner,

@@ -8,7 +8,7 @@ import { warnOfInternals } from '../../execute/customization/internals-trial.js'
 import { type FollowedModels, followModels } from '../../execute/records/run-records.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
-import { giveLogger } from '../../postgres/index.js';
+import { setWarningLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { accessOfApplication } from '../resources/application-access.js';
@@ -115,7 +115,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   router.use(stopAfterAnswer, exceptionHandler(logger));
   warnOfInternals(logger);
   for (const { model } of resources.map((resource) => resource.plan)) {
-    if (model.sequelize) giveLogger(model.sequelize, logger);
+    if (model.sequelize) setWarningLogger(model.sequelize, logger);
   }
   return { router, routes, handWritten };
 }

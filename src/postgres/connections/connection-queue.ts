@@ -71,8 +71,8 @@ export class ConnectionQueue {
   readonly #waiting: QueueEntry[] = [];
   /** Waiters that had a connection and need one once more. They go before all others, which came later. */
   readonly #returned: QueueEntry[] = [];
-  /** Connections that the pool has been asked for, for the first in the queue. */
-  #asked = 0;
+  /** Connections that are requested from the pool, for the first in the queue. */
+  #requested = 0;
   /** Connections in use. */
   #held = 0;
   readonly #shared = new SharedConnections();
@@ -89,7 +89,7 @@ export class ConnectionQueue {
 
   /** Number of waiters for a connection of the pool, in this queue or outside of it. */
   get waiting(): number {
-    const others = Math.max(0, this.#pool.waiting - this.#asked);
+    const others = Math.max(0, this.#pool.waiting - this.#requested);
     return this.#waiting.length + this.#returned.length + others;
   }
 
@@ -102,7 +102,7 @@ export class ConnectionQueue {
     }
     this.#waiting.push(last);
     if (this.#clock === null) this.#watchFirst();
-    this.#ask();
+    this.#request();
     return last;
   }
 
@@ -110,7 +110,7 @@ export class ConnectionQueue {
   requeueFirst(client: PooledClient, entries: readonly QueueEntry[]): void {
     this.#returned.push(...entries);
     this.leave(client);
-    this.#ask();
+    this.#request();
   }
 
   /** Takes a connection back whose waiter waits once more, where it was in the queue, and no longer than it would have. */
@@ -125,7 +125,7 @@ export class ConnectionQueue {
 
   /** Has those served who were held back. */
   wake(): void {
-    this.#ask();
+    this.#request();
   }
 
   /** Takes a connection back, when the last of those who use it leaves. */
@@ -143,21 +143,21 @@ export class ConnectionQueue {
     try {
       await this.#pool.destroy(client);
     } finally {
-      this.#ask();
+      this.#request();
     }
   }
 
   /** True where a waiter outside of this queue waits in the pool. */
   get #isPoolAwaited(): boolean {
-    return this.#pool.waiting > this.#asked;
+    return this.#pool.waiting > this.#requested;
   }
 
   /**
    * For each in the queue, as long as the pool may have connections that are not here. Where others wait in the pool, it is they
    * who get every connection, so that all of the queue have to wait there, too.
    */
-  #ask(): void {
-    const isWorthwhile = () => this.#asked + this.#held < this.#pool.size || this.#isPoolAwaited;
+  #request(): void {
+    const isWorthwhile = () => this.#requested + this.#held < this.#pool.size || this.#isPoolAwaited;
     while (this.#isMoreNeeded && isWorthwhile()) void this.#acquire();
   }
 
@@ -165,25 +165,25 @@ export class ConnectionQueue {
   get #isMoreNeeded(): boolean {
     let count = this.#returned.length;
     for (const { waiter } of this.#waiting) {
-      if (count > this.#asked) break;
+      if (count > this.#requested) break;
       if (!waiter.isHeldBack?.()) count += 1;
     }
-    return count > this.#asked;
+    return count > this.#requested;
   }
 
   /** @param only whom the connection is for, if it is not for the first in the queue */
   async #acquire(only?: QueueEntry): Promise<void> {
-    const asked = only ? 0 : 1;
-    this.#asked += asked;
+    const requested = only ? 0 : 1;
+    this.#requested += requested;
     let client: PooledClient;
     try {
       client = await this.#pool.acquire();
     } catch (error) {
-      this.#asked -= asked;
+      this.#requested -= requested;
       this.#refuse(error, only);
       return;
     }
-    this.#asked -= asked;
+    this.#requested -= requested;
     this.#held += 1;
     const isGone = only?.waiter.isGone?.() ?? false;
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);
@@ -198,7 +198,7 @@ export class ConnectionQueue {
     if (isLate) this.#giveUp();
     for (const { waiter } of refused) waiter.fail(error);
     // Else it might be refused at once, again and again.
-    if (isLate || refused.length > 0) this.#ask();
+    if (isLate || refused.length > 0) this.#request();
   }
 
   #next(): QueueEntry | undefined {
@@ -236,7 +236,7 @@ export class ConnectionQueue {
     try {
       entry.use(client, behind);
     } catch (error) {
-      // Nobody knows what has been sent. What others send must not come behind it, as it could end what was begun.
+      // It is uncertain what was sent. What others send must not come behind it, as it could end what was begun.
       client._invalid = true;
       if (this.#shared.leave(client)) client.connection?.stream.destroy();
       else this.#release(client);
@@ -261,7 +261,7 @@ export class ConnectionQueue {
   #release(client: PooledClient): void {
     this.#held -= 1;
     this.#pool.release(client);
-    this.#ask();
+    this.#request();
   }
 
   /** All have the same timeout, so that the first one's ends first. */

@@ -23,7 +23,7 @@ export interface PoolUsage {
   readonly waiting: number;
 }
 
-/** Gives and takes back connections. */
+/** Acquires and releases connections. */
 export class ConnectionSource {
   readonly #sequelize: Sequelize;
   readonly #manager: ConnectionManager<PooledClient>;

@@ -1,5 +1,5 @@
 /**
- * Deals what reads acquire over the replicas. Sequelize's read pool gives away the connection that came back last, whichever
+ * Deals what reads acquire over the replicas. Sequelize's read pool lends the connection that came back last, whichever
  * server it is to, and opens another one only where none is free: nearly all reads go to one server, and one that is down
  * fails the reads that it was to get.
  */
@@ -60,7 +60,7 @@ function dealOver(manager: ConnectionManager<ReadClient>): void {
 
   /**
    * Puts a connection to the server with the least under way last, and opens one more to a server that has too few for its
-   * part. Whether there is one to give away now.
+   * part. True where a connection can be lent now.
    */
   function deal(): boolean {
     const { _availableObjects: available, size, maxSize } = pool;

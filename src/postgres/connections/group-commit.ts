@@ -75,7 +75,7 @@ export class GroupCommit {
     return taken;
   }
 
-  /** A statement of which nobody knows yet how long it takes is executed alone. */
+  /** A statement is executed alone as long as its time has not been measured. */
   #sizeFor({ statement }: PendingStatement, client: PooledClient): number {
     const queryTimeout =
       client.queryTimeout || client.connectionParameters?.query_timeout || Number.POSITIVE_INFINITY;

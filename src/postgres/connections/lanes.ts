@@ -12,17 +12,17 @@ import type { TableShare } from '../session/read-shares.js';
 import type { ConnectionSource } from './connection-source.js';
 import type { PendingStatement } from './statement-target.js';
 
-/** Lanes of one server: the second is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
+/** Lanes of one server: the second is for when PostgreSQL, which answers a lane one read after the other, is slower than Node. */
 const LANES = 2;
 /**
  * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
- * the cheaper each is, as long as it is Node that they wait for. The cost of a statement tells: answers that wait for Node
+ * the cheaper each is, as long as it is Node that they wait for. The cost of a statement is the measure: answers that wait for Node
  * are read one right after the other, which makes the fastest next to nothing.
  */
 const LANE_TIME = 4;
-/** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
+/** After as many milliseconds without any answer all reads but the slow one are executed again elsewhere. */
 const PATIENCE = 20;
-/** Milliseconds that a batch may take. Nobody is answered before all of it is done. */
+/** Milliseconds that a batch may take. No read is answered before all of it is done. */
 const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
@@ -95,7 +95,7 @@ export class RepeatBudget {
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type RetryElsewhere = (read: SharedRead) => void;
 
-/** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
+/** A driver's errors have no severity. In some languages there is another word for FATAL, but no other code. */
 function isConnectionLost(error: Error): boolean {
   const { severity, code = '' } = error as Error & { readonly severity?: string; readonly code?: string };
   if (severity === undefined) return !isQueryTimeout(error);
@@ -110,7 +110,7 @@ export class SharedRead implements Execution {
   readonly trace: Execution['trace'];
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
-  #isAskedAgain = false;
+  #isRepeated = false;
   /** True while the read is under way here, so that an answer will come. */
   #isUnderway = false;
   #isAnswered = false;
@@ -132,7 +132,7 @@ export class SharedRead implements Execution {
   /** Drops an error of this connection where the read is repeated on another one. */
   settle(error: Error | null, result?: TextResult): void {
     this.#isUnderway = false;
-    if (error && this.#isAskedAgain) return;
+    if (error && this.#isRepeated) return;
     if (error instanceof BatchAbortedError) this.move();
     else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
@@ -147,21 +147,21 @@ export class SharedRead implements Execution {
 
   /** Leaves the answer to the shared connection, where it is not answered elsewhere; false where none will come. */
   withdraw(): boolean {
-    if (this.#isUnderway) this.#isAskedAgain = false;
+    if (this.#isUnderway) this.#isRepeated = false;
     return this.#isUnderway;
   }
 
   /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
   repeat(): boolean {
-    const isRepeated = !this.#isAskedAgain && this.#budget.spend();
-    if (isRepeated) this.move();
-    return isRepeated;
+    const mayRepeat = !this.#isRepeated && this.#budget.spend();
+    if (mayRepeat) this.move();
+    return mayRepeat;
   }
 
   /** Executes it elsewhere instead of here. */
   move(): void {
-    if (this.#isAskedAgain) return;
-    this.#isAskedAgain = true;
+    if (this.#isRepeated) return;
+    this.#isRepeated = true;
     this.#retryElsewhere(this);
   }
 }
@@ -269,7 +269,7 @@ export class Lane {
     });
   }
 
-  /** The answers come in the order of the batches, so each tells how long its own took. */
+  /** The answers come in the order of the batches, so each shows the time of its own. */
   #answered(client: PooledClient, statement: PreparedStatement, reads: readonly SharedRead[]): void {
     const now = performance.now();
     statement.measure((now - this.#lastAnswer) / reads.length);
@@ -306,8 +306,8 @@ export class Lane {
   }
 
   /**
-   * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
-   * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
+   * No other read waits for a slow one. That one is certain where it was sent alone; else all of its batch are executed
+   * again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
    */
   #giveUp(client: PooledClient): void {
     this.#isClosing = true;

@@ -65,7 +65,7 @@ export class ConnectionExecutor {
   }
 
   /**
-   * Executes a statement behind those that the connection was given before. The connection keeps it only where it is the
+   * Executes a statement behind those that were sent before. The connection keeps it only where it is the
    * first one: one that is stale ends the transaction that it is in.
    */
   execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
@@ -89,7 +89,7 @@ export class ConnectionExecutor {
         const executions = [{ values, trace, settle }];
         this.#executor.execute(client, { before, statement, executions, end });
       } catch (error) {
-        // Nobody knows what has been sent.
+        // It is uncertain what was sent.
         client._invalid = true;
         trace?.end(error);
         throw error;
@@ -198,7 +198,7 @@ export class SessionTransaction extends Transaction {
     }
   }
 
-  /** Gives the connection back. Sequelize's own `commit` and `rollback` call it, too. */
+  /** Releases the connection. Sequelize's own `commit` and `rollback` call it, too. */
   cleanup(): void {
     const client = this.#letGo();
     if (client) this.#queue.leave(client);
@@ -236,7 +236,7 @@ export class SessionTransaction extends Transaction {
     return soundClient({ finished, connection: this.#client }, text);
   }
 
-  /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
+  /** Runs a statement with the BEGIN. When it fails, it is uncertain whether it has begun; the next one begins alone, then. */
   #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#hasSent = true;
     const result = this.#runWithBegin(client, text, values, isKept);
@@ -331,7 +331,7 @@ function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
 /**
  * Runs each statement in one way: all see what those before them have written.
  *
- * @param run is told whether a connection may keep the statement
+ * @param run takes whether a connection may keep the statement
  */
 function singleTarget(
   run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,

@@ -20,7 +20,12 @@ import { ConnectionSource, type Destination, type PoolUsage } from './connection
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { type Lane, Lanes, RepeatBudget, type RetryElsewhere, SharedRead } from './lanes.js';
 import { ConnectionExecutor, SessionTransaction } from './session-transaction.js';
-import type { Asked, PendingStatement, SettingsStatement, StatementTarget } from './statement-target.js';
+import type {
+  PendingStatement,
+  SettingsStatement,
+  StatementCall,
+  StatementTarget,
+} from './statement-target.js';
 
 /** State of a statement that has waited in the queue, and the ways to execute it again. */
 interface Queued {
@@ -52,7 +57,7 @@ export function groupWrites(sequelize: Sequelize): void {
   runners.delete(sequelize);
 }
 
-/** There is a pooler that has statements of ours where they are not looked for. */
+/** There is a pooler whose connections have other statements than they had. */
 function assumePooler(sequelize: Sequelize): void {
   if (unprepared.has(sequelize)) return;
   keepNoStatements(sequelize);
@@ -86,7 +91,7 @@ export class StatementRunner implements StatementTarget {
   /** For connections that are held. */
   readonly #connections: ConnectionExecutor;
   readonly #lanes: Lanes;
-  readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
+  readonly #retryElsewhere: RetryElsewhere = (read) => this.#repeatAlone(read);
   readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
   readonly #filters: StatementCache<FilterStatement>;
@@ -109,7 +114,7 @@ export class StatementRunner implements StatementTarget {
     this.#named = new StatementCache(isNaming ? named : unnamed);
     this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
-    // A pooler may not stand several executions under way.
+    // A pooler may not accept several executions under way.
     this.#canShare = this.#executor.canPipeline && isNaming;
     this.#shares = new TableShares(this.#source.maxReads, {
       lanesInUse: () => this.#lanes.inUse,
@@ -129,15 +134,15 @@ export class StatementRunner implements StatementTarget {
   ): Promise<TextResult> {
     const share = this.#shares.of(table);
     const statement = (isPlanned ? this.#filters : this.#named).get(text).current;
-    const asked = { statement, values, share, settings };
+    const call = { statement, values, share, settings };
     const isCheap = statement.isCheap && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
     const isShareable = isCheap && !this.#source.seesEachRead;
-    const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
-    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
+    const lane = isShareable ? this.#lanes.laneFor(call.statement) : undefined;
+    const result = lane ? this.#share(lane, call) : this.#run('read', call);
     // Failed reads may be executed again on the primary.
     const again = (transaction: Transaction) => this.within(transaction).write(text, values);
-    return given.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
+    return result.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
   }
 
   /** On the primary; with a key together with others that wait for a connection. */
@@ -148,9 +153,9 @@ export class StatementRunner implements StatementTarget {
     settings: SettingsStatement | null = null,
   ): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const asked = { statement, values, share: null, settings };
-    if (key === undefined) return this.#run('write', asked);
-    return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
+    const call = { statement, values, share: null, settings };
+    if (key === undefined) return this.#run('write', call);
+    return this.#submit(call, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
   /** Where statements run with the settings of a request: each in a transaction of its own, in one round trip. */
@@ -194,21 +199,21 @@ export class StatementRunner implements StatementTarget {
     return group;
   }
 
-  #share(lane: Lane, asked: Asked): Promise<TextResult> {
+  #share(lane: Lane, call: StatementCall): Promise<TextResult> {
     const start = (pending: PendingStatement): void =>
       lane.add(new SharedRead(pending, this.#retryElsewhere, this.#repeats));
     // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-    return this.#ask(asked, start, () => this.#run('read', asked));
+    return this.#submit(call, start, () => this.#run('read', call));
   }
 
   /** Planned for its values, as that may be why it takes long. */
-  #askAlone(read: SharedRead): void {
+  #repeatAlone(read: SharedRead): void {
     const pending = { ...read.pending, statement: read.pending.statement.planned };
     this.#join('read', pending, read);
   }
 
-  #run(destination: Destination, asked: Asked): Promise<TextResult> {
-    return this.#ask(asked, (pending) => this.#join(destination, pending));
+  #run(destination: Destination, call: StatementCall): Promise<TextResult> {
+    return this.#submit(call, (pending) => this.#join(destination, pending));
   }
 
   /** Slow reads of the pool, where the statement is one; null for others. */
@@ -229,9 +234,9 @@ export class StatementRunner implements StatementTarget {
     });
   }
 
-  /** @param again asks once more where the statement was stale */
-  #ask(
-    { statement, values, share, settings }: Asked,
+  /** @param again runs the statement once more where it was stale */
+  #submit(
+    { statement, values, share, settings }: StatementCall,
     start: (pending: PendingStatement) => void,
     again?: () => Promise<TextResult>,
   ): Promise<TextResult> {

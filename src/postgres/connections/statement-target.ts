@@ -30,7 +30,7 @@ export interface StatementTarget {
 }
 
 /** A statement with its values and settings. */
-export interface Asked {
+export interface StatementCall {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
   /** For a read, that of its table; null where there is none. */
@@ -40,11 +40,11 @@ export interface Asked {
 }
 
 /** A statement with the callback that takes its result. */
-export interface PendingStatement extends Asked {
+export interface PendingStatement extends StatementCall {
   readonly context?: Execution['context'];
   readonly trace?: Execution['trace'];
-  /** Takes what became of it, when the connection is free; the first call counts. */
+  /** Takes its outcome, when the connection is free; the first call counts. */
   readonly answer: Execution['settle'];
-  /** Takes why there is no connection. */
+  /** Takes the reason why there is no connection. */
   readonly fail: (error: unknown) => void;
 }

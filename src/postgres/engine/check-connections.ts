@@ -1,6 +1,6 @@
 /**
- * Looks at the start whether connections are as they were asked to be. What a connection is to be like is said when it is
- * opened; a pooler that gives each transaction another connection to the server refuses that, or takes no notice of it.
+ * Checks at the start that connections have the settings that they were opened with. A pooler that assigns each transaction another
+ * connection to the server refuses such settings, or takes no notice of them.
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
@@ -47,8 +47,8 @@ interface CheckedOptions {
 }
 
 /**
- * Connects to the primary and the servers for reads, warns of what was asked for in vain, and has the instance know
- * whether its connections for reads refuse writes. Rejects as Sequelize does where the primary cannot be reached.
+ * Connects to the primary and the servers for reads, warns of settings that they do not have, and notes on the instance
+ * that its connections for reads refuse writes. Rejects as Sequelize does where the primary cannot be reached.
  *
  * @throws ConfigError when a pooler refuses what a connection to a replica is to be like, or cannot keep a setting that is pinned
  */
@@ -59,23 +59,23 @@ export async function checkConnections(
   const manager = plainManager<PooledClient>(sequelize);
   const { config } = manager;
   const { write, read } = config.replication || { write: config, read: [] };
-  const askOn = async (client: PooledClient, also: Promise<unknown> = Promise.resolve()) => {
+  const check = async (client: PooledClient, also: Promise<unknown> = Promise.resolve()) => {
     await also;
     try {
       const server = [client.host, client.port, client.database, client.user].join();
-      const settings = await askSettings(sequelize, client);
+      const settings = await readSettings(sequelize, client);
       refuseUnreported(settings, client);
       return { ...settings, server };
     } finally {
       manager.releaseConnection(client);
     }
   };
-  // A pool that is empty connects to one server after the other, as long as no connection is given back.
+  // A pool that is empty connects to one server after the other, as long as no connection is released.
   const clients = read.slice(0, config.pool.max).map(() => manager.getConnection(READ));
   const connected = Promise.allSettled(clients);
   const [primary, ...readers] = await Promise.allSettled([
-    manager.getConnection(WRITE).then((client) => askOn(client)),
-    ...clients.map(async (acquired) => askOn(await acquired, connected)),
+    manager.getConnection(WRITE).then((client) => check(client)),
+    ...clients.map(async (acquired) => check(await acquired, connected)),
   ]);
   if (primary.status === 'rejected') throw primary.reason;
   const failed = readers.find((answer) => answer.status === 'rejected');
@@ -96,7 +96,7 @@ export async function checkConnections(
   }
 }
 
-async function askSettings(sequelize: Sequelize, connection: PooledClient): Promise<Settings> {
+async function readSettings(sequelize: Sequelize, connection: PooledClient): Promise<Settings> {
   // Sequelize's types lack a query on a connection that is in no transaction.
   const options = {
     type: QueryTypes.SELECT,
@@ -137,9 +137,9 @@ function isReadOnly({ byName }: Settings): boolean {
 function ignoredTimeouts({ byName }: Settings, servers: readonly ServerConfig[]): string[] {
   return TIMEOUTS.filter((name) =>
     servers.every(({ dialectOptions = {} }) => {
-      const asked = Number.parseInt(String(dialectOptions[name]), 10);
-      // pg asks for none where there is none.
-      return asked > 0 && asked !== Number(byName[name]);
+      const wanted = Number.parseInt(String(dialectOptions[name]), 10);
+      // pg sends none where there is none.
+      return wanted > 0 && wanted !== Number(byName[name]);
     }),
   );
 }

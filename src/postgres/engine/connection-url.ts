@@ -1,4 +1,4 @@
-/** URLs of back ends, which hold passwords: what is wrong with one, told without any part of it that could be secret. */
+/** URLs of back ends, which hold passwords: what is wrong with one, without any part of it that could be secret. */
 
 const SCHEME = /^([a-z][a-z0-9+.-]*:)\/\//i;
 

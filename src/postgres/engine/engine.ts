@@ -13,11 +13,11 @@ import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
 /** Connections to the back ends. Closing it closes them, when the callbacks after commits have ended or take long. */
 export interface Engine extends AsyncDisposable {
-  // Test runners ask for a Promise; the type that this extends is a PromiseLike.
+  // Test runners need a Promise; the type that this extends is a PromiseLike.
   [Symbol.asyncDispose](): Promise<void>;
   readonly sequelize: Sequelize;
   readonly clickhouse?: ClickHouseClient;
-  /** Where a `Cluster` was given, it is that one: the commands are the same. */
+  /** Where a `Cluster` was passed, it is that one: the commands are the same. */
   readonly cache?: Redis;
 }
 
@@ -91,7 +91,7 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
 }
 
 /**
- * Looks at what an engine is to be made of, without connecting to anything.
+ * Checks what an engine is to be made of, without connecting to anything.
  *
  * @throws ConfigError for what is wrong
  */

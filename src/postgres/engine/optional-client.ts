@@ -1,4 +1,4 @@
-/** Clients of back ends that not every application has: their packages are loaded only when they are asked for. */
+/** Clients of back ends that not every application has: their packages are loaded at their first use. */
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
@@ -26,7 +26,7 @@ const MORE_WAIT = 50;
 const SEPARATE = new WeakMap<ClickHouseClient, () => ClickHouseClient>();
 
 /**
- * Looks at the URLs, and whether the packages for them are installed, without connecting to anything.
+ * Checks the URLs, and that the packages for them are installed, without connecting to anything.
  *
  * @throws ConfigError for all that are none, or of another protocol, and for all packages that are missing
  */
@@ -43,12 +43,12 @@ export function checkClients(clients: {
   );
 }
 
-/** A client of ClickHouse: the user's own, which stays his to close, or one made from a URL that `checkClients` knows. */
+/** A client of ClickHouse: the user's own, which stays his to close, or one made from a URL that `checkClients` has checked. */
 export function openClickHouse(given: string | ClickHouseClient): OwnedClient<ClickHouseClient> {
   if (typeof given !== 'string') return { client: given, close: async () => {} };
   const { createClient, ClickHouseLogLevel } = load<typeof import('@clickhouse/client')>('clickhouse');
   const create = (): ClickHouseClient =>
-    // It prints each failed ping otherwise; the health report tells of it.
+    // It prints each failed ping otherwise; the health report has it.
     createClient({ url: given, log: { level: ClickHouseLogLevel.OFF } });
   try {
     const client = create();
@@ -63,8 +63,8 @@ export function openClickHouse(given: string | ClickHouseClient): OwnedClient<Cl
 }
 
 /**
- * A client for one question besides those that the application asks: with connections of its own, where it was made from
- * a URL. How a client of the user's reaches the server, only it knows; there it is that one.
+ * A client for one query besides those of the application: with connections of its own, where it was made from a URL. For a client of the
+ * user's it is that one.
  */
 export function separateClickHouse(client: ClickHouseClient): OwnedClient<ClickHouseClient> {
   const separate = SEPARATE.get(client)?.();
@@ -72,7 +72,7 @@ export function separateClickHouse(client: ClickHouseClient): OwnedClient<ClickH
 }
 
 /**
- * A client of Redis: the user's own, which stays his to close, or one made from a URL that `checkClients` knows. One of
+ * A client of Redis: the user's own, which stays his to close, or one made from a URL that `checkClients` has checked. One of
  * ours connects at once, and again by itself; commands fail instead of waiting for a server that is away, or not connected to yet.
  */
 export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
@@ -85,7 +85,7 @@ export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
     enableOfflineQueue: false,
     retryStrategy: (attempts) => Math.min(attempts * MORE_WAIT, LONGEST_WAIT),
   });
-  // Without a listener ioredis prints each failed attempt to connect. The health probe tells what is wrong.
+  // Without a listener ioredis prints each failed attempt to connect. The health probe reports what is wrong.
   client.on('error', () => {});
   const close = async (): Promise<void> => {
     if (client.status !== 'end') client.disconnect();

@@ -4,14 +4,14 @@ import type { Sequelize } from 'sequelize';
 import { expectSession, type HostedServer } from '../session/choose-host.js';
 import { plainManager, runConnectHooks } from '../session/connection-internals.js';
 
-/** One server to ask. */
+/** One server to ping. */
 export interface PostgresServer {
-  /** Connects, asks, and disconnects. Rejects with what the driver says; aborting ends it at once. */
+  /** Connects, queries, and disconnects. Rejects with the error of the driver; aborting ends it at once. */
   ping(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * The servers of an instance: the primary, and every replica on another address. They are asked outside of the pool: a
+ * The servers of an instance: the primary, and every replica on another address. They are pinged outside of the pool: a
  * pool that is used up is busy, not broken, and taking the service away for it would only load the others more.
  */
 export function postgresServers(sequelize: Sequelize): readonly PostgresServer[] {

@@ -23,15 +23,15 @@ export interface TextResult {
 /** One execution. */
 export interface Execution {
   readonly values: TextValues;
-  /** That of its request, where a tracer asks for it and another code may run when it is sent. */
+  /** That of its request, where a tracer needs it and other code may run when it is sent. */
   readonly context?: AsyncResource | undefined;
-  /** Told when it is sent; undefined where there are no subscribers. */
+  /** Notified when it is sent; undefined where there are no subscribers. */
   readonly trace?: StatementTrace | undefined;
-  /** Takes what became of it: an error, or else a result. */
+  /** Takes its outcome: an error, or else a result. */
   settle(error: Error | null, result?: TextResult): void;
 }
 
-/** A statement that is executed before others, in their transaction. Nobody asks for its result. */
+/** A statement that is executed before others, in their transaction. Its result is not used. */
 export interface Preceding {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
@@ -46,9 +46,9 @@ export interface Batch {
   readonly before: readonly Preceding[];
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
-  /** Number of batches under way before it, each of which may take as long as this one. Default: it is not known. */
+  /** Number of batches under way before it, each of which may take as long as this one. Default: none. */
   readonly behind?: number;
-  /** Told that the connection is free, before the executions are told what became of them. */
+  /** Called when the connection is free, before the executions are settled. */
   end(error: Error | null): void;
 }
 

@@ -11,7 +11,7 @@ const FIRST_TRIAL = 8;
 const GROWTH = 8;
 /** Fast executions in a row, after which any is kept. */
 const LAST_TRIAL = 4096;
-/** Milliseconds of an execution that tells of a bad plan. A busy machine holds up a good one for tens of them. */
+/** Milliseconds of an execution that is a sign of a bad plan. A busy machine holds up a good one for tens of them. */
 const BAD = 100;
 /** It takes as many times what is usual, too: on a busy machine all are slower. */
 const FACTOR = 4;

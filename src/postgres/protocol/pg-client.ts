@@ -16,7 +16,7 @@ interface TurnsClient {
 }
 
 /** pg's `query`, with all that it takes. */
-type Ask = (config?: unknown, values?: unknown, answer?: unknown) => never;
+type PgQuery = (config?: unknown, values?: unknown, answer?: unknown) => never;
 
 interface Waiting {
   send(): unknown;
@@ -72,16 +72,16 @@ export class QueryTurns {
   /**
    * Keeps a query until it is its turn.
    *
-   * @param send gives false where it has sent nothing
-   * @param fail is given what `send` throws
+   * @param send returns false where it has sent nothing
+   * @param fail takes what `send` throws
    */
   wait(send: () => unknown, fail: (error: unknown) => void): void {
-    // A tracer finds the code that asked in its async context.
+    // A tracer finds the code that queries in its async context.
     const context = new AsyncResource('crud-controllers:query');
     this.#waiting.push({ send: () => context.runInAsyncScope(send), fail });
   }
 
-  /** The connection is lost or being closed: pg refuses what is sent, and each is told so. */
+  /** The connection is lost or being closed: pg refuses what is sent, and each query fails with that. */
   close(): void {
     clearTimeout(this.#timer);
     this.#isOver = true;
@@ -101,30 +101,30 @@ export class QueryTurns {
   }
 }
 
-/** Asks pg in turn; answers as pg does. */
-function askInTurn(
+/** Queries pg in turn; returns what pg does. */
+function queryInTurn(
   turns: QueryTurns | null,
-  pgQuery: Ask,
+  pgQuery: PgQuery,
   config: unknown,
   values: unknown,
   callback: unknown,
 ): never {
   // Tracers wrap a callback that is the last argument.
-  const [bound, given] = typeof values === 'function' ? [undefined, values] : [values, callback];
-  const ask = (answer: unknown): never => {
-    const asked = answer === undefined ? pgQuery(config, bound) : pgQuery(config, bound, answer);
+  const [bound, own] = typeof values === 'function' ? [undefined, values] : [values, callback];
+  const query = (answer: unknown): never => {
+    const result = answer === undefined ? pgQuery(config, bound) : pgQuery(config, bound, answer);
     turns?.limit(config);
-    return asked;
+    return result;
   };
   const isQuery = typeof config === 'string' || (typeof config === 'object' && config !== null);
-  // pg says what is wrong with others.
+  // pg reports what is wrong with others.
   if (!turns || turns.isFree || !isQuery) {
-    const asked = ask(given);
+    const result = query(own);
     turns?.begin();
-    return asked;
+    return result;
   }
-  const send = () => void ask(given);
-  const { submit, callback: own, handleError } = config as Partial<Record<string, unknown>>;
+  const send = () => void query(own);
+  const { submit, callback: described, handleError } = config as Partial<Record<string, unknown>>;
   if (submit !== undefined) {
     turns.wait(
       send,
@@ -132,28 +132,28 @@ function askInTurn(
     );
     return config as never;
   }
-  const answer = [given, own].find((each) => typeof each === 'function') as Answer | undefined;
+  const answer = [own, described].find((each) => typeof each === 'function') as Answer | undefined;
   if (answer) {
     turns.wait(send, answer);
     return undefined as never;
   }
   return new Promise((resolve, reject) => {
     const settle: Answer = (error, result) => (error ? reject(error) : resolve(result));
-    turns.wait(() => void ask(settle), reject);
+    turns.wait(() => void query(settle), reject);
   }) as never;
 }
 
 type Answer = (error: unknown, result?: unknown) => void;
 
-/** Has a client of pg ask in turn, unless it does so by itself. One of another driver stays as it is. */
+/** Has a client of pg query in turn, unless it does so by itself. One of another driver stays as it is. */
 export function takeTurns(client: object): void {
   if (!(client instanceof Client) || 'turns' in client) return;
-  const prototype = Object.getPrototypeOf(client) as { readonly query: Ask };
+  const prototype = Object.getPrototypeOf(client) as { readonly query: PgQuery };
   Object.assign(client, {
     turns: new QueryTurns(client as TurnsClient),
     query(this: { readonly turns: QueryTurns | null }, config: unknown, values: unknown, callback: unknown) {
       // A tracer may have wrapped it meanwhile.
-      return askInTurn(this.turns, prototype.query.bind(this) as Ask, config, values, callback);
+      return queryInTurn(this.turns, prototype.query.bind(this) as PgQuery, config, values, callback);
     },
   });
 }
@@ -176,7 +176,13 @@ class WatchedClient extends Client {
 
   // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
-    return askInTurn(this.turns, super.query.bind(this) as Ask, this.values.count(config), values, callback);
+    return queryInTurn(
+      this.turns,
+      super.query.bind(this) as PgQuery,
+      this.values.count(config),
+      values,
+      callback,
+    );
   }
 
   // As with the query.

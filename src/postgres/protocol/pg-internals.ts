@@ -24,7 +24,7 @@ export interface DriverStream extends NodeJS.EventEmitter {
   destroy(error?: Error): void;
 }
 
-/** pg's view of the socket, as far as it is used here. It tells every message of the server. */
+/** pg's view of the socket, as far as it is used here. It emits every message of the server. */
 export interface DriverConnection extends NodeJS.EventEmitter {
   readonly stream: DriverStream;
   close(message: { type: 'S'; name: string }): void;

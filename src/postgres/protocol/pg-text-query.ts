@@ -1,7 +1,7 @@
 /**
- * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks
- * for a description of the results each time, makes an object of each row and looks up a parser for each value. That costs
- * more than the rest of a read.
+ * Executes statements on a connection of pg, with results as the texts that PostgreSQL sent. pg's own query object requests a
+ * description of the results each time, makes an object of each row and finds a parser for each value. That costs more
+ * than the rest of a read.
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
@@ -57,7 +57,7 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
       const { connectionParameters } = client;
       const { query_timeout: own } = connectionParameters;
       const limit = client.queryTimeout ?? own;
-      // pg looks at it now, and only to start a timer of its own.
+      // pg reads it now, and only to start a timer of its own.
       connectionParameters.query_timeout = false;
       try {
         const traced = isTraced() ? new TracedBatch(client, batch) : null;
@@ -111,8 +111,11 @@ function textQueryClass(
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
-    readonly #given: { readonly rows: TextRow[] | Error; readonly count: number; readonly bytes: number }[] =
-      [];
+    readonly #results: {
+      readonly rows: TextRow[] | Error;
+      readonly count: number;
+      readonly bytes: number;
+    }[] = [];
     /** Rows of the execution whose result arrives, or why they are refused. */
     #rows: TextRow[] | Error = [];
     /** Null for a write, which has happened: its rows are returned, however many bytes they have. */
@@ -212,7 +215,7 @@ function textQueryClass(
       }
       // The tag ends with the number of rows: "UPDATE 1".
       const count = Number(text.slice(text.lastIndexOf(' ') + 1));
-      this.#given.push({ rows, count, bytes });
+      this.#results.push({ rows, count, bytes });
     }
 
     handleEmptyQuery(): void {}
@@ -236,7 +239,7 @@ function textQueryClass(
       // Statements that return no rows have no description.
       this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
-      this.#given.forEach(({ rows, count, bytes }, index) => {
+      this.#results.forEach(({ rows, count, bytes }, index) => {
         if (Array.isArray(rows)) executions[index]?.settle(null, { rows, count, parsers, bytes });
         else executions[index]?.settle(rows);
       });
@@ -246,7 +249,7 @@ function textQueryClass(
     #fail(error: Error): void {
       if (!this.#end(error)) return;
       const { executions } = this.#batch;
-      const failed = Math.min(this.#given.length, executions.length - 1);
+      const failed = Math.min(this.#results.length, executions.length - 1);
       const isOfOne = 'severity' in error;
       executions.forEach((execution, index) => {
         execution.settle(isOfOne && index !== failed ? new BatchAbortedError() : error);
@@ -302,29 +305,29 @@ const preparations = new WeakMap<DriverConnection, Preparations>();
 function preparationsOf(
   connection: DriverConnection,
   client: DriverClient,
-  Taker: AnswerTakerClass,
+  Handler: HandlerClass,
 ): Preparations {
   let kept = preparations.get(connection);
   if (kept === undefined) {
-    readAnswers(connection, client, Taker);
+    parseAnswers(connection, client, Handler);
     kept = new Preparations();
     preparations.set(connection, kept);
   }
   return kept;
 }
 
-type AnswerTakerClass = new (...args: never[]) => BackendMessageHandler;
+type HandlerClass = new (...args: never[]) => BackendMessageHandler;
 
 /** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
-function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
+function parseAnswers(connection: DriverConnection, client: DriverClient, Handler: HandlerClass): void {
   const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
   if (listener === undefined || others.length > 0) return;
-  const currentTaker = () => {
+  const currentHandler = () => {
     const query = activeQueryOf(client);
-    return query instanceof Taker ? query : null;
+    return query instanceof Handler ? query : null;
   };
-  const reader = new BackendMessageParser(currentTaker, listener);
+  const reader = new BackendMessageParser(currentHandler, listener);
   stream.off('data', listener);
   stream.on('data', (bytes: Buffer) => {
     try {

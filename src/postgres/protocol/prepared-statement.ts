@@ -1,5 +1,5 @@
 /**
- * Statements that connections prepare under a name: what is known of the executions of each, those that are in use by their
+ * Statements that connections prepare under a name: the measured times of each, those that are in use by their
  * text, and those that one connection has prepared.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -133,7 +133,7 @@ export function named(text: string): PreparedStatement {
   return new PreparedStatement(text);
 }
 
-/** Makes a statement that is prepared for each execution: a pooler may give each transaction another connection to the server. */
+/** Makes a statement that is prepared for each execution: a pooler may assign each transaction another connection to the server. */
 export function unnamed(text: string): PreparedStatement {
   return new PreparedStatement(text, '');
 }
@@ -146,8 +146,9 @@ function leastUsed(statements: Iterable<PreparedStatement>): PreparedStatement {
 }
 
 /**
- * A statement as one connection has prepared it. PostgreSQL refuses to execute it once the types of its results have changed, so what the connection was told of them
- * holds as long as it gives any: for this connection, which may not have heard yet of a change that others have.
+ * A statement as one connection has prepared it. PostgreSQL refuses to execute it once the types of its results have changed. So the
+ * description of its results holds as long as there are any: for this connection, which may not have met a change that
+ * others have.
  */
 export interface Preparation {
   readonly statement: PreparedStatement;

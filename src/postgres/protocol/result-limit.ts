@@ -71,7 +71,7 @@ export class ResultBytes {
     this.#memory = 0;
   }
 
-  /** Gives back what the results have taken. */
+  /** Returns what the results have taken. */
   end(): void {
     this.#take(-this.#taken);
     this.next(false);

@@ -1,5 +1,5 @@
 /**
- * Errors by which PostgreSQL refuses a statement that a connection has prepared: its table was changed, or a pooler gives
+ * Errors by which PostgreSQL refuses a statement that a connection has prepared: its table was changed, or a pooler assigns
  * each transaction another connection to the server.
  */
 import { isOfValue } from '../../errors/database-fault.js';
@@ -49,7 +49,7 @@ const GONE_TYPE = /^cache lookup failed for type \d+/;
 const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);
 
 /**
- * Takes what PostgreSQL says of a statement that the connection had prepared before. Types of parameters are those of that time, and the same
+ * Marks an error of a statement that the connection had prepared before. Types of parameters are those of that time, and the same
  * text, prepared anew, may be right.
  */
 export function noteOutdated(error: Error): void {
@@ -64,7 +64,7 @@ const MANY = 20;
 /** Milliseconds in which so many are lost. */
 const WINDOW = 10_000;
 
-/** Signs of a pooler that gives each transaction another connection, for one instance. */
+/** Signs of a pooler that assigns each transaction another connection, for one instance. */
 export class PoolerSigns {
   #count = 0;
   #since = Number.NEGATIVE_INFINITY;

@@ -49,7 +49,7 @@ export function isTraced(): boolean {
   return isWrapped;
 }
 
-/** The async context of the code that runs, for what is executed later; undefined where no tracer asks for it. */
+/** The async context of the code that runs, for what is executed later; undefined where there is no tracer. */
 export function tracedContext(): AsyncResource | undefined {
   return isTraced() ? new AsyncResource('Statement') : undefined;
 }
@@ -61,7 +61,7 @@ export function runIn<T>(context: AsyncResource | undefined, work: () => T): T {
 
 /** Shows the executions of a batch to tracers. */
 export class TracedBatch {
-  /** The same, with tracers told how each execution ends. */
+  /** The same; each execution also ends its query of the tracers. */
   readonly batch: Batch;
   readonly #client: DriverClient;
   readonly #shown: ShownQuery[] = [];
@@ -112,7 +112,7 @@ class ShownQuery extends EventEmitter {
   text: string;
   /** Names the span. OpenTelemetry writes comments into queries without a name, of which it makes plain objects. */
   name: string;
-  /** Recorded where a tracer is told to. */
+  /** Recorded where a tracer is configured so. */
   values: TextValues;
   /** Wrapped by tracers. Called before the end by one that refuses the query. */
   callback: Callback;
@@ -130,19 +130,19 @@ class ShownQuery extends EventEmitter {
     };
   }
 
-  /** By this pg knows that it is a query. */
+  /** By this pg takes it for a query. */
   submit(): null {
     return null;
   }
 
-  /** Tells how it ended, once. */
+  /** Ends it, once. */
   end(error: Error | null, result?: TextResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const told = result && { rows: result.rows, rowCount: result.count };
+    const outcome = result && { rows: result.rows, rowCount: result.count };
     try {
-      this.callback(error, told);
-      if (!error) this.emit('end', told);
+      this.callback(error, outcome);
+      if (!error) this.emit('end', outcome);
       else if (this.listenerCount('error') > 0) this.emit('error', error);
     } catch (thrown) {
       // As pg does it with what callbacks throw: the connection goes on.
@@ -153,7 +153,7 @@ class ShownQuery extends EventEmitter {
   }
 }
 
-/** Has the wrapped method called with a query, on a client that looks the same and sends nothing. */
+/** Has the wrapped method called with a query, on a client that is a copy and sends nothing. */
 function show(query: ShownQuery, client: DriverClient): void {
   const queue: object[] = [];
   const own = {

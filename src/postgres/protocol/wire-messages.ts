@@ -92,12 +92,12 @@ export interface BackendMessageHandler {
 
 /** Parser of the bytes that arrive on one connection. */
 export class BackendMessageParser {
-  readonly #currentTaker: () => BackendMessageHandler | null;
+  readonly #currentHandler: () => BackendMessageHandler | null;
   readonly #passOn: (bytes: Buffer) => void;
   /** True where messages begin at the expected bytes; undefined before the first bytes. */
   #isInStep: boolean | undefined;
   /** Handler of the next message; undefined after a message that may have changed it. */
-  #taker: BackendMessageHandler | null | undefined;
+  #handler: BackendMessageHandler | null | undefined;
   /** Bytes that are still to come of a message which is passed on. */
   #missing = 0;
   /** The beginning of a head. */
@@ -106,10 +106,10 @@ export class BackendMessageParser {
   /**
    * For a connection at rest that is about to prepare a statement.
    *
-   * @param currentTaker who takes the answers to the current query; null where the driver is to read them
+   * @param currentHandler handler of the answers to the current query; null where the driver is to read them
    */
-  constructor(currentTaker: () => BackendMessageHandler | null, passOn: (bytes: Buffer) => void) {
-    this.#currentTaker = currentTaker;
+  constructor(currentHandler: () => BackendMessageHandler | null, passOn: (bytes: Buffer) => void) {
+    this.#currentHandler = currentHandler;
     this.#passOn = passOn;
   }
 
@@ -127,14 +127,14 @@ export class BackendMessageParser {
     while (at + HEAD <= bytes.length) {
       const end = at + 1 + bytes.readUInt32BE(at + 1);
       const type = bytes[at];
-      if (type !== DATA_ROW && type !== BIND_COMPLETE && type !== COMMAND_COMPLETE) this.#taker = undefined;
-      else if (end <= bytes.length && this.#taker !== null) {
+      if (type !== DATA_ROW && type !== BIND_COMPLETE && type !== COMMAND_COMPLETE) this.#handler = undefined;
+      else if (end <= bytes.length && this.#handler !== null) {
         // Messages before it may change the handler.
         if (done < at) this.#passOn(bytes.subarray(done, at));
         done = at;
-        this.#taker ??= this.#currentTaker();
-        if (this.#taker !== null) {
-          give(this.#taker, type, bytes, at, end);
+        this.#handler ??= this.#currentHandler();
+        if (this.#handler !== null) {
+          dispatch(this.#handler, type, bytes, at, end);
           done = end;
         }
       }
@@ -158,12 +158,18 @@ function beginsWithPreparing(bytes: Buffer): boolean {
   return bytes.length >= HEAD && isExpected && bytes.readUInt32BE(1) === HEAD - 1;
 }
 
-function give(taker: BackendMessageHandler, type: number, bytes: Buffer, start: number, end: number): void {
+function dispatch(
+  handler: BackendMessageHandler,
+  type: number,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): void {
   if (type === DATA_ROW)
-    taker.handleDataRow({ fields: readRow(bytes, start + HEAD, end), length: end - start });
+    handler.handleDataRow({ fields: readRow(bytes, start + HEAD, end), length: end - start });
   // The text ends with a zero.
   else if (type === COMMAND_COMPLETE) {
-    taker.handleCommandComplete({ text: bytes.toString('latin1', start + HEAD, end - 1) });
+    handler.handleCommandComplete({ text: bytes.toString('latin1', start + HEAD, end - 1) });
   }
 }
 

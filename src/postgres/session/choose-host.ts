@@ -1,8 +1,8 @@
-/** Connects to one of several hosts, as libpq does: to the first in order that can be reached and has the session that is asked for. */
+/** Connects to one of several hosts, as libpq does: to the first in order that can be reached and has the wanted session. */
 import { ConnectionError, type Sequelize } from 'sequelize';
 import { connectionManager, type ServerConfig } from './connection-internals.js';
 
-/** The session that a connection string asks for with `target_session_attrs`. */
+/** Values of `target_session_attrs` of a connection string: the wanted session. */
 export const SESSION_ATTRIBUTES = [
   'any',
   'read-write',
@@ -24,7 +24,7 @@ interface Host {
   readonly port: number;
 }
 
-/** A server that may be one of several. Sequelize passes on what it does not know. */
+/** A server that may be one of several. Sequelize passes on what is none of its own options. */
 export interface HostedServer extends ServerConfig {
   readonly hosts?: readonly Host[];
   readonly sessionAttributes?: SessionAttributes;
@@ -39,11 +39,11 @@ interface Connection {
 /** Milliseconds for which a host that failed comes after the others. */
 const PAUSE = 10_000;
 /** Option that an engine sends for its connections for reads. */
-const ASKED_READ_ONLY = 'default_transaction_read_only=on';
+const READ_ONLY_OPTION = 'default_transaction_read_only=on';
 const STATE = `
   SELECT pg_is_in_recovery() AS "isStandby", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly"`;
 
-/** A server that answers, and is another one than is asked for. */
+/** A server answers, and is another one than is wanted. */
 export class OtherServerError extends Error {}
 
 /** None of several hosts could be used. Sequelize's own error for one that could not. */
@@ -106,9 +106,9 @@ export function chooseHosts(sequelize: Sequelize): void {
 }
 
 /**
- * Asks a server for its state where it matters.
+ * Checks the state of a server where it matters.
  *
- * @throws OtherServerError where its sessions are others than those that are asked for
+ * @throws OtherServerError where its sessions are others than those that are wanted
  */
 export async function expectSession(
   client: Pick<Connection, 'query'>,
@@ -118,7 +118,7 @@ export async function expectSession(
   if (wanted === 'any' || wanted === 'prefer-standby') return;
   const { rows } = await client.query(STATE);
   const { isStandby, isReadOnly } = rows[0] as { isStandby: boolean; isReadOnly: boolean };
-  const isOwnWish = String(dialectOptions['options']).includes(ASKED_READ_ONLY);
+  const isOwnWish = String(dialectOptions['options']).includes(READ_ONLY_OPTION);
   const refusesWrites = isStandby || (isReadOnly && !isOwnWish);
   if ((wanted === 'primary' && isStandby) || (wanted === 'read-write' && refusesWrites))
     throw new OtherServerError('The server refuses writes');

@@ -48,7 +48,7 @@ async function runInOrder(callbacks: readonly Callback[], logger: Logger, patien
   }
 }
 
-/** Starts a callback; gives a promise, which never rejects, where it has not ended then. */
+/** Starts a callback; returns a promise, which never rejects, where it has not ended then. */
 function start(callback: Callback, logger: Logger): Promise<void> | undefined {
   const fail = (error: unknown): void =>
     logger.error('A callback after a commit failed', describeError(error));

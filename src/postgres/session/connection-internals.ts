@@ -24,7 +24,7 @@ export interface Pool<Client> {
   readonly _factory: { create(): Promise<Client>; validate(client: Client): boolean };
   acquire(): Promise<Client>;
   _createResource(): void;
-  /** Gives the first who waits the last of what is available, or opens a connection. */
+  /** Lends the last of what is available to the first who waits, or opens a connection. */
   _dispense(): void;
 }
 
@@ -68,7 +68,7 @@ export function connectionManager<Client>(sequelize: Sequelize): ConnectionManag
   return manager;
 }
 
-/** The same, for what can be left out; undefined where it is not as it is known. */
+/** The same, for what can be left out; undefined where a field is missing. */
 export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Client> | undefined {
   try {
     return connectionManager(sequelize);
@@ -120,7 +120,7 @@ export interface TransactionInternals<Client> extends TransactionState<Client> {
   readonly sequelize: Sequelize;
   readonly options: object;
   readonly _afterCommitHooks: ((transaction: unknown) => unknown)[];
-  /** Gives the connection back. */
+  /** Releases the connection. */
   cleanup(): void;
   /** Closes it. */
   forceCleanup(): Promise<void>;

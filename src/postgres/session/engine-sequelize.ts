@@ -70,11 +70,11 @@ export class EngineSequelize extends Sequelize {
     await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
     const settings = this.#isAlone(joined) ? currentSettings() : null;
-    const askIn = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
-    const ask = () => (settings ? this.#askWithSettings(joined, askIn) : askIn(joined));
-    if (!this.#isSingleRead(sql, joined)) return ask();
-    return this.#inTurn(joined, ask).catch((error: unknown) =>
-      readOnPrimary(error, this, (transaction) => askIn({ ...joined, transaction }), settings),
+    const queryIn = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
+    const run = () => (settings ? this.#queryWithSettings(joined, queryIn) : queryIn(joined));
+    if (!this.#isSingleRead(sql, joined)) return run();
+    return this.#inTurn(joined, run).catch((error: unknown) =>
+      readOnPrimary(error, this, (transaction) => queryIn({ ...joined, transaction }), settings),
     );
   }
 
@@ -122,10 +122,10 @@ export class EngineSequelize extends Sequelize {
   }
 
   /** In a transaction of its own, which has the settings of the request. */
-  #askWithSettings(options: QueryOptions, ask: (own: QueryOptions) => Promise<never>): Promise<never> {
+  #queryWithSettings(options: QueryOptions, query: (own: QueryOptions) => Promise<never>): Promise<never> {
     const { type, useMaster } = options as QueryOptions & { readonly useMaster?: boolean };
     const readOnly = type === QueryTypes.SELECT && !useMaster;
-    return this.transaction({ readOnly }, (transaction) => ask({ ...options, transaction }));
+    return this.transaction({ readOnly }, (transaction) => query({ ...options, transaction }));
   }
 
   /** Reads of a model's table wait where too many others of it are under way. */

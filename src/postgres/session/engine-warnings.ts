@@ -3,18 +3,18 @@ import type { Sequelize } from 'sequelize';
 import type { Logger } from '../../util/logger.js';
 
 const loggers = new WeakMap<Sequelize, Logger>();
-const untold = new WeakMap<Sequelize, string[]>();
+const waiting = new WeakMap<Sequelize, string[]>();
 
 /** Warns now, or as soon as there is a logger. */
 export function warnOf(sequelize: Sequelize, text: string): void {
   const logger = loggers.get(sequelize);
   if (logger) logger.warn(text);
-  else untold.set(sequelize, [...(untold.get(sequelize) ?? []), text]);
+  else waiting.set(sequelize, [...(waiting.get(sequelize) ?? []), text]);
 }
 
-/** Gives the instance a logger, which is told at once what has not been told. */
-export function giveLogger(sequelize: Sequelize, logger: Logger): void {
+/** Sets the logger of an instance, and writes the warnings that have waited for it. */
+export function setWarningLogger(sequelize: Sequelize, logger: Logger): void {
   loggers.set(sequelize, logger);
-  for (const text of untold.get(sequelize) ?? []) logger.warn(text);
-  untold.delete(sequelize);
+  for (const text of waiting.get(sequelize) ?? []) logger.warn(text);
+  waiting.delete(sequelize);
 }

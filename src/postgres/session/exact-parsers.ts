@@ -51,7 +51,7 @@ function exactTypes(zone: string, parseMoment: TextParser): readonly ExactType[]
   ];
 }
 
-/** Gives the connection its parsers. */
+/** Sets the parsers of a connection. */
 export function parseExactly(client: ParsingClient, zone: string): void {
   const parseTexts = client.getTypeParser?.(TEXTS, 'text');
   const parseMoment = client.getTypeParser?.(1184, 'text') ?? ((text) => text);

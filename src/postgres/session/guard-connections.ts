@@ -23,13 +23,13 @@ import {
 } from './connection-internals.js';
 import { type ParsingClient, parseExactly } from './exact-parsers.js';
 
-/** A client of the driver, as far as pools know it. Sequelize sends its own settings the same way. */
+/** A client of the driver, as far as pools use it. Sequelize sends its own settings the same way. */
 interface Connection extends ParsingClient {
   query(text: string): Promise<unknown>;
   end?(): unknown;
   /** Pool that the connection belongs to; set when it is ready, and only where there are two. */
   readonly queryType?: 'read' | 'write';
-  /** pg's side of the socket, which tells every message of the server. Another driver may have none. */
+  /** pg's side of the socket, which emits every message of the server. Another driver may have none. */
   readonly connection?: EventEmitter;
 }
 
@@ -95,7 +95,7 @@ export function prepareConnections(sequelize: Sequelize): void {
     ofUse.add(client);
     client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
       const isStandby = code === '25006' && client.queryType !== 'read';
-      // It is said before the socket is closed, and the next one would find out in between.
+      // The error comes before the socket is closed, and the next query could come in between.
       if (isStandby || severity === 'FATAL') ofUse.delete(client);
     });
     return client;
@@ -121,11 +121,11 @@ export function guardConnections(sequelize: Sequelize): void {
   // Connections outside a pool are closed by the code that opened them.
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
   const { read, write } = poolsOf(manager);
-  for (const each of new Set([read, write])) tellFull(each);
+  for (const each of new Set([read, write])) reportFull(each);
 }
 
-/** A pool that is full says so in the place of a timeout. */
-function tellFull(pool: Pool<Connection>): void {
+/** Errors of a pool that is full have that in the place of a timeout. */
+function reportFull(pool: Pool<Connection>): void {
   const acquire = pool.acquire.bind(pool);
   pool.acquire = () =>
     acquire().catch((error: Error) => {

@@ -74,12 +74,12 @@ export function checkOwner(model: ModelClass, sequelize: Sequelize | undefined):
   throw new ConfigError([lostProblem(model, 'was served from one Sequelize instance')]);
 }
 
-/** The models that were given to an instance; none for a stand-in that is no Sequelize. */
+/** The models that an instance has; none for a stand-in that is no Sequelize. */
 export function modelsOf({ models }: Sequelize): ModelClass[] {
   return Object.values(models ?? {}) as ModelClass[];
 }
 
-/** The engine's instance, other than this one, that the model was given to; another may have taken it over since. */
+/** The engine's instance, other than this one, that has the model; another may have taken it over since. */
 function holderOf(model: ModelClass, sequelize: Sequelize): Sequelize | undefined {
   return [...held.keys()].find((other) => other !== sequelize && hasModel(other, model) && !isClosed(other));
 }

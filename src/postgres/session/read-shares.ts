@@ -148,8 +148,7 @@ interface TableReads {
 }
 
 /**
- * The reads of all tables of one instance, on the general path. A read of Sequelize's cannot be told to wait only shortly for a
- * lock, so a table may have all read connections but one.
+ * The reads of all tables of one instance, on the general path. A read of Sequelize's cannot wait only shortly for a lock, so a table may have all read connections but one.
  */
 export class TableGate {
   readonly #limit: number;

@@ -1,4 +1,4 @@
-/** The running code: its database session, and the settings of its request, by which row security knows who asks. */
+/** The running code: its database session, and the settings of its request, which row security reads. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 

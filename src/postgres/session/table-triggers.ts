@@ -98,17 +98,17 @@ const TRIGGERS = `
   FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal
     LEFT JOIN pg_proc ON pg_proc.oid = tgfoid LEFT JOIN pg_language ON pg_language.oid = prolang`;
 
-/** Sends a query with values for its parameters to the primary, and gives the rows. */
-type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
+/** Sends a query with values for its parameters to the primary; resolves with the rows. */
+type QueryPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
 
 /** Triggers of a table, and their age. */
 interface KnownTriggers {
   readonly triggers: TableTriggers;
-  /** When it was asked for, or is again. */
-  askedAt: number;
+  /** Time of the query that has read it, or of the next one under way. */
+  readAt: number;
 }
 
-/** Milliseconds after which a table is asked for again: a migration may have come meanwhile. */
+/** Milliseconds after which a table is read again: a migration may have come meanwhile. */
 const MAX_AGE = 30_000;
 
 /** Triggers of the tables of an instance, by table. */
@@ -127,19 +127,19 @@ const firstQueries = new WeakMap<object, Map<string, Promise<TableTriggers>>>();
 export function tableTriggers(
   sequelize: Sequelize,
   table: string,
-  ask: AskPrimary,
+  queryPrimary: QueryPrimary,
   isAlone = false,
 ): TableTriggers | Promise<TableTriggers> {
   const answers = tables.get(sequelize) ?? new Map<string, KnownTriggers>();
   tables.set(sequelize, answers);
   const known = answers.get(table);
   const now = performance.now();
-  if (known && now - known.askedAt < MAX_AGE) return known.triggers;
-  if (known) known.askedAt = now;
-  if (known || !isAlone) return find(answers, table, ask);
+  if (known && now - known.readAt < MAX_AGE) return known.triggers;
+  if (known) known.readAt = now;
+  if (known || !isAlone) return find(answers, table, queryPrimary);
   const queries = firstQueries.get(answers) ?? new Map<string, Promise<TableTriggers>>();
   firstQueries.set(answers, queries);
-  const query = queries.get(table) ?? find(answers, table, ask).finally(() => queries.delete(table));
+  const query = queries.get(table) ?? find(answers, table, queryPrimary).finally(() => queries.delete(table));
   queries.set(table, query);
   return query;
 }
@@ -152,7 +152,7 @@ export function watchTables(sequelize: Sequelize, onChange: () => void): void {
   watchers.set(sequelize, [...(watchers.get(sequelize) ?? []), onChange]);
 }
 
-/** Has all tables of the instance asked for again, because one of them was changed. */
+/** Has all tables of the instance read again, because one of them was changed. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
   for (const onChange of watchers.get(sequelize) ?? []) onChange();
@@ -162,10 +162,10 @@ export function forgetTriggers(sequelize: Sequelize): void {
 async function find(
   answers: Map<string, KnownTriggers>,
   table: string,
-  ask: AskPrimary,
+  queryPrimary: QueryPrimary,
 ): Promise<TableTriggers> {
-  const askedAt = performance.now();
-  const [row = {}] = await ask(TRIGGERS, [table]).catch((error: unknown) => {
+  const readAt = performance.now();
+  const [row = {}] = await queryPrimary(TRIGGERS, [table]).catch((error: unknown) => {
     answers.delete(table);
     throw error;
   });
@@ -184,6 +184,6 @@ async function find(
     haveLateKeys: Number(late) > 0,
     sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),
   });
-  answers.set(table, { triggers, askedAt });
+  answers.set(table, { triggers, readAt });
   return triggers;
 }
