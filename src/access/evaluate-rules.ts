@@ -15,7 +15,7 @@ import { FilterError } from '../request/query/filter-syntax.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
 import type { Comparison, Predicate, Value } from '../request/query/predicate.js';
 import { exactText, typeTemplate } from '../request/query/rule-filters.js';
-import { thrownValue } from '../util/describe-error.js';
+import { thrownError } from '../util/describe-error.js';
 import { BoundedCache } from '../util/memo.js';
 import { all, isPromise, type Maybe, then } from '../util/promises.js';
 
@@ -285,10 +285,7 @@ export function guarded(rule: (request: Request) => unknown, request: Request): 
 }
 
 function fail(thrown: unknown): never {
-  if (typeof thrown === 'object' && thrown !== null) throw thrown;
-  throw new TypeError(
-    `A rule of access threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`,
-  );
+  throw thrownError(thrown, 'A rule of access');
 }
 
 /** Field of a request that holds the results of its rules. */

@@ -12,7 +12,7 @@ import type { Resource } from '../express/resources/resource.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import { runOnSequelize, runWithSettings } from '../postgres/index.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
-import { thrownValue } from '../util/describe-error.js';
+import { thrownError } from '../util/describe-error.js';
 import type { PathSettings } from './decide-route.js';
 
 /** Runs work in the database session of its request. */
@@ -47,7 +47,7 @@ export async function commitRequest<T>(
     await sessions.commit();
     return result;
   } catch (thrown) {
-    const error = toError(thrown);
+    const error = thrownError(thrown, 'A controller');
     await sessions.rollback(error);
     throw sessions.explain(error);
   }
@@ -112,10 +112,4 @@ function runsUserCode({ controller, repository, plan }: Resource, { method }: Ro
   return (
     isOverridden(controller, method) || repository.constructor !== Repository || runsCodeInWrites(plan.model)
   );
-}
-
-/** Express takes null, 'route' and 'router' for "no error, go on". */
-function toError(thrown: unknown): object {
-  if (typeof thrown === 'object' && thrown !== null) return thrown;
-  return new TypeError(`A controller threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`);
 }

@@ -63,6 +63,8 @@ export interface RouteDecisions {
   readonly isShapedByUser: boolean;
   /** True where decorators of the user's read parameters of the method. */
   readonly isDecorated: boolean;
+  /** True where code of the user's may run in a request, before or behind our SQL. */
+  readonly runsUserCode: boolean;
   readonly settings: PathSettings;
 }
 
@@ -81,17 +83,21 @@ export function decideRoute(
     values: answerReasons(method, lineage, settings),
   });
   const isByUser = reasons.user.length > 0;
+  const isDecorated = declaredParameters(lineage, method).length > 0;
+  const isShapedByUser = resource.rowView.runsUserCode;
+  const isReceived = reasons.values.length > 0;
   return Object.freeze({
     runner: isByUser ? 'user' : reasons.records.length > 0 ? 'records' : 'rows',
-    answer: reasons.values.length > 0 ? 'values' : 'text',
+    answer: isReceived ? 'values' : 'text',
     reasons,
     shapedBy: Object.freeze({
       isMethodAsked: isByUser,
       isChanged: changes.length > 0,
       isRuled: settings.access !== null && !settings.access.areNone,
     }),
-    isShapedByUser: resource.rowView.runsUserCode,
-    isDecorated: declaredParameters(lineage, method).length > 0,
+    isShapedByUser,
+    isDecorated,
+    runsUserCode: isByUser || isReceived || isShapedByUser || isDecorated || resource.plan.access !== null,
     settings,
   });
 }
@@ -100,7 +106,7 @@ export function decideRoute(
  * Why the controller's method has to be called: it is the user's, or its repository is, or its arguments were
  * made by code of the user's and may be of any type. None where it need not.
  */
-export function methodReasons(
+function methodReasons(
   { controller, repository, plan }: Resource,
   { method, operation }: RouteSpec,
 ): readonly string[] {
@@ -136,7 +142,7 @@ export function fastPathReasons({ fastPath }: Pick<PathSettings, 'fastPath'>): r
  * Code of the user's that receives the answer of a route as values, or comes after it: interceptors, decorators
  * of the answer, and middlewares behind it. Decorators whose code runs before are passed.
  */
-export function answerChanges(
+function answerChanges(
   method: string,
   lineage: readonly object[],
   { routing: { interceptors = [], middlewares = [] } }: PathSettings,

@@ -10,9 +10,11 @@ import {
   NO_ITEMS,
   readItems,
 } from '../execute/records/read-related.js';
-import type { ShownModel } from '../express/resources/resource.js';
+import type { Resource, ShownModel } from '../express/resources/resource.js';
 import { isNumberOnly, relatedLimit, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
+import type { RequestArguments } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import { bytesOf, whileKept } from '../util/memory-budget.js';
@@ -24,6 +26,7 @@ import {
   type ShownRecords,
   type WholeRecords,
 } from './outcome.js';
+import { sessionTarget } from './run-rows.js';
 
 /** Characters of a text that is kept to be written again. */
 const SHORT = 2_000;
@@ -52,6 +55,19 @@ export async function withRelations(
   embedding: Embedding,
 ): Promise<Outcome> {
   return { ...found, ...(await embed(found, include, embedding)) };
+}
+
+/** The same in the session of the running code, whose statements run one after the other. */
+export async function withRelationsWithin(
+  found: Outcome,
+  { query: { include } }: RequestArguments,
+  request: Request,
+  { plan, views }: Resource,
+  verb: RouteSpec['verb'] = 'get',
+): Promise<Outcome> {
+  if (!include?.length) return found;
+  const on = await sessionTarget(plan.model.sequelize, verb);
+  return withRelations(found, include, { request, on, atOnce: 1, views });
 }
 
 /** Adds relations to records. The number of statements depends on the relations alone. */

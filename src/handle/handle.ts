@@ -5,7 +5,7 @@ import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import { noteOperation } from '../diagnostics/channels.js';
+import { noteOperation, operationChannel } from '../diagnostics/channels.js';
 import { hasAccessRules } from '../express/resources/application-access.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
@@ -29,7 +29,7 @@ import {
   type RunInSession,
 } from './commit-request.js';
 import type { PathSettings, RouteDecisions } from './decide-route.js';
-import { isEmbeddedByRows, withRelations } from './embed.js';
+import { isEmbeddedByRows, withRelations, withRelationsWithin } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { inRace } from './rerun-after-race.js';
@@ -76,7 +76,7 @@ export function answerWith<I, R>(
     const way = isPromise(planned) ? await planned : planned;
     const result = way === 'alone' ? await runAlone(action, input, around, on) : null;
     if (result) {
-      noteOperation(request, RAN_ROWS);
+      if (operationChannel.hasSubscribers) noteOperation(request, RAN_ROWS);
       const draft = shape(result, input, formatFor(response, answer), action);
       return send(draft, response, metadata, shaper, isTagged);
     }
@@ -220,17 +220,13 @@ export function compileOperationHandler<I extends RequestArguments>(
     shape: shape as Story<I | null, Outcome>['shape'],
     async runWithin(action, input, params) {
       const { request, response } = action;
-      const on = () => sessionTarget(sequelize, verb);
-      const ran = input && rows?.isOpen() ? await rows.run(input, await on()) : null;
+      const ran =
+        input && rows?.isOpen() ? await rows.run(input, await sessionTarget(sequelize, verb)) : null;
       noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const { include = NO_RELATIONS } = wanted.query;
-      const outcome =
-        include.length > 0
-          ? await withRelations(found, include, { request, on: await on(), atOnce: 1, views })
-          : found;
+      const outcome = await withRelationsWithin(found, wanted, request, resource, verb);
       return shape(outcome, wanted, formatFor(response, answer), action);
     },
     sessions,

@@ -10,10 +10,9 @@ import { USUAL } from '../operation/route-spec.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { withRelations } from './embed.js';
+import { withRelationsWithin } from './embed.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
-import { sessionTarget } from './run-rows.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
@@ -39,18 +38,8 @@ export function listShaper(
     const problem = pageProblem(plan, result, input.query as unknown as ListQuery);
     if (problem) throw new TypeError(`${plan.name}: ${method} has @InjectListQuery(), ${problem}`);
     releaseJson(response);
-    const { include = [] } = input.query;
-    const { model } = plan;
     const found = outcomeOf(resource, 'list', result);
-    const outcome =
-      include.length === 0
-        ? found
-        : await withRelations(found, include, {
-            request,
-            on: await sessionTarget(model.sequelize, 'get'),
-            atOnce: 1,
-            views: resource.views,
-          });
+    const outcome = await withRelationsWithin(found, input, request, resource);
     return { draft: shape(outcome, input, formatFor(action), action) };
   };
 }

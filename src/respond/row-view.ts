@@ -19,15 +19,18 @@ import type { RecordSerializer, WireRecord } from './record-serializer.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
+/** Names of properties; null is all of them. */
+type Fields = readonly string[] | null;
+
 /** Parsers of the driver for the columns of a row. */
-export type TextParsers = readonly TextParser[];
+type TextParsers = readonly TextParser[];
 
 /**
  * Writes a row as a JSON object.
  *
  * @param more JSON of members behind the properties
  */
-export type RowWriter = (row: TextRow, more?: string) => string;
+type RowWriter = (row: TextRow, more?: string) => string;
 
 /** The JSON text of an object with more members behind its own. */
 export function withMembers(text: string, more: string): string {
@@ -35,19 +38,16 @@ export function withMembers(text: string, more: string): string {
   return text === '{}' ? `{${more}}` : `${text.slice(0, -1)},${more}}`;
 }
 
-/** Finds the writer for rows with the columns of all properties, or of some; the same for the same objects. */
-export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
-
 /** A property of what is written. */
-export interface RowProperty {
+interface RowProperty {
   readonly name: string;
   readonly attribute: AttributeInfo;
   /** Format of the driver's value. Default: the format of the column. */
   readonly toWire?: WireFormat;
 }
 
-/** The writers of rows that have a column for each property, or for each that is among the fields. */
-export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
+/** Finds the writer of rows that have a column for each property, or for each that is among the fields; the same for the same objects. */
+function compileRowWriters(properties: readonly RowProperty[]) {
   const formats = new WeakMap<TextParser, Map<RowProperty, TextFormat>>();
   const formatOf = (property: RowProperty, parser: TextParser): TextFormat => {
     const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
@@ -56,23 +56,17 @@ export function compileRowWriters(properties: readonly RowProperty[]): RowWriter
     formats.set(parser, known.set(property, format));
     return format;
   };
-  const writerOf = (selected: readonly RowProperty[], parsers: TextParsers): RowWriter =>
-    writer(
-      selected,
-      selected.map((property, index) => formatOf(property, parsers[index] as TextParser)),
-    );
   // The parsers are the same as long as the table has the same types.
-  return perPair((parsers: TextParsers, fields: readonly string[] | null) =>
-    writerOf(fields ? selectedOf(properties, fields) : properties, parsers),
-  );
+  return perPair((parsers: TextParsers, fields: Fields) => {
+    const selected = selectedOf(properties, fields);
+    const ofColumns = selected.map((property, index) => formatOf(property, parsers[index] as TextParser));
+    return writer(selected, ofColumns);
+  });
 }
 
 /** Selected properties, in their own order. */
-export function selectedOf(
-  properties: readonly RowProperty[],
-  fields: readonly string[],
-): readonly RowProperty[] {
-  return properties.filter(({ name }) => fields.includes(name));
+function selectedOf(properties: readonly RowProperty[], fields: Fields): readonly RowProperty[] {
+  return fields ? properties.filter(({ name }) => fields.includes(name)) : properties;
 }
 
 function writer(properties: readonly RowProperty[], formats: readonly TextFormat[]): RowWriter {
@@ -89,17 +83,6 @@ function writer(properties: readonly RowProperty[], formats: readonly TextFormat
   };
 }
 
-/** Writer of the rows of an answer. */
-export interface AnswerWriter {
-  /** One as JSON text. */
-  readonly text: RowWriter;
-  /** Several as plain values, for code that looks at them. */
-  values(rows: readonly TextRow[]): readonly WireRecord[];
-}
-
-/** Names of properties; null is all of them. */
-type Fields = readonly string[] | null;
-
 /** View of the rows of a resource. */
 export interface RowView {
   /** The attributes that rows are read with, in order: for all properties, or for some. */
@@ -109,7 +92,15 @@ export interface RowView {
   /** True where code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
-  writer(parsers: TextParsers, fields?: Fields): AnswerWriter;
+  writer(
+    parsers: TextParsers,
+    fields?: Fields,
+  ): {
+    /** One row as JSON text. */
+    readonly text: RowWriter;
+    /** Several as plain values, for code that reads them. */
+    values(rows: readonly TextRow[]): readonly WireRecord[];
+  };
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The primary key of a row, as an address has it; it follows the columns of the properties where it is none of theirs. */
@@ -172,10 +163,10 @@ function plainColumns(
 function pristineWriter(
   model: object,
   shown: readonly RowProperty[],
-  writers: RowWriters,
+  writers: ReturnType<typeof compileRowWriters>,
 ): RowView['ofRecord'] {
   const writerOf = perPair(({ info, attributes, parsers }: RecordColumns, fields: Fields) => {
-    const selected = fields ? selectedOf(shown, fields) : shown;
+    const selected = selectedOf(shown, fields);
     const positions = selected.map(({ attribute }) =>
       attributes.findIndex(({ name }) => name === attribute.name),
     );

@@ -6,6 +6,12 @@ const MAX_DEPTH = 3;
 /** Characters of a thrown text that a log line has. */
 const LONGEST = 200;
 
+/** A thrown value as an error: Express takes null, 'route' and 'router' for "no error, go on". @param source what has thrown it */
+export function thrownError(thrown: unknown, source: string): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError(`${source} threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`);
+}
+
 /** Text for a log of a thrown value that is no error: a text, or the message of an object, or its names without their values. */
 export function thrownValue(thrown: unknown): string {
   try {

@@ -25,7 +25,7 @@ import {
   serializeResult,
   transformResult,
 } from '../../respond/result-serializer.js';
-import { thrownValue } from '../../util/describe-error.js';
+import { thrownError } from '../../util/describe-error.js';
 import { answering, askForAnswer } from '../resources/application-access.js';
 import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
@@ -75,7 +75,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     action: ActionMetadata | undefined,
     options: Action,
   ): void | Promise<void> {
-    const goOn = (): void => super.handleError(asError(error), action, options);
+    const goOn = (): void => super.handleError(thrownError(error, THROWER), action, options);
     const work = existingSessions(options.request);
     return work ? work.rollback(error).then(goOn) : goOn();
   }
@@ -268,10 +268,7 @@ function refuseMissing(result: unknown, method: ActionMetadata, action: Action):
   if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
 }
 
-function asError(thrown: unknown): object {
-  if (typeof thrown === 'object' && thrown !== null) return thrown;
-  return new TypeError(`${thrownValue(thrown)} was thrown, which is no error; throw new Error(…).`);
-}
+const THROWER = 'A middleware, or what reads a parameter,';
 
 type MiddlewareClass = new () => ExpressMiddlewareInterface;
 
@@ -296,7 +293,7 @@ function settled(handler: RequestHandler): RequestHandler {
       if (reason === 'route' || reason === 'router') request.routingControllersStarted = false;
       next(reason);
     };
-    const fail = (error: unknown): void => next(asError(error));
+    const fail = (error: unknown): void => next(thrownError(error, THROWER));
     try {
       const result: unknown = handler(request, response, goOn);
       if (result !== undefined) Promise.resolve(result).catch(fail);

@@ -8,7 +8,6 @@ import { operationChannel, traceOperation } from '../../diagnostics/channels.js'
 import {
   answerReasons,
   decideRoute,
-  methodReasons,
   type PathSettings,
   type RouteDecisions,
 } from '../../handle/decide-route.js';
@@ -31,7 +30,6 @@ import {
   applicationClass,
   copyGuards,
   declaredActions,
-  declaredParameters,
   type HandWrittenRoute,
   lineageOf,
   type RegisteredController,
@@ -93,7 +91,9 @@ export function registerResourceController(
   );
   for (const { single, method } of apart) if (single) copyGuards(lineage, single.method, method, controller);
   for (const method of routesByMethod.keys()) {
-    askSettings(controller, method, settings, () => isUserCodeRun(resource, method, lineage, settings));
+    const { spec } = routesByMethod.get(method) as MountedMethod;
+    const isUserCodeRun = () => !spec || Boolean(spec.compile) || decisionsOf(spec, context).runsUserCode;
+    askSettings(controller, method, settings, isUserCodeRun);
     addGeneratedMetadata(resource, method, controller, lineage);
   }
   for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
@@ -307,23 +307,4 @@ export function registerPlainController(
     })),
   );
   return { controller, routes };
-}
-
-/** True where code of the user's may run in a request, before or behind our SQL. */
-function isUserCodeRun(
-  resource: Resource,
-  method: string,
-  lineage: readonly object[],
-  settings: PathSettings,
-): boolean {
-  const route: HandledRoute | undefined = routeNamed(resource.routes, method);
-  return (
-    !route ||
-    route.compile !== undefined ||
-    methodReasons(resource, route).length > 0 ||
-    resource.plan.access !== null ||
-    resource.rowView.runsUserCode ||
-    answerReasons(method, lineage, settings).length > 0 ||
-    declaredParameters(lineage, method).length > 0
-  );
 }
