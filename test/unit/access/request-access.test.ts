@@ -2,8 +2,6 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
 import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
-import type { Input } from '../../../src/operation/feature.js';
-import { compileNamedRules } from '../../../src/request/parse-request.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
@@ -69,47 +67,5 @@ describe('the access of a request', () => {
       expect(await access.allows({} as Request, 'deleted')).to.equal(isAllowed);
       expect(await access.allows({} as Request, 'read')).to.equal(false);
     }
-  });
-});
-
-describe('parameters that have a rule', () => {
-  const inputs = [
-    { name: 'size' },
-    { name: 'deleted', rule: 'deleted' },
-    { name: 'own', rule: 'update' },
-  ] as unknown as readonly Input[];
-  const plan = planOf(Task, {});
-  const ask = async (url: string, can: object) => {
-    const asked = await compileNamedRules(
-      { plan, access: compileRequestAccess(planOf(Task, { can })) },
-      inputs,
-    )?.({ url } as Request);
-    return asked?.allowed ?? new Set<string>();
-  };
-
-  it('are asked for where they are named, in any spelling', async () => {
-    for (const url of [
-      '/x?deleted=with',
-      '/x?d%65leted=with',
-      '/x?deleted=%ff',
-      '/x?deleted=1&deleted=2',
-      '/x?own=%ff&deleted',
-    ]) {
-      const deleted = counting(Promise.resolve(true));
-      const allowed = await ask(url, { deleted, update: () => false });
-      expect([...allowed]).to.deep.equal(['deleted']);
-      expect(deleted.asked).to.equal(1);
-    }
-  });
-
-  it('are not asked for where they are not', async () => {
-    const can = { deleted: counting(true), update: counting(true) };
-    for (const url of ['/x', '/deleted?size=1', '/x?size=%20', '/x?q=deleted', '/x?%ff=1']) {
-      expect([...(await ask(url, can))]).to.deep.equal([]);
-    }
-    const open = compileRequestAccess(planOf(Task, { can }));
-    expect(compileNamedRules({ plan, access: open }, inputs.slice(0, 1))).to.equal(null);
-    expect([can.deleted.asked, can.update.asked]).to.deep.equal([0, 0]);
-    expect([...(await ask('/x?own=1&deleted=1', can))]).to.deep.equal(['deleted', 'update']);
   });
 });

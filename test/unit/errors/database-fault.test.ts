@@ -56,53 +56,23 @@ function faultOf(kind: FaultKind, names: object = {}) {
 
 describe('describeFault', () => {
   describe('by SQLSTATE', () => {
-    for (const [code, kind] of [
-      ['23505', 'unique'],
-      ['23503', 'foreignKey'],
-      ['23001', 'foreignKey'],
-      ['23P01', 'exclusion'],
-      ['23502', 'invalid'],
-      ['23514', 'invalid'],
-      ['40001', 'concurrent'],
-      ['40P01', 'concurrent'],
-      ['55P03', 'locked'],
-      ['44000', 'invalid'],
-      ['P0001', 'refused'],
-      ['25P04', 'unavailable'],
-      ['40003', 'unavailable'],
-      ['57P04', 'unavailable'],
-      ['58030', 'unavailable'],
-      ['57014', 'timeout'],
-      ['22001', 'invalid'],
-      ['22003', 'invalid'],
-      ['22007', 'invalid'],
-      ['22008', 'invalid'],
-      ['22021', 'invalid'],
-      ['22023', 'invalid'],
-      ['22025', 'invalid'],
-      ['22P02', 'invalid'],
-      ['22P05', 'invalid'],
-      ['2201B', 'invalid'],
-      ['08000', 'unavailable'],
-      ['08006', 'unavailable'],
-      ['08P01', 'unavailable'],
-      ['53100', 'unavailable'],
-      ['53200', 'unavailable'],
-      ['53300', 'unavailable'],
-      ['57P01', 'unavailable'],
-      ['57P02', 'unavailable'],
-      ['57P03', 'unavailable'],
-      ['57P05', 'unavailable'],
-      ['25P03', 'unavailable'],
-      ['25006', 'readOnly'],
-      ['25P02', 'unexpected'],
-      ['42501', 'unexpected'],
-      ['42601', 'unexpected'],
-      ['42P01', 'unexpected'],
-      ['42703', 'unexpected'],
-      ['XX000', 'unexpected'],
-      ['99999', 'unexpected'],
-    ] as const) {
+    const CODES = {
+      unique: '23505',
+      foreignKey: '23503 23001',
+      exclusion: '23P01',
+      invalid: '23502 23514 44000 22001 22003 22007 22008 22021 22023 22025 22P02 22P05 2201B',
+      concurrent: '40001 40P01',
+      locked: '55P03',
+      refused: 'P0001',
+      unavailable:
+        '25P04 40003 57P04 58030 08000 08006 08P01 53100 53200 53300 57P01 57P02 57P03 57P05 25P03',
+      timeout: '57014',
+      readOnly: '25006',
+      unexpected: '25P02 42501 42601 42P01 42703 XX000 99999',
+    } as const;
+    for (const [code, kind] of Object.entries(CODES).flatMap(([kind, codes]) =>
+      codes.split(' ').map((code) => [code, kind as FaultKind] as const),
+    )) {
       it(`takes ${code} for ${kind}, wrapped by Sequelize or not`, () => {
         const error = serverError(code);
         expect(describeFault(new DatabaseError(error))).to.deep.equal(

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
 import supertest, { type Response as Received } from 'supertest';
-import { DEFAULT_HEADERS, setDefaultHeaders } from '../../../src/request/standard-headers.js';
-import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../../src/respond/json-answer.js';
+import { JsonAnswer } from '../../../src/respond/json-answer.js';
 import { listen } from '../../support/listen.js';
 
 const LONG = { text: 'é'.repeat(3000) };
@@ -98,109 +97,4 @@ describe('an answer whose text is ready', () => {
       expect((await received(own, { etag })).headers).to.include({ etag: '"7"', 'x-own': 'a' });
     });
   }
-
-  it('without a text has no body, and no header of one', async () => {
-    const empty: Send = (_value, _status, response) =>
-      new JsonAnswer('', 204, { 'X-Own': 'a' }, true).pipe(response);
-    const prepared = { 'Content-Type': 'text/html', 'Content-Length': '5' };
-    const { status, headers, text } = await received(empty, { prepared });
-    expect({ status, text }).to.deep.equal({ status: 204, text: '' });
-    expect(headers).to.include({ 'x-own': 'a' });
-    expect(headers).not.to.have.any.keys('content-type', 'content-length', 'etag');
-  });
-
-  it('says when it is written', async () => {
-    let written = 0;
-    const send: Send = (_value, _status, response) => {
-      new JsonAnswer('1', null, {}, true, () => {
-        written += response.writableEnded ? 1 : 0;
-      }).pipe(response);
-    };
-    await received(send, {});
-    expect(written).to.equal(1);
-  });
-});
-
-describe('what takes part in writing JSON', () => {
-  /** Looks at a response that an application has changed. */
-  async function looked<T>(
-    look: (response: Response) => T,
-    change: (app: express.Express) => void = () => {},
-  ) {
-    const app = express();
-    change(app);
-    let found: T | undefined;
-    app.use((_request, response) => {
-      try {
-        found = look(response);
-      } finally {
-        response.end();
-      }
-    });
-    await using listening = await listen(app);
-    await supertest(listening.server).get('/');
-    return found;
-  }
-
-  const replacing = (app: express.Express): unknown =>
-    app.set('json replacer', (_name: string, value: unknown) => (value === 1n ? 1 : value));
-
-  it('is nothing of an ordinary application', async () => {
-    expect(await looked(writesPlainJson)).to.equal(true);
-    for (const change of [
-      (app: express.Express) => app.set('json spaces', 2),
-      (app: express.Express) => app.set('json escape', true),
-      replacing,
-    ]) {
-      expect(await looked(writesPlainJson, change)).to.equal(false);
-    }
-    for (const name of ['json', 'send'] as const) {
-      const own = (response: Response): boolean => {
-        response[name] = () => response;
-        return writesPlainJson(response);
-      };
-      expect(await looked(own)).to.equal(false);
-    }
-  });
-
-  it('is checked before anything is sent, where it is Express that writes it', async () => {
-    const refuses = (value: unknown) => (response: Response) => {
-      try {
-        checkJson(value, response);
-        return false;
-      } catch {
-        return true;
-      }
-    };
-    expect(await looked(refuses({ a: 1 }))).to.equal(false);
-    expect(await looked(refuses(1n))).to.equal(true);
-    expect(await looked(refuses(1n), replacing)).to.equal(false);
-    const bytes = Object.assign(Buffer.from('a'), { toJSON: () => 1n });
-    expect(await looked(refuses(bytes))).to.equal(false);
-    const otherwise = (response: Response): boolean | undefined => {
-      response.json = () => response;
-      return refuses(1n)(response);
-    };
-    expect(await looked(otherwise)).to.equal(false);
-  });
-
-  it('leaves out bytes and streams', () => {
-    for (const value of [Buffer.from('a'), new Uint8Array(1), { pipe: () => {} }]) {
-      expect(isBytesOrStream(value)).to.equal(true);
-    }
-    for (const value of [null, undefined, 'a', {}, { pipe: 1 }, [1]])
-      expect(isBytesOrStream(value)).to.equal(false);
-  });
-
-  it('has the default headers, but for those that are set', async () => {
-    const headers = await looked((response) => {
-      response.setHeader('Cache-Control', 'private');
-      setDefaultHeaders(response);
-      return { ...response.getHeaders() };
-    });
-    expect(headers).to.include({
-      'cache-control': 'private',
-      'x-content-type-options': DEFAULT_HEADERS['X-Content-Type-Options'],
-    });
-  });
 });

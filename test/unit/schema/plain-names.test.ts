@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Exclude, Expose, type ExposeOptions, Transform, Type } from 'class-transformer';
-import { IsInt, IsString } from 'class-validator';
+import { Exclude, Expose, type ExposeOptions } from 'class-transformer';
+import { IsString } from 'class-validator';
 import fc from 'fast-check';
 import type { Class } from '../../../src/declare/crud-options.js';
 import { classProperties, namedClass, shownName } from '../../../src/schema/class-properties.js';
@@ -22,126 +22,7 @@ function shownBy(target: Class): object {
   return Object.fromEntries(names.filter((name) => name in shown).map((name) => [name, shown[name]]));
 }
 
-class Chosen {
-  @Expose() id!: number;
-  @IsString() name!: string;
-}
-class Extended extends Chosen {
-  @Expose({ name: 'remark' }) declare note: string | null;
-}
-class Derived extends (namedClass('Derived') as new () => object) {
-  @Expose() declare id: number;
-}
-@Exclude()
-class Strict {
-  @Expose() id!: number;
-}
-
-class WithTransform extends Chosen {
-  @Transform(({ value }) => `${value}!`) declare name: string;
-}
-class WithHiddenTransform extends Chosen {
-  @Transform(() => expect.fail('never')) declare label: string;
-}
-class WithType extends Chosen {
-  @Type(() => String) declare id: number;
-}
-class WithGetter extends Chosen {
-  @Expose() get twice(): number {
-    return this.id * 2;
-  }
-}
-class WithSetter extends Chosen {
-  set label(value: string) {
-    this.name = value;
-  }
-}
-class WithMethod extends Chosen {
-  @Expose() note(): string {
-    return `note of ${this.name}`;
-  }
-}
-class WithConstructor extends Chosen {
-  constructor() {
-    super();
-    Object.assign(this, { name: 'made' });
-  }
-}
-class WithValue extends Chosen {
-  @Expose() override id = 7;
-}
-class WithThrow extends Chosen {
-  @Expose() override id: number = [].reduce((first) => first);
-}
-class WithGroups extends Chosen {
-  @Expose({ groups: ['admin'] }) declare id: number;
-}
-class WithDirection extends Chosen {
-  @Exclude({ toClassOnly: true }) declare id: number;
-}
-class WithTakenName extends Chosen {
-  @Expose({ name: 'label' }) declare id: number;
-}
-class WithOneName extends Chosen {
-  @Expose({ name: 'same' }) declare id: number;
-  @Expose({ name: 'same' }) declare name: string;
-}
-class WithWholeNumber extends Chosen {
-  @Expose({ name: '7' }) declare id: number;
-}
-@Exclude()
-class StrictWithoutExpose extends Chosen {
-  @IsInt() declare id: number;
-}
-@Exclude()
-class StrictRenamed {
-  @Expose({ name: 'key' }) id!: number;
-}
-function Old(this: object): void {
-  Object.assign(this, { id: 3 });
-}
-
 describe('plainNames', () => {
-  for (const [target, expected] of [
-    [Chosen, { id: 'id', name: 'name' }],
-    [Extended, { id: 'id', name: 'name', note: 'remark' }],
-    [Derived, { id: 'id' }],
-    [Strict, { id: 'id' }],
-  ] as const) {
-    it(`gives the names of ${target.name}, under which class-transformer shows the values`, () => {
-      expect(plainOf(target)).to.deep.equal(expected);
-      const projected = Object.entries(expected).map(([property, name]) => [
-        name,
-        VALUES[property as keyof typeof VALUES],
-      ]);
-      expect(shownBy(target)).to.deep.equal(Object.fromEntries(projected));
-    });
-  }
-
-  for (const target of [
-    WithTransform,
-    WithHiddenTransform,
-    WithType,
-    WithGetter,
-    WithSetter,
-    WithMethod,
-    WithConstructor,
-    WithValue,
-    WithThrow,
-    WithGroups,
-    WithDirection,
-    WithTakenName,
-    WithOneName,
-    WithWholeNumber,
-    StrictWithoutExpose,
-    StrictRenamed,
-    Old as unknown as Class,
-  ]) {
-    it(`gives none of ${target.name}`, () => {
-      expect(plainOf(target)).to.equal(null);
-    });
-  }
-
   it('agrees with class-transformer on classes with any decorators', () => {
     const flag = fc.boolean();
     const name = fc.option(fc.constantFrom(...ATTRIBUTES, 'other', 'toString', '1'), {
