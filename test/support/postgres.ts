@@ -36,7 +36,7 @@ export function administer(): Promise<Client> {
 }
 
 /** Creates a database with a name that nobody else has. */
-export async function freshDatabase(label = 'test'): Promise<TestDatabase> {
+export async function freshDatabase(label = 'test'): Promise<TestDatabase & AsyncDisposable> {
   const { url: adminUrl } = await startPostgres();
   const client = await administer();
   const name = `${label}_${randomBytes(6).toString('hex')}`;
@@ -44,13 +44,11 @@ export async function freshDatabase(label = 'test'): Promise<TestDatabase> {
   databases.add(name);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    async drop() {
-      await client.query(`DROP DATABASE "${name}" WITH (FORCE)`);
-      databases.delete(name);
-    },
+  const drop = async () => {
+    await client.query(`DROP DATABASE "${name}" WITH (FORCE)`);
+    databases.delete(name);
   };
+  return { url: url.href, drop, [Symbol.asyncDispose]: drop };
 }
 
 /** The databases that this process has created: other runs may use the same server. */
@@ -64,10 +62,7 @@ async function disconnect(): Promise<void> {
 }
 
 async function connect(): Promise<Client> {
-  const { url } = await startPostgres();
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  return client;
+  return connectTo((await startPostgres()).url);
 }
 
 /** Copied files cost half of what their pages in the log do. Before PostgreSQL 15 there was no other way, and no word for it. */
@@ -93,9 +88,15 @@ async function startOwnServer(): Promise<TestServer> {
   };
 }
 
-/** Sends one statement, or several, on a connection of its own. */
-export async function execute(url: string, statement: string): Promise<void> {
+/** A connection of its own to a database. */
+export async function connectTo(url: string): Promise<Client & AsyncDisposable> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** Sends one statement, or several, on a connection of its own. */
+export async function execute(url: string, statement: string): Promise<void> {
+  await using client = await connectTo(url);
+  await client.query(statement);
 }

@@ -1,12 +1,12 @@
 /** An application on a database of its own, for one test file. */
 import express, { type Express } from 'express';
-import { after, before } from 'mocha';
 import supertest from 'supertest';
 import { type EngineOptions, engineLifespan } from '../../src/engine-lifespan.js';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
 import type { Engine } from '../../src/postgres/engine/engine.js';
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
+import { forSuite } from './for-suite.js';
 import { type Listening, listen } from './listen.js';
 import { throughPooler } from './pooler.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
@@ -29,7 +29,7 @@ export interface TestAppOptions {
   readonly bootstrap?: BootstrapOptions;
   readonly engine?: EngineOptions;
   /** Default: a fresh one, on the server of the tests. */
-  readonly database?: TestDatabase;
+  readonly database?: Partial<TestDatabase> & Pick<TestDatabase, 'url'>;
   /** How many connections of a pool the tests need at the same time. Default: 1. */
   readonly minPool?: number;
   /** Runs before `bootstrap`. */
@@ -67,40 +67,14 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
       await listening[Symbol.asyncDispose]();
       unwatch();
       await engine[Symbol.asyncDispose]();
-      await database.drop();
+      await database.drop?.();
     },
   };
 }
 
-/** Starts the application of a suite before its tests, and ends it after them. Its members are there for tests and hooks. */
+/** The application of a suite. */
 export function serveTestApp(options: () => TestAppOptions | Promise<TestAppOptions>): TestApp {
-  let started: TestApp | undefined;
-  const site = () => {
-    if (!started) throw new Error('The application of a suite is there for its tests and hooks.');
-    return started;
-  };
-  before(async () => {
-    started = await startTestApp(await options());
-  });
-  after(() => started?.[Symbol.asyncDispose]());
-  return {
-    get app() {
-      return site().app;
-    },
-    get crud() {
-      return site().crud;
-    },
-    get engine() {
-      return site().engine;
-    },
-    get server() {
-      return site().server;
-    },
-    get agent() {
-      return site().agent;
-    },
-    [Symbol.asyncDispose]: () => site()[Symbol.asyncDispose](),
-  };
+  return forSuite(async () => startTestApp(await options()));
 }
 
 /** CRUD_TEST_POOL sets the size of all pools: with 1, a request that needs a second connection waits for ever. */

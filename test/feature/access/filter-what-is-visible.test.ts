@@ -5,6 +5,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, EVERYTHING, type FilterTemplate, filter, type ModelClass } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 /** What the rule gives, which a request names by its number. */
@@ -55,11 +56,12 @@ const TITLES = [
 const AT = new Date('2026-01-31T08:00:00.123Z');
 
 describe('a condition of what is visible', () => {
-  let paths: TwoPaths;
+  const paths = forSuite(() =>
+    TwoPaths.start({ models: [Page] as ModelClass[], bootstrap: { logger: log } }),
+  );
   const log = new CapturedLog();
 
   before(async () => {
-    paths = await TwoPaths.start({ models: [Page] as ModelClass[], bootstrap: { logger: log } });
     await Page.bulkCreate(
       TITLES.map((title, index) => ({
         title,
@@ -69,8 +71,6 @@ describe('a condition of what is visible', () => {
       })),
     );
   });
-
-  after(async () => paths[Symbol.asyncDispose]());
 
   async function seen(condition: () => unknown): Promise<string[]> {
     rule = condition;

@@ -15,6 +15,7 @@ import {
   type ModelClass,
   type ReadQuery,
 } from '../../../src/index.js';
+import { forSuite } from '../../support/for-suite.js';
 import { ask as askOne, TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 
 /** Kinds of attributes, each with a value that is told apart from those of the others. */
@@ -149,21 +150,20 @@ function without(text: string, shown: readonly string[]): string {
 
 describe(`models with any rules of reading (seed ${SEED})`, () => {
   const models = SHAPES.map(makeModel);
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models,
       bootstrap: {
         controllers: models.filter((_, index) => SHAPES[index]?.isOverridden).map(makeController),
       },
-    });
+    }),
+  );
+
+  before(async () => {
     for (const [index, model] of models.entries()) {
       await model.bulkCreate([1, 2, 3].map(() => valuesOf(index)));
     }
   });
-
-  after(async () => paths[Symbol.asyncDispose]());
 
   function valuesOf(index: number): Record<string, unknown> {
     const shape = SHAPES[index] as Shape;

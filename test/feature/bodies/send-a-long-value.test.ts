@@ -7,6 +7,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 @Crud()
@@ -67,7 +68,9 @@ const REFUSED: readonly (readonly [attribute: keyof Deposit, sent: string])[] = 
 
 describe('[A7] sending a long value', () => {
   const logger = new CapturedLog();
-  let paths: TwoPaths;
+  const paths = forSuite(() =>
+    TwoPaths.start({ models: [Deposit], bootstrap: { logger, bodyLimit: '20mb' } }),
+  );
 
   const send = async (verb: 'post' | 'patch', text: string, fast: boolean) => {
     const { port } = fast ? paths.fast : paths.general;
@@ -80,17 +83,11 @@ describe('[A7] sending a long value', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 
-  before(async () => {
-    paths = await TwoPaths.start({ models: [Deposit], bootstrap: { logger, bodyLimit: '20mb' } });
-  });
-
   beforeEach(async () => {
     logger.clear();
     await emptyTables(paths.site, 'deposits');
     await Deposit.create();
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   for (const [attribute, sent] of REFUSED) {
     it(`refuses ${String(attribute)} ${sent.slice(0, 24)}… of ${sent.length} characters`, async () => {

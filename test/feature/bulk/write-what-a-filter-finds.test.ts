@@ -6,6 +6,7 @@ import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 @Crud({
@@ -28,16 +29,12 @@ const PARCELS = [
 
 /** The overrides of a session read decorated parameters, which endpoints for many records refuse. */
 except(OF_MANY).describe('writing what a filter finds', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Parcel] as ModelClass[],
       bootstrap: { logger: new CapturedLog() },
-    });
-  });
-
-  after(() => paths[Symbol.asyncDispose]());
+    }),
+  );
 
   beforeEach(reset);
 

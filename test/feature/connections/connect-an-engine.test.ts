@@ -23,7 +23,8 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false, indexes: [{ name: 'lamps_room', fields: ['room'] }] })
@@ -36,7 +37,7 @@ const ENCODED =
 const SECRET = 'hunter2-5f4dcc3b';
 
 describe('connecting an engine', () => {
-  let database: TestDatabase;
+  const database = forSuite(() => freshDatabase());
 
   const connect = (options: EngineOptions = {}): Promise<Engine> =>
     engineLifespan(database.url, { models: [Lamp], ...options })();
@@ -45,18 +46,12 @@ describe('connecting an engine', () => {
   const tables = (engine: Engine) =>
     ask(engine, "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
 
-  before(async () => {
-    database = await freshDatabase();
-  });
-
   afterEach(async () => {
     await disposeEngine();
     const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public').finally(() => client.end());
   });
-
-  after(() => database.drop());
 
   describe('to a database', () => {
     it('creates tables and indexes before it is there, with createAll', async () => {

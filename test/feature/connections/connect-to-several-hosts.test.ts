@@ -169,7 +169,7 @@ describe('a connection string of libpq', () => {
       const ports = [await serverPort(), await serverPort(standby)] as const;
       await using site = await startTestApp({
         models: [Flag],
-        database: { url: hosts('?target_session_attrs=read-write'), drop: async () => {} },
+        database: { url: hosts('?target_session_attrs=read-write') },
       });
       await site.agent.post('/flags').send({ text: 'first' }).expect(201);
       first.retarget(ports[1]);

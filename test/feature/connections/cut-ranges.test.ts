@@ -17,8 +17,9 @@ import {
   sql,
 } from '../../../src/execute/sql/sql-fragment.js';
 import { toStatement } from '../../../src/execute/sql/statement.js';
+import { forSuite } from '../../support/for-suite.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { HARD_VALUES } from '../../support/specimen.js';
 
 const TYPES = {
@@ -231,11 +232,14 @@ function orderOf(terms: readonly KeyTerm[]): string {
 }
 
 describe('ranges behind a place', () => {
-  let database: TestDatabase;
+  after(async () => {
+    await client.end();
+  });
+
+  const database = forSuite(() => freshDatabase('ranges'));
   let client: Client;
 
   before(async () => {
-    database = await freshDatabase('ranges');
     client = new Client({ connectionString: database.url });
     await client.connect();
     const columns = COLUMNS.map((name) => {
@@ -246,11 +250,6 @@ describe('ranges behind a place', () => {
     await client.query(`CREATE TABLE rows (id integer NOT NULL, ${columns.join(', ')})`);
     for (const kind of ['seqscan', 'bitmapscan', 'indexonlyscan', 'sort', 'incremental_sort'])
       await client.query(`SET enable_${kind} = off`);
-  });
-
-  after(async () => {
-    await client.end();
-    await database.drop();
   });
 
   it('are scans of the index on the order that meet each row once, wherever a walk turns', async () => {

@@ -23,7 +23,8 @@ import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { poolStates } from '../../support/connections.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false })
@@ -49,18 +50,12 @@ const SAFE = {
 };
 
 describe('an engine', () => {
-  let database: TestDatabase;
+  const database = forSuite(() => freshDatabase('engine'));
 
   const open = (options: EngineOptions = {}): Promise<Engine> =>
     engineLifespan(database.url, { models: [Lamp], ...options })();
 
-  before(async () => {
-    database = await freshDatabase('engine');
-  });
-
   afterEach(() => disposeEngine());
-
-  after(() => database.drop());
 
   describe('of engineLifespan', () => {
     /** The settings of a connection of each pool. */

@@ -104,7 +104,7 @@ describe('settings of a role', () => {
     await alter(STRANGE);
     await using site = await startTestApp({
       models: [Gauge],
-      database: { url: database.url, drop: async () => {} },
+      database: { url: database.url },
       engine: { createAll: false },
       bootstrap: { indexAdvice: false, strictTypes: true },
     });
@@ -115,7 +115,7 @@ describe('settings of a role', () => {
     await alter(STRANGE);
     await using site = await startTestApp({
       models: [Gauge],
-      database: { url: database.url, drop: async () => {} },
+      database: { url: database.url },
       engine: { createAll: false, ...KEPT },
       bootstrap: { indexAdvice: false },
     });
@@ -152,7 +152,7 @@ describe('settings of a role', () => {
       await using pooler = await startPgBouncer(database.url, PING);
       await using site = await startTestApp({
         models: [Gauge],
-        database: { url: pooler.url, drop: async () => {} },
+        database: { url: pooler.url },
         engine: { createAll: false },
         bootstrap: { logger: new CapturedLog() },
       });

@@ -6,26 +6,25 @@ import type { TextResult } from '../../../src/postgres/protocol/batch.js';
 import type { DriverClient } from '../../../src/postgres/protocol/pg-internals.js';
 import { createExecutor } from '../../../src/postgres/protocol/pg-text-query.js';
 import { PreparedStatement } from '../../../src/postgres/protocol/prepared-statement.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 const LIMIT = new PreparedStatement("SELECT set_config('lock_timeout', '50ms', true)");
 const READ = new PreparedStatement('SELECT $1::int + 1');
 
 describe('preparing statements again', () => {
-  let database: TestDatabase;
+  after(async () => {
+    await client.end();
+  });
+
+  const database = forSuite(() => freshDatabase());
   let client: pg.Client;
   const stale: unknown[] = [];
   const executor = createExecutor(pg, (error) => stale.push((error as { code?: string }).code));
 
   before(async () => {
-    database = await freshDatabase();
     client = new pg.Client(database.url);
     await client.connect();
-  });
-
-  after(async () => {
-    await client.end();
-    await database.drop();
   });
 
   /** What a statement gives, alone or behind another one. */

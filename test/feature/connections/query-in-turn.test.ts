@@ -25,8 +25,9 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { forSuite } from '../../support/for-suite.js';
 import { type Listening, listen } from '../../support/listen.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 @Crud({ pagination: 'offset', filterAllow: ['size'] })
 @Table({ tableName: 'pots', timestamps: false })
@@ -86,20 +87,18 @@ describe('a connection', () => {
   const { _pulseQueryQueue: pulse } = prototype;
   /** How often pg had to keep a query. */
   let kept = 0;
-  let database: TestDatabase;
+  after(async () => {
+    prototype._pulseQueryQueue = pulse;
+  });
+
+  const database = forSuite(() => freshDatabase('turns'));
   let sequelize: Engine['sequelize'];
 
   before(async () => {
-    database = await freshDatabase('turns');
     prototype._pulseQueryQueue = function (this: Pulsing) {
       if (!this.pipeline && this._getActiveQuery() && this._queryQueue.length > 0) kept += 1;
       pulse.call(this);
     };
-  });
-
-  after(async () => {
-    prototype._pulseQueryQueue = pulse;
-    await database.drop();
   });
 
   beforeEach(() => {

@@ -82,7 +82,7 @@ describe('with a replica', () => {
     replica = await primary.createStandby('replica');
     site = await startTestApp({
       models: [Post, Notice, Deed],
-      database: { url: primary.url('postgres'), drop: async () => {} },
+      database: { url: primary.url('postgres') },
       engine: {
         replicas: [replica.url('postgres')],
         pool: { max: 5 },
@@ -200,14 +200,14 @@ describe('on a standby', () => {
     primary = await OwnPostgres.create('primary');
     await using draft = await startTestApp({
       models: [Post],
-      database: { url: primary.url('postgres'), drop: async () => {} },
+      database: { url: primary.url('postgres') },
     });
     await Post.create({ title: 'first' });
     await draft[Symbol.asyncDispose]();
     standby = await primary.createStandby('standby');
     site = await startTestApp({
       models: [Post],
-      database: { url: standby.url('postgres'), drop: async () => {} },
+      database: { url: standby.url('postgres') },
       engine: { createAll: false },
       bootstrap: { logger },
     });

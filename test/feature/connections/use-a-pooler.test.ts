@@ -42,7 +42,7 @@ describe('over a pooler', () => {
     const logger = new CapturedLog();
     return startTestApp({
       models: [Pond],
-      database: { url, drop: async () => {} },
+      database: { url },
       minPool: 6,
       engine: { createAll: false, ...engine },
       bootstrap: { logger, ...bootstrap },

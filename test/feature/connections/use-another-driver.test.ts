@@ -3,19 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../../support/specimen.js';
 import { SpecimenTable } from '../../support/specimen-table.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 describe('using another driver', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Specimen],
       engine: { dialectModule: { ...pg } },
       bootstrap: { logger: new CapturedLog(), idempotency: { principal: () => 'all' } },
-    });
+    }),
+  );
+
+  before(async () => {
     const row = (id: number) => ({
       id,
       values: Object.fromEntries(
@@ -27,8 +29,6 @@ describe('using another driver', () => {
     });
     await new SpecimenTable(paths.site.engine.sequelize).fill(Array.from({ length: 12 }, (_, id) => row(id)));
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   it('gives the same answers to reads', async () => {
     for (let id = 0; id < 13; id += 1) await paths.same({ path: `/specimens/${id}` });

@@ -71,7 +71,7 @@ describe('a server that takes TLS only', () => {
   describe('and an application', () => {
     const site = serveTestApp(() => ({
       models: [Letter],
-      database: { url: dsn(trusted()), drop: async () => {} },
+      database: { url: dsn(trusted()) },
       engine: { pool: { max: POOL }, groupCommit: true, dialectOptions: { query_timeout: 1_000 } },
       minPool: POOL,
     }));
@@ -179,7 +179,7 @@ describe('a server that takes TLS only', () => {
       models: [Letter],
       bootstrap: { logger, indexAdvice: false },
       engine: options,
-      database: { url, drop: async () => {} },
+      database: { url },
     });
     await site.agent.get('/letters').expect(200);
     return logger.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);

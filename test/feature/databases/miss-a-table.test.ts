@@ -7,7 +7,8 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const TOWERS = { tableName: 'Tall towers', schema: 'city one', timestamps: false };
@@ -172,13 +173,7 @@ except(OF_MANY).describe('a table', () => {
   }
 
   describe('on a server that nobody may ask about it', () => {
-    let database: TestDatabase;
-
-    before(async () => {
-      database = await freshDatabase('closed');
-    });
-
-    after(() => database.drop());
+    const database = forSuite(() => freshDatabase('closed'));
 
     it('keeps no application from starting', async () => {
       await execute(`CREATE TABLE ${TABLE} (${KEY})`);

@@ -4,17 +4,23 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { THROWING_PATHS, WRITES } from '../../support/throwing-controllers.js';
 
 describe('surviving a throwing controller', () => {
-  let database: TestDatabase;
+  after(async () => {
+    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGKILL');
+    await ended;
+  });
+
+  const database = forSuite(() => freshDatabase());
   let child: ChildProcess;
   let url: string;
   let log = '';
 
   before(async () => {
-    database = await freshDatabase();
     const support = join(__dirname, '../../support');
     child = fork(join(support, 'throwing-server.js'), {
       execArgv: ['--require', join(support, 'express-version.js')],
@@ -30,13 +36,6 @@ describe('surviving a throwing controller', () => {
     const [port] = (await Promise.race([once(child, 'message'), exit])) as [number];
     exit.catch(() => {});
     url = `http://127.0.0.1:${port}`;
-  });
-
-  after(async () => {
-    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
-    child.kill('SIGKILL');
-    await ended;
-    await database.drop();
   });
 
   for (const [what, letter] of [

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 @Crud({ prefix: '/pages', pagination: 'cursor' })
@@ -45,15 +46,12 @@ const TEXTS: readonly (string | null)[] = [
 ];
 
 describe('texts', () => {
-  let both: TwoPaths;
+  const both = forSuite(() => TwoPaths.start({ models: [Page] }));
   const pages = TEXTS.map((body, id) => ({ id, head: `${body ?? ''}!`, body, tail: `é${id}` }));
 
   before(async () => {
-    both = await TwoPaths.start({ models: [Page] });
     await Page.bulkCreate(pages);
   });
-
-  after(() => both[Symbol.asyncDispose]());
 
   it('are listed as they were stored', async () => {
     const { body } = await both.same({ path: `/pages?size=${pages.length}` });

@@ -51,6 +51,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { deferred } from '../../support/deferred.js';
+import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 
@@ -360,11 +361,8 @@ class TaskController extends crudController(Task) {
 
 describe('a route that takes from its resource', () => {
   const logger = new CapturedLog();
-  let paths: TwoPaths;
-  let isChanged = true;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Town, Task] as ModelClass[],
       engine: { pool: { max: 2, acquire: 10_000 } },
       bootstrap: {
@@ -372,15 +370,14 @@ describe('a route that takes from its resource', () => {
         logger,
         routing: { authorizationChecker: ({ request }) => request.get('tenant') !== undefined },
       },
-    });
-  });
+    }),
+  );
+  let isChanged = true;
 
   beforeEach(async () => {
     logger.clear();
     if (isChanged) await undo();
   });
-
-  after(async () => paths[Symbol.asyncDispose]());
 
   async function undo(): Promise<void> {
     isChanged = false;

@@ -23,8 +23,9 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { startTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
 import { history } from './features/history.js';
 import { search } from './features/search.js';
@@ -82,10 +83,9 @@ const FEATURES_OF_THREE = [...FEATURES, search, exportLines, history];
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
 describe('three features of one file each', () => {
-  let site: TestApp;
+  const site = forSuite(() => startTestApp({ models: MODELS, bootstrap: { models: [] } }));
 
   before(async () => {
-    site = await startTestApp({ models: MODELS, bootstrap: { models: [] } });
     const { start } = buildApplication(
       { ...OPTIONS, idempotency: { principal: () => '' } },
       FEATURES_OF_THREE,
@@ -99,8 +99,6 @@ describe('three features of one file each', () => {
     await Sun.bulkCreate(rows);
     await Moon.bulkCreate(rows);
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   describe('at the start', () => {
     const build = (options: object = {}) => buildApplication({ ...OPTIONS, ...options }, FEATURES_OF_THREE);

@@ -21,6 +21,7 @@ import {
 import { KeyedRow, TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 /** What the rule gives. */
@@ -69,18 +70,17 @@ const BOOKS: readonly (Partial<Book> & { readonly title: string })[] = [
 ];
 
 describe('filtering by the elements of an array', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Shelf, Book] as ModelClass[],
       bootstrap: { logger: new CapturedLog(), controllers: [ShelfController] },
-    });
+    }),
+  );
+
+  before(async () => {
     await Shelf.bulkCreate([{ id: 1 }, { id: 2 }, { id: 3 }]);
     await Book.bulkCreate([...BOOKS] as never[]);
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   beforeEach(() => {
     rule = () => EVERYTHING;

@@ -7,6 +7,7 @@ import { Crud, type ModelClass } from '../../../src/index.js';
 import { KeyedRow, TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 const PATHS = {
@@ -60,13 +61,14 @@ const ITEMS: readonly (readonly [title: string, details: unknown])[] = [
 ];
 
 describe('filtering by a value inside of JSON', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Box, Item] as ModelClass[],
       bootstrap: { logger: new CapturedLog() },
-    });
+    }),
+  );
+
+  before(async () => {
     await Box.bulkCreate([
       { id: 1, label: { colour: 'red' } },
       { id: 2, label: { colour: 'blue' } },
@@ -79,8 +81,6 @@ describe('filtering by a value inside of JSON', () => {
     await sequelize.query(`INSERT INTO items (id, title, "the details") VALUES
       (100, 'exact', '{"number": 12345678901234567890.5}'), (101, 'json null', 'null')`);
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   const get = (path: string, q: string, headers = {}) =>
     paths.same({ path: `/${path}?${new URLSearchParams({ q, size: '50' })}`, headers });

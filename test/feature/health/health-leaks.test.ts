@@ -6,8 +6,9 @@ import { expect } from 'chai';
 import Redis from 'ioredis';
 import { Sequelize } from 'sequelize';
 import { checkHealth, configureEngine, disposeEngine } from '../../../src/index.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { type SilentServer, startSilentServer } from '../../support/silent-server.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { startSilentServer } from '../../support/silent-server.js';
 
 const PROBES = 1_000;
 const AT_ONCE = 50;
@@ -16,13 +17,7 @@ const TIMEOUT = 0.005;
 const OF_IOREDIS = require('ioredis/package.json').version.startsWith('5.') ? 2_500 : 0;
 
 describe('a thousand probes that time out', () => {
-  let silent: SilentServer;
-
-  before(async () => {
-    silent = await startSilentServer();
-  });
-
-  after(() => silent[Symbol.asyncDispose]());
+  const silent = forSuite(() => startSilentServer());
 
   afterEach(() => disposeEngine());
 
@@ -70,13 +65,7 @@ describe('a thousand probes that time out', () => {
 });
 
 describe('a probe of a PostgreSQL that does not hear its goodbye', () => {
-  let database: TestDatabase;
-
-  before(async () => {
-    database = await freshDatabase();
-  });
-
-  after(() => database.drop());
+  const database = forSuite(() => freshDatabase());
 
   afterEach(() => disposeEngine());
 

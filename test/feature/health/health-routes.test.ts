@@ -20,9 +20,10 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { forSuite } from '../../support/for-suite.js';
 import { Gate } from '../../support/gate.js';
 import { type Listening, listen } from '../../support/listen.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { itWhole } from '../../support/short.js';
 
 const NO_CHECKS = { status: 'healthy', checks: [] };
@@ -31,14 +32,8 @@ describe('the health routes', () => {
   afterEach(() => disposeEngine());
 
   describe('of an application with a back end', () => {
-    let database: TestDatabase;
+    const database = forSuite(() => freshDatabase());
     let gate: Gate;
-
-    before(async () => {
-      database = await freshDatabase();
-    });
-
-    after(() => database.drop());
 
     beforeEach(async () => {
       gate = await Gate.before(database.url);

@@ -222,7 +222,7 @@ describe('a row that is kept under a key', () => {
       await using database = await TenantDatabase.create(['drafts']);
       await using secured = await startTestApp({
         models: [Draft],
-        database: { url: database.url(), drop: async () => {} },
+        database: { url: database.url() },
         engine: { createAll: false, ...engine },
         minPool: 2,
         bootstrap: {

@@ -27,6 +27,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths } from '../../support/two-paths.js';
@@ -431,18 +432,17 @@ describe('counting a list in code of the user', () => {
 });
 
 describe('counting a list on both paths', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: MODELS,
       bootstrap: { logger: new CapturedLog() },
       engine: { models: [...MODELS, Chip] },
-    });
+    }),
+  );
+
+  before(async () => {
     await fill();
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   it('gives the same bytes', async () => {
     for (const mode of ['exact', 'capped', 'none']) {

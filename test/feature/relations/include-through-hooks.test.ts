@@ -19,6 +19,7 @@ import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { rowsOf, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -374,25 +375,24 @@ describe('including rows with row security', () => {
     @Column(DataType.TEXT) declare tenant: string;
   }
 
-  let database: TenantDatabase;
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+  });
+
+  const database = forSuite(() => TenantDatabase.create(['papers']));
   let site: TestApp;
 
   before(async () => {
-    database = await TenantDatabase.create(['papers']);
     const { role } = database;
     site = await startTestApp({
       models: [Paper, Sheet, Leaf, Stamp],
-      database: { url: database.url(role), drop: async () => {} },
+      database: { url: database.url(role) },
       engine: { createAll: false },
       bootstrap: {
         logger: new CapturedLog(),
         rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
       },
     });
-  });
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
   });
 
   it('asks for them with the settings of the request, whoever reads them', async () => {

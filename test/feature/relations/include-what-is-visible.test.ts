@@ -443,7 +443,7 @@ describe('[R15] including rows that policies hide', () => {
     await database.control.query(`UPDATE papers SET title = 'row'`);
     return {
       models: [Paper as unknown as ModelClass],
-      database: { url: database.url(), drop: async () => {} },
+      database: { url: database.url() },
       engine: { createAll: false, pool: { max: 4 } },
       bootstrap: {
         logger: new CapturedLog(),

@@ -86,7 +86,7 @@ describe('being refused by rules of the database', () => {
     await control.query(schemaFor(role));
     return {
       models: [Letter, Memo, Order, Ledger],
-      database: { ...database, drop: async () => {} },
+      database: { url: database.url },
       engine: { createAll: false, dialectOptions: { options: `-c role=${role}` } as object },
       bootstrap: { logger },
     };

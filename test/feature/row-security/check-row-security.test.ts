@@ -17,6 +17,7 @@ import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TenantDatabase } from '../../support/tenant-database.js';
 
@@ -36,13 +37,7 @@ const rls = {
 };
 
 describe('the check of row security', () => {
-  let database: TenantDatabase;
-
-  before(async () => {
-    database = await TenantDatabase.create(['papers', 'pens']);
-  });
-
-  after(() => database[Symbol.asyncDispose]());
+  const database = forSuite(() => TenantDatabase.create(['papers', 'pens']));
 
   const run = (sql: string) => database.control.query(sql.replaceAll('ROLE_', database.role));
 

@@ -25,7 +25,7 @@ describe('soft-deleted records under row security', () => {
       models: [Scan],
       bootstrap: { rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) } },
       engine: { createAll: false },
-      database: { url: database.url(), drop: async () => {} },
+      database: { url: database.url() },
       minPool: 2,
     };
   });

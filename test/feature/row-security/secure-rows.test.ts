@@ -234,7 +234,7 @@ async function start({
 }: Partial<Setting> & { readonly url?: string }) {
   return startTestApp({
     models: MODELS,
-    database: { url, drop: async () => {} },
+    database: { url },
     minPool: 1,
     engine: { createAll: false, pool: { max: 4 }, ...engine },
     bootstrap: {

@@ -40,6 +40,7 @@ import { TitledRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { forSuite } from '../../support/for-suite.js';
 import { runInUnit } from '../../support/run-in-unit.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -83,10 +84,9 @@ const DRIVERS: Readonly<Record<string, EngineOptions>> = {
 };
 
 describe('the settings of statements', () => {
-  let database: TenantDatabase;
+  const database = forSuite(() => TenantDatabase.create(['papers']));
 
   before(async () => {
-    database = await TenantDatabase.create(['papers']);
     await database.control.query(`
       CREATE FUNCTION tell_on_primary() RETURNS text LANGUAGE plpgsql AS $f$ BEGIN
         IF current_setting('default_transaction_read_only') = 'on' THEN RAISE 'not here' USING ERRCODE = '40001'; END IF;
@@ -94,12 +94,10 @@ describe('the settings of statements', () => {
       END $f$`);
   });
 
-  after(() => database[Symbol.asyncDispose]());
-
   const start = (engine: EngineOptions, bootstrap = {}, models: ModelClass[] = MODELS): Promise<TestApp> =>
     startTestApp({
       models,
-      database: { url: database.url(), drop: async () => {} },
+      database: { url: database.url() },
       minPool: 4,
       engine: {
         createAll: false,

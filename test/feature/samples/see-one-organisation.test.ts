@@ -4,18 +4,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { consoleExamples, readmeBlocks, runCurl } from '../../support/readme-examples.js';
 
 const MAIN = join(__dirname, '../../../sample/tenants/main.js');
 
 describe('the sample tenants', () => {
-  let database: TestDatabase;
+  after(async () => {
+    if (site.exitCode === null) {
+      site.kill('SIGINT');
+      await once(site, 'close');
+    }
+  });
+
+  const database = forSuite(() => freshDatabase('tenants'));
   let site: ChildProcess;
   let base = '';
 
   before(async () => {
-    database = await freshDatabase('tenants');
     site = spawn(process.execPath, [MAIN], {
       env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -29,14 +36,6 @@ describe('the sample tenants', () => {
       await Promise.race([once(site.stdout ?? site, 'data'), once(site, 'close')]);
     }
     base = /http:\/\/localhost:\d+/.exec(output)?.[0] ?? '';
-  });
-
-  after(async () => {
-    if (site.exitCode === null) {
-      site.kill('SIGINT');
-      await once(site, 'close');
-    }
-    await database.drop();
   });
 
   const blocks = readmeBlocks(

@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 const MAIN = join(__dirname, '../../../sample/unit-of-work/main.js');
 const ACCOUNTS = 5;
@@ -17,7 +18,14 @@ interface Answer {
 }
 
 describe('the sample unit-of-work', () => {
-  let database: TestDatabase;
+  after(async () => {
+    if (bank.exitCode === null) {
+      bank.kill('SIGINT');
+      await once(bank, 'close');
+    }
+  });
+
+  const database = forSuite(() => freshDatabase('bank'));
   let bank: ChildProcess;
   let output = '';
   let base: string;
@@ -38,7 +46,6 @@ describe('the sample unit-of-work', () => {
   };
 
   before(async () => {
-    database = await freshDatabase('bank');
     bank = spawn(process.execPath, [MAIN], {
       env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -54,14 +61,6 @@ describe('the sample unit-of-work', () => {
     for (let account = 1; account <= ACCOUNTS; account += 1) {
       await send('/accounts', { owner: `Owner ${account}`, balance: BALANCE });
     }
-  });
-
-  after(async () => {
-    if (bank.exitCode === null) {
-      bank.kill('SIGINT');
-      await once(bank, 'close');
-    }
-    await database.drop();
   });
 
   it('moves money, and refuses what cannot be moved', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
@@ -78,13 +79,7 @@ const MOVES: Readonly<Record<string, (record: Paper, options: { fields?: string[
 };
 
 describe('a row within a scope', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    paths = await TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } });
-  });
-
-  after(async () => paths[Symbol.asyncDispose]());
+  const paths = forSuite(() => TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } }));
 
   beforeEach(seed);
 

@@ -6,6 +6,7 @@ import { QueryTypes } from 'sequelize';
 import { bootstrap, crudRouter, EVERYTHING } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
 import {
   FAILURES,
@@ -27,21 +28,20 @@ const ROWS = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3'].map((title) => ({
 const WAITING = 'SELECT 1 FROM pg_locks WHERE NOT granted';
 
 describe('a leak', () => {
-  let paths: TwoPaths;
-  const log = new CapturedLog();
-
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: MODELS,
       minPool: 2,
       bootstrap: { models: SERVED, controllers: [TaskController], scope: { tenant: tenantOf }, logger: log },
-    });
+    }),
+  );
+  const log = new CapturedLog();
+
+  before(async () => {
     for (const model of [Unserved, Undeclared]) await (model as typeof Task).bulkCreate(ROWS);
   });
 
   beforeEach(undo);
-
-  after(async () => paths[Symbol.asyncDispose]());
 
   async function undo(): Promise<void> {
     await Task.destroy({ truncate: true, restartIdentity: true, force: true });

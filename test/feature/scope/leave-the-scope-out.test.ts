@@ -16,6 +16,7 @@ import { scope } from '../../../src/features/scope.js';
 import type { FeatureFactory } from '../../../src/operation/feature.js';
 import type { Operation } from '../../../src/operation/operation.js';
 import type { Predicate } from '../../../src/request/query/predicate.js';
+import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
 import { ProofGround } from '../../support/proof-ground.js';
 import { judge } from '../../support/scope-judge.js';
@@ -93,13 +94,7 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
 }
 
 describe('[R18] a scope that is left out', () => {
-  let ground: ProofGround;
-
-  before(async () => {
-    ground = await ProofGround.start();
-  });
-
-  after(async () => ground[Symbol.asyncDispose]());
+  const ground = forSuite(() => ProofGround.start());
 
   /** Runs work with repositories of every row. */
   async function withoutScopes(work: () => Promise<unknown>): Promise<void> {

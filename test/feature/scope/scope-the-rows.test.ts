@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController, EVERYTHING, filter, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
 /** What a test says of a request. */
@@ -30,18 +31,14 @@ class TaskController extends crudController(Task) {}
 describe('a scope', () => {
   for (const overridden of [false, true]) {
     describe(overridden ? 'behind a controller of the application' : 'of a generated controller', () => {
-      let paths: TwoPaths;
-
-      before(async () => {
-        paths = await TwoPaths.start({
+      const paths = forSuite(() =>
+        TwoPaths.start({
           models: [Task] as ModelClass[],
           bootstrap: overridden ? { controllers: [TaskController] } : {},
-        });
-      });
+        }),
+      );
 
       beforeEach(undo);
-
-      after(async () => paths[Symbol.asyncDispose]());
 
       async function undo(): Promise<void> {
         await Task.destroy({ truncate: true, restartIdentity: true });

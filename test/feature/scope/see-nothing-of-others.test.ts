@@ -29,6 +29,7 @@ import {
 import type { Operation } from '../../../src/operation/operation.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
 import { ProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
@@ -139,7 +140,11 @@ const wanted = process.env['CRUD_TEST_EXPRESS'] === '4' ? ON_EXPRESS_4 : wholeOr
 
 describe('two tenants', function () {
   this.timeout(120_000);
-  let ground: ProofGround;
+  after(async () => {
+    for (const undo of unspy) undo();
+  });
+
+  const ground = forSuite(() => ProofGround.start());
   const kinds = { read: 0, list: 0, insert: 0, update: 0, replace: 0, delete: 0 } satisfies Record<
     Operation['kind'],
     number
@@ -159,7 +164,6 @@ describe('two tenants', function () {
   }
 
   before(async () => {
-    ground = await ProofGround.start();
     spy(SqlExecutor.prototype, 'run', (operation) => {
       kinds[(operation as Operation).kind] += 1;
     });
@@ -168,11 +172,6 @@ describe('two tenants', function () {
       compiled.set(name, 0);
       spy(OperationCompiler.prototype, name, () => compiled.set(name, (compiled.get(name) ?? 0) + 1));
     }
-  });
-
-  after(async () => {
-    for (const undo of unspy) undo();
-    await ground[Symbol.asyncDispose]();
   });
 
   for (const [way, { options, hooks = [], worlds }] of Object.entries(WAYS)) {

@@ -23,6 +23,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
@@ -122,22 +123,16 @@ for (const [whose, start] of [
   ["of an instance of the user's that hides what a COMMIT answers", () => startOwn(SilentSequelize)],
 ] as const) {
   describe(`a unit of work ${whose}`, () => {
-    let home: Home;
+    const home = forSuite(() => start());
 
     const texts = async () => (await Note.findAll({ order: ['text'] })).map(({ text }) => text);
     const add = (uow: UnitOfWork, text: string) => uow.repository(Note).create({ text });
     const nestedFailure = () => unitOfWork(() => Promise.reject(new RangeError('refused')));
 
-    before(async () => {
-      home = await start();
-    });
-
     beforeEach(async () => {
       committed.length = 0;
       await Note.destroy({ where: {} });
     });
-
-    after(() => home[Symbol.asyncDispose]());
 
     const failures: Readonly<Record<string, (uow: UnitOfWork) => Promise<unknown>>> = {
       'whose code caught the error of a query': (uow) => add(uow, 'one').catch(() => {}),
