@@ -3,7 +3,7 @@ import { Exclude, Expose, type ExposeOptions } from 'class-transformer';
 import { IsString } from 'class-validator';
 import fc from 'fast-check';
 import type { Class } from '../../../src/declare/crud-options.js';
-import { classProperties, namedClass, shownName } from '../../../src/schema/class-properties.js';
+import { classProperties, shownName } from '../../../src/schema/class-properties.js';
 import { plainNames, readThroughClass } from '../../../src/schema/read-through-class.js';
 
 const ATTRIBUTES = ['id', 'name', 'note', 'label'];
