@@ -79,7 +79,7 @@ function differenceOf(
 ): TypeDifference | null {
   const { kind } = type;
   if (kind === 'array' && base.endsWith('[]')) {
-    const element = differenceOf(type.element, { labels, type: shown }, base.slice(0, -2));
+    const element = differenceOf(elementOf(type), { labels, type: shown }, base.slice(0, -2));
     return (
       element && {
         ...element,
@@ -101,6 +101,11 @@ function differenceOf(
     `the column is ${shown}: bodies and filters are checked as what the model says, and PostgreSQL stores and compares the other, so that ` +
     `requests may fail, and answers have values of another type${mend}.`;
   return { text, isAlike: false };
+}
+
+/** PostgreSQL has one type for arrays of any number of dimensions. */
+function elementOf(type: ColumnType): ColumnType {
+  return type.kind === 'array' ? elementOf(type.element) : type;
 }
 
 function isKnown(base: string, labels: readonly string[] | null): boolean {

@@ -5,7 +5,7 @@
 import { getMetadataStorage, ValidateBy, type ValidationArguments, ValidationTypes } from 'class-validator';
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
-import { isMoment } from '../describe/exact-time.js';
+import { infiniteOf, isMoment } from '../describe/exact-time.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { compareExact, exactNumber, fractionDigits, isMultiple } from '../util/exact-number.js';
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
@@ -83,10 +83,33 @@ type View = (value: unknown, decorator: Decorator, ask: (seen: unknown) => boole
 
 const asIsoText: View = (value, _decorator, ask) => ask(isMoment(value) ? value.toISOString() : value);
 const asDate: View = (value, _decorator, ask) => ask(typeof value === 'string' ? new Date(value) : value);
+/** Infinite ones are before and after all others. */
+const asLimit: View = (value, decorator, ask) =>
+  asDate(value, decorator, (date) => {
+    const end = infiniteOf(value) ?? (typeof value === 'number' ? value : undefined);
+    return ask(end === undefined ? date : new Date(end < 0 ? -MAX_TIME : MAX_TIME));
+  });
+/** https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const MAX_TIME = 8.64e15;
+
+const asNumber: View = (value, { name, constraints }, ask) => {
+  if (typeof value !== 'string') return ask(value);
+  const number = exactNumber(value);
+  // The rule of the column refuses a text that holds no number.
+  if (!number) return /^(?:NaN|-?Infinity)$/.test(value) ? ask(Number(value)) : true;
+  return NUMBER_VIEWS[name ?? '']?.({ text: value, number }, constraints ?? []) ?? ask(value);
+};
 
 const VIEWS: Readonly<Partial<Record<ColumnType['kind'], Readonly<Record<string, View>>>>> = {
-  date: { isDateString: asIsoText, isIso8601: asIsoText, isRFC3339: asIsoText },
-  dateonly: { isDate: asDate, minDate: asDate, maxDate: asDate },
+  date: {
+    isDateString: asIsoText,
+    isIso8601: asIsoText,
+    isRFC3339: asIsoText,
+    minDate: asLimit,
+    maxDate: asLimit,
+  },
+  dateonly: { isDate: asDate, minDate: asLimit, maxDate: asLimit },
+  float: { isNumber: asNumber, min: asNumber, max: asNumber, isPositive: asNumber, isNegative: asNumber },
   blob: {
     isBase64: (value, _decorator, ask) => ask(Buffer.isBuffer(value) ? value.toString('base64') : value),
   },
@@ -131,24 +154,16 @@ function compared(
   return other && holds(compareExact(number, other));
 }
 
-/** Numbers are compared with the number, and texts with its text. */
+/** A column shows a decimal with all its digits, so that texts are compared as the numbers that they hold, too. */
 function isAmong({ text, number }: Exact, values: unknown): boolean {
   return (
     Array.isArray(values) &&
     values.some((each: unknown) => {
-      const other = typeof each === 'number' || typeof each === 'bigint' ? exactNumber(each) : undefined;
+      const other = exactNumber(String(each));
       return other ? compareExact(number, other) === 0 : each === text;
     })
   );
 }
-
-const asNumber: View = (value, { name, constraints }, ask) => {
-  if (typeof value !== 'string') return ask(value);
-  const number = exactNumber(value);
-  // The rule of the column refuses a text that holds no number.
-  if (!number) return /^(?:NaN|-?Infinity)$/.test(value) ? ask(Number(value)) : true;
-  return NUMBER_VIEWS[name ?? '']?.({ text: value, number }, constraints ?? []) ?? ask(value);
-};
 
 function viewOf(type: ColumnType, decorator: Decorator): View | undefined {
   const { name = '', each } = decorator;

@@ -36,6 +36,7 @@ class Even extends Model {
   @Column(DataType.ENUM('b', 'a')) declare kind: string | null;
   @Column(DataType.TEXT) declare host: string | null;
   @Column(DataType.ARRAY(DataType.STRING)) declare list: string[] | null;
+  @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER))) declare board: number[][] | null;
 }
 
 const TABLES = `
@@ -44,7 +45,7 @@ const TABLES = `
   CREATE DOMAIN code AS varchar(5);
   CREATE TABLE odds (id int PRIMARY KEY, flag smallint, word int, at text, big bigint, token text, mood mood, list int[]);
   CREATE TABLE evens (id int PRIMARY KEY, name varchar(100), code code, price numeric(9, 2), size real, data jsonb, at timestamp, mood text,
-    kind kind, host inet, list text[])`;
+    kind kind, host inet, list text[], board int[][])`;
 
 const STORED =
   'bodies and filters are checked as what the model says, and PostgreSQL stores and compares the other, so that requests may fail, and ' +
