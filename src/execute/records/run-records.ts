@@ -23,7 +23,7 @@ import { storedText } from './record-column.js';
 import type { FoundRecords, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
-import { modelTriggers, needsReading } from './update-record.js';
+import { modelTriggers, needsReading, needsReadingAnew } from './update-record.js';
 
 /** Transaction and access of a query of a repository. */
 export interface QueryContext {
@@ -185,6 +185,8 @@ function readsWithWrite<M extends Model>(
   switch (operation.kind) {
     case 'update':
       return operation.differs ?? needsReading(model);
+    case 'insert':
+      return needsReadingAnew(model);
     case 'delete':
       return (operation.mark === null && model.options.paranoid === true) || destroysRecords(model, false);
     default:

@@ -159,9 +159,9 @@ export async function needsReading<M extends Model>(model: ModelClass<M>): Promi
  */
 function returnedAttributes(
   model: ModelClass,
-  { hideUpdates, dropped }: TableTriggers,
+  { hideUpdates, areThere }: TableTriggers,
 ): readonly AttributeInfo[] | null {
-  const isCounted = versionOf(model) !== undefined && dropped.has('update');
+  const isCounted = versionOf(model) !== undefined && areThere;
   if (hideUpdates || isCounted || !hasPlainQueries(model, 'write')) return null;
   const rawAttributes = model.getAttributes();
   if (!returnable.has(rawAttributes)) {
@@ -201,6 +201,14 @@ export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   return model.primaryKeyAttributes.length === 1 && openTest(describeModel(plain), 'create', true)();
 }
 
+/** True where a trigger may give a new row another version than Sequelize, which takes its own: the row is read in the same transaction. */
+export async function needsReadingAnew<M extends Model>(
+  model: ModelClass<M>,
+  options?: WriteOptions,
+): Promise<boolean> {
+  return versionOf(model) !== undefined && (await modelTriggers(model, options)).changeInserts;
+}
+
 /** Inserts a row. @throws NotStoredError where the table leaves it out */
 export async function insertRecord<M extends Model>(
   model: ModelClass<M>,
@@ -208,7 +216,8 @@ export async function insertRecord<M extends Model>(
   options: WriteOptions,
 ): Promise<M> {
   try {
-    return await model.create(row, options);
+    const record = await model.create(row, options);
+    return (await needsReadingAnew(model, options)) ? await record.reload(options) : record;
   } catch (error) {
     const isEmpty = error instanceof EmptyResultError;
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');

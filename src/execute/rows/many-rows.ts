@@ -201,7 +201,8 @@ export class ManyRows {
   ): Promise<MatchingWritten | null> {
     const filled = joinSlots(slots, { [NOW.slot]: now(), [MAXIMUM.slot]: String(maximum) });
     const shape = this.#encoder.changes(set, intoSlots(filled));
-    if (shape === null || (await triggersOf(this.#table, on)).dropped.has('update')) return null;
+    const { dropped, watchColumns } = await triggersOf(this.#table, on);
+    if (shape === null || dropped.has('update') || watchColumns) return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (attributes.includes(this.#info.primaryKey)) return null;
     const lifted = liftAll(where, references.map(referredRow));

@@ -27,6 +27,8 @@ export interface TableTriggers {
   readonly isPlain: boolean;
   /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
+  /** True where a trigger runs for updates of some columns: those that a statement sets, with whatever values. */
+  readonly watchColumns: boolean;
   /** True where a trigger may change the values of a new row. */
   readonly changeInserts: boolean;
   /** True where a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
@@ -41,6 +43,7 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
   areThere: false,
   isPlain: true,
   dropped: new Set<RowWrite>(),
+  watchColumns: false,
   changeInserts: false,
   haveLateKeys: false,
   sequences: Object.freeze({}),
@@ -78,7 +81,7 @@ const TRIGGERS = `
     bit_or(CASE
       WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28
       WHEN tgtype & 3 = 3 THEN tgtype & 28 & ~(${KEPT}) | CASE WHEN tgtype & 4 <> 0 THEN 2 ELSE 0 END
-      ELSE 0 END) AS dropped,
+      ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND tgattr <> '' THEN 32 ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
         SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
@@ -179,6 +182,7 @@ async function find(
     hideUpdates: Number(kind) > 1,
     areThere: Number(kind) > 0,
     isPlain: (Number(dropped) & 1) === 0,
+    watchColumns: (Number(dropped) & 32) !== 0,
     changeInserts: (Number(dropped) & 2) !== 0,
     dropped: new Set(ROW_WRITES.flatMap(([write, bit]) => ((Number(dropped) & bit) === 0 ? [] : write))),
     haveLateKeys: Number(late) > 0,

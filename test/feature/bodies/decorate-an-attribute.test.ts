@@ -77,6 +77,7 @@ class Price extends Row {
   @IsDate() @MaxDate(new Date('2030-01-01')) @Column(DataType.DATEONLY) declare day: string | null;
   @IsBase64() @Column(DataType.BLOB) declare seal: Buffer | null;
   @IsJSON() @Column(DataType.JSONB) declare notes: unknown;
+  @MinDate(new Date(0)) @Column(DataType.DATE) declare begun: Date | null;
   @IsIn(['1.50', '2']) @Column(DataType.DECIMAL(5, 2)) declare size: string | null;
   @Min(0) @IsNumber({ allowInfinity: true }) @Column(DataType.DOUBLE) declare weight: number | null;
   @Min(0, { message: 'cost is too small' }) @Column(DataType.DECIMAL) declare cost: string | null;
@@ -137,12 +138,13 @@ describe('a decorator of an attribute', () => {
       ['views', ['9007199254740992', '-3'], { '9007199254740993': 'max' }],
       ['level', ['1', '2'], { '3': 'isEnum' }],
       ['share', ['0.5', '0.50', '1.00'], { '0.51': 'isIn' }],
+      ['until', ['2026-01-01T00:00:00Z'], { '1969-01-01T00:00:00Z': 'minDate' }],
       [
-        'until',
-        ['2026-01-01T00:00:00Z', 'infinity'],
-        { '1969-01-01T00:00:00Z': 'minDate', '-infinity': 'minDate' },
+        'begun',
+        ['infinity', '2026-01-01T00:00:00Z'],
+        { '-infinity': 'minDate', '1969-01-01T00:00:00Z': 'minDate' },
       ],
-      ['day', ['2026-01-31'], { '2031-01-31': 'maxDate', infinity: 'maxDate' }],
+      ['day', ['2026-01-31'], { '2031-01-31': 'maxDate', infinity: 'isDate maxDate' }],
       ['size', ['1.5', '1.50', '2.00'], { '1.51': 'isIn' }],
       ['weight', [1.5, 'Infinity'], { '-Infinity': 'min', NaN: 'min isNumber' }],
       ['seal', ['aGVsbG8='], { 'not base64': 'isBase64' }],
