@@ -3,11 +3,18 @@ import type { FeatureFactory } from '../operation/feature.js';
 import { bulk } from './bulk/bulk.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
+import { embeddedRecords } from './include/embed.js';
 import { ROW_FEATURES } from './row-features.js';
 import { subResources } from './sub-resources/sub-resources.js';
 
 /** A new feature is a folder or file beside these, and a line here. */
-export const FEATURES: readonly FeatureFactory[] = [...ROW_FEATURES, idempotency, subResources, bulk];
+export const FEATURES: readonly FeatureFactory[] = [
+  ...ROW_FEATURES,
+  embeddedRecords,
+  idempotency,
+  subResources,
+  bulk,
+];
 
 /** Members of the options of `bootstrap` that features declare. */
 export interface FeatureOptions extends IdempotencyOption {}

@@ -5,7 +5,7 @@ import { count } from './count.js';
 import { entityTag } from './entity-tag.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
-import { include } from './include.js';
+import { include } from './include/include.js';
 import { location } from './location.js';
 import { onlyNew } from './only-new.js';
 import { paging } from './paging.js';

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
-import type { Endpoint } from '../declare/crud-options.js';
+import type { Endpoint } from '../declare/endpoint.js';
 import { noteOperation, operationChannel } from '../diagnostics/channels.js';
 import { hasAccessRules } from '../express/resources/application-access.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
@@ -14,11 +14,17 @@ import type { AnswerDraft } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import { currentSession, type StatementTarget } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
-import type { Inclusion } from '../request/query/list-query.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
-import { type Around, type AroundFinder, compileAround, type Execute } from './around.js';
+import {
+  type Around,
+  type AroundFinder,
+  type Completion,
+  compileAround,
+  compileCompletion,
+  type Execute,
+} from './around.js';
 import { hasCondition, inCondition } from './check-condition.js';
 import {
   commitRequest,
@@ -29,7 +35,6 @@ import {
   type RunInSession,
 } from './commit-request.js';
 import type { PathSettings, RouteDecisions } from './decide-route.js';
-import { isEmbeddedByRows, withRelations, withRelationsWithin } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { inRace } from './rerun-after-race.js';
@@ -177,6 +182,7 @@ export interface RouteOperation<I extends RequestArguments> {
   readonly rows: RowRunner<I> | null;
   /** Executes it elsewhere; null where the method has answered by itself. */
   runMethod(action: Action, input: I | readonly unknown[]): Promise<Outcome | null>;
+  readonly completion: Completion | null;
   readonly shape: Shape;
   readonly findAround: AroundFinder | null;
   readonly sessions: RouteSessions;
@@ -184,11 +190,21 @@ export interface RouteOperation<I extends RequestArguments> {
 
 /** Compiles the handler of a single or nested operation. */
 export function compileOperationHandler<I extends RequestArguments>(
-  { resource, verb, parse, parseOnce, rows, runMethod, shape, findAround, sessions }: RouteOperation<I>,
+  {
+    resource,
+    verb,
+    parse,
+    parseOnce,
+    rows,
+    runMethod,
+    completion,
+    shape,
+    findAround,
+    sessions,
+  }: RouteOperation<I>,
   { answer, isShapedByUser, settings }: Pick<RouteDecisions, 'answer' | 'isShapedByUser' | 'settings'>,
   shaper: ResultShaper,
 ): ActionRunner {
-  const { views } = resource;
   const { sequelize } = resource.plan.model;
   // A delete answers nothing.
   const isRecordWritten = verb !== 'get' && verb !== 'delete';
@@ -196,8 +212,7 @@ export function compileOperationHandler<I extends RequestArguments>(
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
     if (!input || !rows?.isOpen()) return false;
     if (around && !isAttempted(around, response, answer)) return false;
-    const { include = NO_RELATIONS } = input.query;
-    return (include.length === 0 || isEmbeddedByRows(include, views)) && isAlone(sequelize, request);
+    return completion?.isOpen(input) !== false && isAlone(sequelize, request);
   };
   const story: Story<I | null, Outcome> = {
     parse: parse ?? (() => null),
@@ -211,11 +226,9 @@ export function compileOperationHandler<I extends RequestArguments>(
     runAlone({ request }, input, around, on) {
       if (!input || !rows) throw new TypeError('Nothing executes this operation alone.');
       const found = around?.attempt ? around.attempt(rows, input, on) : rows.run(input, on);
-      const { include = NO_RELATIONS } = input.query;
-      if (include.length === 0) return found;
-      return found.then(
-        (outcome) => outcome && withRelations(outcome, include, { request, on, atOnce: 4, views }),
-      );
+      if (!completion?.isWanted(input)) return found;
+      const place = { request, on, atOnce: 4 };
+      return found.then((outcome) => outcome && completion.complete(outcome, input, place));
     },
     shape: shape as Story<I | null, Outcome>['shape'],
     async runWithin(action, input, params) {
@@ -226,15 +239,19 @@ export function compileOperationHandler<I extends RequestArguments>(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const outcome = await withRelationsWithin(found, wanted, request, resource, verb);
+      const outcome = completion?.isWanted(wanted)
+        ? await completion.complete(found, wanted, {
+            request,
+            on: await sessionTarget(sequelize, verb),
+            atOnce: 1,
+          })
+        : found;
       return shape(outcome, wanted, formatFor(response, answer), action);
     },
     sessions,
   };
   return answerWith(story, answer, shaper);
 }
-
-const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
 
 function afterDrops(mayDrop: boolean): Way {
   return mayDrop ? 'transaction' : 'alone';
@@ -272,6 +289,7 @@ export function compileHandler(
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
     runMethod: isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded,
+    completion: compileCompletion(resource),
     shape,
     findAround: compileAround(resource, route, shape),
     sessions: operationSessions(resource, route, settings),

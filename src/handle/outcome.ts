@@ -62,19 +62,6 @@ export interface Outcome extends ShownRecords {
   stored(attribute: string): string | null | undefined;
 }
 
-/** Records of both, one behind the other. */
-export function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
-  return {
-    size: first.size + second.size,
-    writer(fields) {
-      const writers = [first.writer(fields), second.writer(fields)] as const;
-      return (index, more) =>
-        index < first.size ? writers[0](index, more) : writers[1](index - first.size, more);
-    },
-    values: (fields) => [...first.values(fields), ...second.values(fields)],
-  };
-}
-
 /** Records, whatever has made them, as records of an answer. */
 export function recordsShown(
   { plan: { info }, serialize, rowView }: ShownModel,

@@ -10,9 +10,10 @@ import { USUAL } from '../operation/route-spec.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { withRelationsWithin } from './embed.js';
+import { compileCompletion } from './around.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
+import { sessionTarget } from './run-rows.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
@@ -29,6 +30,7 @@ export function listShaper(
   formatFor: (action: Action) => Format,
 ): PageShaper {
   const { plan } = resource;
+  const completion = compileCompletion(resource);
   const shape = compileShape(resource, USUAL.list);
   return async (result, action) => {
     const { request, response } = action;
@@ -39,7 +41,13 @@ export function listShaper(
     if (problem) throw new TypeError(`${plan.name}: ${method} has @InjectListQuery(), ${problem}`);
     releaseJson(response);
     const found = outcomeOf(resource, 'list', result);
-    const outcome = await withRelationsWithin(found, input, request, resource);
+    const outcome = completion?.isWanted(input)
+      ? await completion.complete(found, input, {
+          request,
+          on: await sessionTarget(plan.model.sequelize, 'get'),
+          atOnce: 1,
+        })
+      : found;
     return { draft: shape(outcome, input, formatFor(action), action) };
   };
 }

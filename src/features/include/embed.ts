@@ -1,43 +1,34 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
-import type { Request } from 'express';
-import { relatedAccess } from '../access/related-access.js';
-import type { ModelClass } from '../declare/crud-options.js';
+import { relatedAccess } from '../../access/related-access.js';
+import type { ModelClass } from '../../declare/crud-options.js';
 import {
   countRelated,
   type Group,
   isReadByRows,
   NO_ITEMS,
   readItems,
-} from '../execute/records/read-related.js';
-import type { Resource, ShownModel } from '../express/resources/resource.js';
-import { isNumberOnly, relatedLimit, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
-import type { RouteSpec } from '../operation/route-spec.js';
-import type { StatementTarget } from '../postgres/index.js';
-import type { RequestArguments } from '../request/parse-request.js';
-import type { Inclusion } from '../request/query/list-query.js';
-import type { WireRecord } from '../respond/record-serializer.js';
-import { bytesOf, whileKept } from '../util/memory-budget.js';
+} from '../../execute/records/read-related.js';
+import type { ShownModel } from '../../express/resources/resource.js';
+import type { ActingFeature, CompletionPlace } from '../../handle/around.js';
+import { recordsShown, rowsShown, type ShownRecords, type WholeRecords } from '../../handle/outcome.js';
 import {
-  joinShown,
-  type Outcome,
-  recordsShown,
-  rowsShown,
-  type ShownRecords,
-  type WholeRecords,
-} from './outcome.js';
-import { sessionTarget } from './run-rows.js';
+  isNumberOnly,
+  relatedLimit,
+  type Total,
+  totalOfCounted,
+  totalOfSeen,
+} from '../../operation/count.js';
+import type { FeatureFactory } from '../../operation/feature.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import type { WireRecord } from '../../respond/record-serializer.js';
+import { bytesOf, whileKept } from '../../util/memory-budget.js';
 
 /** Characters of a text that is kept to be written again. */
 const SHORT = 2_000;
 
-/** Where relations are read, and how their records are shown. */
-export interface Embedding {
-  readonly request: Request;
-  /** Default: any connection of the pool. */
-  readonly on: StatementTarget | undefined;
-  /** Statements of one level that run at the same time: 1 on the connection of a session. */
-  readonly atOnce: number;
+/** Place of the statements that read relations, and the views of their records. */
+interface Embedding extends CompletionPlace {
   views(model: ModelClass): ShownModel;
 }
 
@@ -48,27 +39,21 @@ interface Member {
   readonly values: () => readonly unknown[];
 }
 
-/** The relations that a request includes are read with the records, whatever read those. */
-export async function withRelations(
-  found: Outcome,
-  include: readonly Inclusion[],
-  embedding: Embedding,
-): Promise<Outcome> {
-  return { ...found, ...(await embed(found, include, embedding)) };
-}
+/** Reads the relations that a request includes, whatever has read its records. */
+export const embeddedRecords: FeatureFactory = ({ plan: { relations } }): ActingFeature | null => {
+  if (relations.include.size === 0) return null;
+  return {
+    completion: ({ views }) => ({
+      isWanted: ({ query: { include } }) => include !== undefined && include.length > 0,
+      isOpen: ({ query: { include = NO_RELATIONS } }) => isEmbeddedByRows(include, views),
+      async complete(found, { query: { include = NO_RELATIONS } }, place) {
+        return { ...found, ...(await embed(found, include, { ...place, views })) };
+      },
+    }),
+  };
+};
 
-/** The same in the session of the running code, whose statements run one after the other. */
-export async function withRelationsWithin(
-  found: Outcome,
-  { query: { include } }: RequestArguments,
-  request: Request,
-  { plan, views }: Resource,
-  verb: RouteSpec['verb'] = 'get',
-): Promise<Outcome> {
-  if (!include?.length) return found;
-  const on = await sessionTarget(plan.model.sequelize, verb);
-  return withRelations(found, include, { request, on, atOnce: 1, views });
-}
+const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
 
 /** Adds relations to records. The number of statements depends on the relations alone. */
 async function embed(
@@ -243,8 +228,21 @@ async function readShown(inclusion: Inclusion, keys: readonly (string | null)[],
   return { groups, shown: await embed(shown, include, embedding) };
 }
 
+/** Records of both, one behind the other. */
+function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
+  return {
+    size: first.size + second.size,
+    writer(fields) {
+      const writers = [first.writer(fields), second.writer(fields)] as const;
+      return (index, more) =>
+        index < first.size ? writers[0](index, more) : writers[1](index - first.size, more);
+    },
+    values: (fields) => [...first.values(fields), ...second.values(fields)],
+  };
+}
+
 /** True where SQL of this library reads all inclusions. */
-export function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
+function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
   return include.every(
     (each) =>
       isReadByRows(each.plan, views(each.plan.relation.target).rowView.isOfRecords) &&

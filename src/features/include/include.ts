@@ -1,8 +1,8 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
 
-import { everyInclude, type IncludePlan } from '../compile/resource-plan.js';
-import { type Access, type AccessForm, perForm } from '../operation/access.js';
-import { compileAlso } from '../operation/compile-operation.js';
+import { everyInclude, type IncludePlan } from '../../compile/resource-plan.js';
+import { type Access, type AccessForm, perForm } from '../../operation/access.js';
+import { compileAlso } from '../../operation/compile-operation.js';
 import type {
   FeatureFactory,
   Input,
@@ -10,21 +10,21 @@ import type {
   Inputs,
   Reading,
   ViewRegistry,
-} from '../operation/feature.js';
-import type { Selection } from '../operation/operation.js';
-import { grantedOf, withGranted } from '../operation/related-rows.js';
-import type { Inclusion } from '../request/query/list-query.js';
-import { quote } from '../request/query/query-string.js';
-import type { RequestIssue } from '../schema/request-issue.js';
-import { BoundedCache } from '../util/memo.js';
-import { chosenNames } from './chosen-names.js';
-import { describeCount, readCount } from './count.js';
-import { type FieldsReader, fieldsReader } from './fields.js';
-import { type FilterReader, filterReader, isFilterable } from './filter.js';
-import { filterDescription, filterSchema } from './filter-guide.js';
-import { addUnknown, checkNames, type Including, includedPaths, isHidden } from './include-names.js';
-import { isRuled } from './scope.js';
-import { type SortReader, sortReader } from './sort.js';
+} from '../../operation/feature.js';
+import type { Selection } from '../../operation/operation.js';
+import { grantedOf, withGranted } from '../../operation/related-rows.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import { quote } from '../../request/query/query-string.js';
+import type { RequestIssue } from '../../schema/request-issue.js';
+import { BoundedCache } from '../../util/memo.js';
+import { chosenNames } from '../chosen-names.js';
+import { describeCount, readCount } from '../count.js';
+import { type FieldsReader, fieldsReader } from '../fields.js';
+import { type FilterReader, filterReader, isFilterable } from '../filter.js';
+import { filterDescription, filterSchema } from '../filter-guide.js';
+import { addUnknown, checkNames, type Including, includedPaths, isHidden } from '../include-names.js';
+import { isRuled } from '../scope.js';
+import { type SortReader, sortReader } from '../sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/;
