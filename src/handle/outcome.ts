@@ -1,9 +1,9 @@
 /** Result of an operation, before it is an answer: its records, made of rows or of records. */
 
 import type { ModelInfo } from '../describe/model-info.js';
+import { recordColumn } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
 import { loadedNow, type RelatedNow } from '../execute/records/load-relations.js';
-import { recordColumn } from '../execute/records/record-column.js';
 import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';
 import type { TextRow } from '../postgres/index.js';

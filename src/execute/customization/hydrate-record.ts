@@ -3,13 +3,13 @@
  * after a query, without what its queries and constructor do on the way. They are made at once; or they read the texts of
  * their row when they are first looked at, because many are passed on by code that does not look into them.
  */
-
 import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
 import { noteInclude } from '../../describe/include-internals.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../../describe/model-info.js';
 import { buildableModel, valuesOfRecord } from '../../describe/sequelize-internals.js';
 import type { TextParser, TextRow } from '../../postgres/index.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
 
 /** Makes a record of a row. */
 export type Hydrate = (row: TextRow) => Model;
@@ -199,3 +199,29 @@ const SHOWN: PropertyDescriptor & ThisType<MadeRecord & object> = {
     return show(Object.isFrozen(record) ? { ...record } : record, { ...options, depth });
   },
 };
+
+/** The values of an attribute of records, in the text form of the column. @throws TypeError for a record without the attribute */
+export function recordColumn(
+  info: RecordInfo,
+  records: readonly object[],
+  attribute: string,
+): readonly (string | null)[] {
+  return records.map((record) => {
+    const text = storedText(info, record, attribute);
+    if (text !== undefined) return text;
+    throw new TypeError(
+      `A ${info.name} has no '${attribute}', by which its relations are found; have it read, or in the object that stands for the record.`,
+    );
+  });
+}
+
+/** The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute. */
+export function storedText(info: RecordInfo, record: object, attribute: string): string | null | undefined {
+  const type = info.attributes.get(attribute)?.type;
+  const pristine = pristineRow(record);
+  const position = pristine?.columns.attributes.findIndex(({ name }) => name === attribute) ?? -1;
+  if (pristine && position >= 0) return pristine.row[position] ?? null;
+  // A getter may make anything of a key.
+  const { dataValues = record } = record as { readonly dataValues?: object };
+  return type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);
+}

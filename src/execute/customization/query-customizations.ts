@@ -74,6 +74,5 @@ function overrideReasons(model: object): string[] {
 
 /** True where methods of the user's take part in Sequelize's work on records of a model. */
 export function hasOwnMethods(model: object): boolean {
-  const { statics, methods, hasConstructor } = ownMethods(model);
-  return hasConstructor || statics.size > 0 || [...methods].some((name) => !UNUSED_METHODS.has(name));
+  return overrideReasons(model).length > 0;
 }

@@ -8,61 +8,37 @@ const HARMLESS: ReadonlySet<string> = new Set(['logging', 'benchmark', 'logQuery
 
 type Options = Readonly<Record<string, unknown>>;
 
+/** Name of an option, the test of its value, and the reason. */
+type Refusal = readonly [name: string, isRefused: (value: unknown) => boolean, reason: string];
+
+const REFUSALS: readonly Refusal[] = [
+  ['dialect', (value) => (value ?? 'postgres') !== 'postgres', 'and the statements are those of PostgreSQL'],
+  ['quoteIdentifiers', (value) => value === false, 'and PostgreSQL folds names without quotes to lower case'],
+  ['omitNull', Boolean, 'and a change to null would be left out, and answered as a success'],
+  ['native', Boolean, 'and pg-native is not supported'],
+  ['repositoryMode', Boolean, 'and the models themselves have no connection then'],
+  ['validateOnly', Boolean, 'and there is no database then'],
+];
+
+const SEARCH_PATHS =
+  'and each statement would be two, which cannot be prepared (a search_path of the role, or schema in @Table, says the same)';
+
 /** One line for each such option. */
 export function refusedOptions(options: object): string[] {
-  const {
-    dialect = 'postgres',
-    quoteIdentifiers,
-    omitNull,
-    native,
-    repositoryMode,
-    validateOnly,
-    query,
-  } = options as Options;
-  const { searchPath, dialectOptions } = options as Options;
+  const { query, searchPath, dialectOptions, ...others } = options as Options;
   const { prependSearchPath } = (dialectOptions ?? {}) as Options;
-  const defaults = Object.keys((query ?? {}) as Options).filter((name) => !HARMLESS.has(name));
-  const refused: readonly (readonly [isSet: boolean, name: string, value: unknown, reason: string])[] = [
-    [dialect !== 'postgres', 'dialect', dialect, 'and the statements are those of PostgreSQL'],
-    [
-      quoteIdentifiers === false,
-      'quoteIdentifiers',
-      false,
-      'and PostgreSQL folds names without quotes to lower case',
-    ],
-    [
-      Boolean(omitNull),
-      'omitNull',
-      omitNull,
-      'and a change to null would be left out, and answered as a success',
-    ],
-    [Boolean(native), 'native', native, 'and pg-native is not supported'],
-    [
-      Boolean(repositoryMode),
-      'repositoryMode',
-      repositoryMode,
-      'and the models themselves have no connection then',
-    ],
-    [Boolean(validateOnly), 'validateOnly', validateOnly, 'and there is no database then'],
-    [
-      Boolean(prependSearchPath && searchPath),
-      'dialectOptions.prependSearchPath',
-      prependSearchPath,
-      'and each statement would be two, which cannot be prepared (a search_path of the role, or schema in @Table, says the same)',
-    ],
-    ...defaults.map(
-      (name) =>
-        [
-          true,
-          `query.${name}`,
-          ((query ?? {}) as Options)[name],
-          'and changes what every query gives',
-        ] as const,
+  const line = (name: string, value: unknown, reason: string) =>
+    `The option ${name} of Sequelize is ${showValue(value)}, ${reason}; leave it out.`;
+  const defaults = Object.entries((query ?? {}) as Options).filter(([name]) => !HARMLESS.has(name));
+  return [
+    ...REFUSALS.flatMap(([name, isRefused, reason]) =>
+      isRefused(others[name]) ? [line(name, others[name], reason)] : [],
     ),
+    ...(prependSearchPath && searchPath
+      ? [line('dialectOptions.prependSearchPath', prependSearchPath, SEARCH_PATHS)]
+      : []),
+    ...defaults.map(([name, value]) => line(`query.${name}`, value, 'and changes what every query gives')),
   ];
-  return refused.flatMap(([isSet, name, value, reason]) =>
-    isSet ? [`The option ${name} of Sequelize is ${showValue(value)}, ${reason}; leave it out.`] : [],
-  );
 }
 
 /** The same of the instances of models, and what of the models themselves has queries fail that find nothing. */

@@ -21,7 +21,7 @@ import { type Access, type AccessSource, allowsValue } from '../../operation/acc
 import { currentSession, EngineSequelize } from '../../postgres/index.js';
 import type { Comparison, Value } from '../../request/query/predicate.js';
 import { pristineRow } from '../customization/hydrate-record.js';
-import { DatabaseSession } from '../session/database-session.js';
+import { inTransaction } from '../session/database-session.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import type { WriteValues } from '../sql/encode-rows.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -146,8 +146,7 @@ async function write(record: GuardedRecord, name: string, place: number, args: u
         (await currentSession(sequelize)?.transactionFor('other')))
       : options.transaction;
   if (own) return within(own as Transaction);
-  const session = new DatabaseSession(sequelize, 'write');
-  return session.run(async () => within(await session.begin()));
+  return inTransaction(sequelize, 'write', within);
 }
 
 function missing(record: Model): never {

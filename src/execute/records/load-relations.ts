@@ -7,10 +7,14 @@ import { describeRelation } from '../../describe/relations.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import { attachRelation, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
+import {
+  attachRelation,
+  pristineHydrator,
+  recordColumn,
+  storedAttributes,
+} from '../customization/hydrate-record.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
-import { recordColumn } from './record-column.js';
 import { type WantedRelation, wantedRelations } from './relation-requests.js';
 import type { RelationsToLoad } from './repository-options.js';
 import type { QueryContext } from './run-records.js';

@@ -32,29 +32,31 @@ const records = perModel((model) => {
 });
 
 /** The records of one model. */
-export class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, RecordCall<M>> {
+class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, RecordCall<M>> {
   readonly #info: ModelInfo;
   readonly #executor: SqlExecutor;
-  /** Attributes that rows are read with by default. */
-  readonly #stored: readonly AttributeInfo[];
-  /** The list of their names that operations have had. */
-  #whole: readonly string[] | undefined;
+  /** The attributes that records of these columns are made of; null where one is no column. The same for the same list. */
+  readonly #attributesOf: (columns: readonly string[]) => readonly AttributeInfo[] | null;
   /** Makes records of rows whose columns are read by these parsers: statements that take turns have parsers of their own. */
-  readonly #hydrateAll: (parsers: readonly TextParser[]) => Hydrate;
+  readonly #hydrate: (parsers: readonly TextParser[], attributes: readonly AttributeInfo[]) => Hydrate;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
     this.#executor = new SqlExecutor(info);
-    this.#stored = storedAttributes(info);
-    this.#hydrateAll = perPair((parsers: readonly TextParser[]) =>
-      pristineHydrator({ info, attributes: this.#stored, parsers }),
+    const stored = new Map(storedAttributes(info).map((each) => [each.name, each]));
+    this.#attributesOf = perPair((columns: readonly string[]) => {
+      const found = columns.flatMap((name) => stored.get(name) ?? []);
+      return found.length > 0 && found.length === columns.length ? found : null;
+    });
+    this.#hydrate = perPair((parsers: readonly TextParser[], attributes) =>
+      pristineHydrator({ info, attributes: attributes ?? [], parsers }),
     );
   }
 
   async run(operation: Operation, slots: Slots, call: RecordCall<M>): Promise<FoundRecords<M> | null> {
     const filled = call.id === undefined ? slots : this.#withKey(call.id, slots);
-    const attributes = this.#attributesOf(operation);
+    const attributes = operation.kind === 'delete' ? [] : this.#attributesOf(columnsOf(operation));
     const isOfSequelize = call.where !== undefined || call.find || call.purge;
     if (!filled || !attributes || isOfSequelize || !this.#canRun(operation)) return null;
     const isRead = operation.kind === 'read' || operation.kind === 'list';
@@ -65,7 +67,7 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
     const { count, rows, parsers } = found;
     if (operation.kind === 'read') checkOnlyRow(this.#info, count);
     // Where there are no rows, no statement has said how to read one.
-    const records = rows.length === 0 ? [] : rows.map(this.#hydrator(attributes, parsers));
+    const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
     return { records: records as M[], count, page: 'page' in found ? found.page : null };
   }
 
@@ -107,23 +109,6 @@ export class RowRecords<M extends Model = Model> implements Executor<FoundRecord
         return false;
       return value === null ? attribute.nullable : isOrdinary(attribute.type, value);
     });
-  }
-
-  /** The attributes that an operation reads; null where one is none of a column. */
-  #attributesOf(operation: Operation): readonly AttributeInfo[] | null {
-    const columns = columnsOf(operation);
-    if (columns === this.#whole || operation.kind === 'delete') return this.#stored;
-    if (columns.join('\0') === this.#stored.map(({ name }) => name).join('\0')) {
-      this.#whole = columns;
-      return this.#stored;
-    }
-    const found = columns.map((name) => this.#stored.find((each) => each.name === name));
-    return found.length > 0 && found.every((each) => each !== undefined) ? found : null;
-  }
-
-  #hydrator(attributes: readonly AttributeInfo[], parsers: readonly TextParser[]): Hydrate {
-    if (attributes === this.#stored) return this.#hydrateAll(parsers);
-    return pristineHydrator({ info: this.#info, attributes, parsers });
   }
 }
 

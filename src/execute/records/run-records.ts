@@ -1,7 +1,8 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model, Sequelize, Transaction } from 'sequelize';
-import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { Endpoint } from '../../declare/endpoint.js';
 import { describeModel } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
@@ -11,15 +12,14 @@ import type { Operation } from '../../operation/operation.js';
 import {
   currentSettings,
   isOnSequelize,
-  NO_TRIGGERS,
   type RowWrite,
   type StatementTarget,
   statementRunner,
 } from '../../postgres/index.js';
+import { storedText } from '../customization/hydrate-record.js';
 import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
-import { DatabaseSession } from '../session/database-session.js';
+import { inTransaction } from '../session/database-session.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
-import { storedText } from './record-column.js';
 import type { FoundRecords, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
@@ -55,8 +55,7 @@ export async function inReadScope<M extends Model, T>(
   read: (scope: QueryContext['scope']) => Promise<T>,
 ): Promise<T> {
   if (scope.transaction || currentSettings() === null) return read(scope);
-  const session = new DatabaseSession(model.sequelize as Sequelize, 'get');
-  return session.run(async () => read({ transaction: await session.begin() }));
+  return inTransaction(model.sequelize as Sequelize, 'get', (transaction) => read({ transaction }));
 }
 
 /**
@@ -70,52 +69,29 @@ export async function writeRecords<M extends Model>(
   operation: Operation,
   call: RecordCall<M>,
 ): Promise<FoundRecords<M>> {
-  const follow = followWrite(model, endpoint, call);
-  if (!follow) return runWrite(model, context, operation, call);
-  const sequelize = model.sequelize as Sequelize;
-  const { transaction } = context.scope;
-  if (!transaction)
-    return inSession(sequelize, context, (own) => writeRecords(model, own, endpoint, operation, call));
-  const found = await runWrite(model, context, operation, call);
-  await follow(found, statementRunner(sequelize).within(transaction));
-  return found;
-}
-
-async function inSession<T>(
-  sequelize: Sequelize,
-  { access, source }: QueryContext,
-  work: (context: QueryContext) => Promise<T>,
-): Promise<T> {
-  const session = new DatabaseSession(sequelize, 'write');
-  return session.run(async () => work({ access, source, scope: { transaction: await session.begin() } }));
-}
-
-async function runWrite<M extends Model>(
-  model: ModelClass<M>,
-  context: QueryContext,
-  operation: Operation,
-  call: RecordCall<M>,
-): Promise<FoundRecords<M>> {
   const { access, source, scope } = context;
-  const runInSession = () =>
-    inSession(model.sequelize as Sequelize, context, (own) => runWrite(model, own, operation, call));
-  const { dropped } = scope.transaction ? NO_TRIGGERS : await modelTriggers(model);
-  if (dropped.has(rowWriteOf(operation))) return runInSession();
-  const written = await runOnRows(model, context, operation, call);
-  if (written) return written;
-  const executor = new SequelizeExecutor(model, access, source);
-  const options = { ...call, ...hookOptions(model, 'write') };
-  if (scope.transaction) return executor.run(operation, access.slots, { ...options, ...scope });
-  const needsSession =
-    runsCodeInWrites(model) ||
-    executor.provesWrites ||
-    currentSettings() !== null ||
-    isKeyTrusted(model as unknown as ModelClass) ||
-    (await readsWithWrite(model, operation));
-  // A write reads from the primary: a replica may be behind.
-  return needsSession
-    ? runInSession()
-    : executor.run(operation, access.slots, { ...options, useMaster: true });
+  const sequelize = model.sequelize as Sequelize;
+  const follow = followWrite(model, endpoint, call);
+  const isAlone = !scope.transaction;
+  const inOwn = () =>
+    inTransaction(sequelize, 'write', (transaction) =>
+      writeRecords(model, { access, source, scope: { transaction } }, endpoint, operation, call),
+    );
+  if (isAlone && (follow || (await modelTriggers(model)).dropped.has(rowWriteOf(operation)))) return inOwn();
+  let found = await runOnRows(model, context, operation, call);
+  if (!found) {
+    const executor = new SequelizeExecutor(model, access, source);
+    if (isAlone && (executor.provesWrites || (await needsTransaction(model, operation)))) return inOwn();
+    // A write reads from the primary: a replica may be behind.
+    const place = isAlone ? { useMaster: true } : scope;
+    found = await executor.run(operation, access.slots, {
+      ...call,
+      ...hookOptions(model, 'write'),
+      ...place,
+    });
+  }
+  if (scope.transaction) await follow?.(found, statementRunner(sequelize).within(scope.transaction));
+  return found;
 }
 
 /** The models that an application serves, and the work of its features after their writes. */
@@ -177,11 +153,13 @@ function rowWriteOf(operation: Operation): RowWrite {
   return operation.kind === 'insert' ? 'insert' : 'update';
 }
 
-/** True where Sequelize reads before or after it writes, and needs one transaction for it. */
-function readsWithWrite<M extends Model>(
+/** True where a write of Sequelize's may be more than one statement, or runs code of the user's. */
+function needsTransaction<M extends Model>(
   model: ModelClass<M>,
   operation: Operation,
 ): boolean | Promise<boolean> {
+  const plain = model as unknown as ModelClass;
+  if (runsCodeInWrites(model) || currentSettings() !== null || isKeyTrusted(plain)) return true;
   switch (operation.kind) {
     case 'update':
       return operation.differs ?? needsReading(model);

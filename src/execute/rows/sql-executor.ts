@@ -45,12 +45,21 @@ export interface ReplacedRows extends FoundRows {
 }
 
 /** The rows of a list. */
-export interface RowPage extends FoundRows {
+interface RowPage extends FoundRows {
   /** Its items are the rows. */
   readonly page: Page<TextRow>;
 }
 
 type AnyRows = FoundRows | ReplacedRows | RowPage;
+
+/** The rows of an operation. */
+type RowsOf<O extends Operation> = O extends ListOperation
+  ? RowPage
+  : O extends ReplaceOperation
+    ? ReplacedRows | null
+    : O extends ReadOperation | DeleteOperation
+      ? FoundRows
+      : FoundRows | null;
 
 /** Attempts of a write that loses against others: another transaction has created, changed or removed the row. */
 const ATTEMPTS = 3;
@@ -66,25 +75,13 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     this.#compiler = new OperationCompiler(info);
   }
 
-  /** Reads a row, or none. */
-  run(operation: ReadOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
-  /** Reads a page of rows. */
-  run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
   /**
-   * Writes, and gives what is written. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
-   * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once more:
-   * nothing has happened then that could not happen again.
+   * Reads a row or a page, or writes and gives what is written; `count` of a delete is its number of rows. An UPDATE writes rows that
+   * differ from the values; where none does, it gives them as they are. A replacement gives no row where the one that is there was not
+   * to be replaced, or none is there. Null for values that only Sequelize can write, and for updates of a table with triggers that may
+   * change a row once more: nothing has happened then that could not happen again.
    */
-  run(
-    operation: InsertOperation | UpdateOperation,
-    slots?: Slots,
-    on?: StatementTarget,
-  ): Promise<FoundRows | null>;
-  /** The same for a row whose key is given. No row is given where the one that is there was not to be replaced, or none is there. */
-  run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
-  /** Deletes rows, or marks them; `count` is their number. */
-  run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
-  run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<AnyRows | null>;
+  run<O extends Operation>(operation: O, slots?: Slots, on?: StatementTarget): Promise<RowsOf<O>>;
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,

@@ -36,6 +36,16 @@ export interface DatabaseSessionOptions extends TransactionOptions {
   readonly owner?: () => string;
 }
 
+/** Runs work in a transaction of its own, which has the settings of the running code. */
+export function inTransaction<T>(
+  sequelize: Sequelize,
+  mode: SessionMode,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const session = new DatabaseSession(sequelize, mode);
+  return session.run(async () => work(await session.begin()));
+}
+
 /** A session of one Sequelize instance. */
 export class DatabaseSession implements SessionScope {
   readonly sequelize: Sequelize;

@@ -2,9 +2,9 @@
 
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { checkOnlyRow, noSuchRecord } from '../../errors/errors.js';
+import { recordColumn } from '../../execute/customization/hydrate-record.js';
 import { openTest } from '../../execute/customization/model-fast-path-blockers.js';
 import type { Page } from '../../execute/page.js';
-import { recordColumn } from '../../execute/records/record-column.js';
 import { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
