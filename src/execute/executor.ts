@@ -23,12 +23,6 @@ export interface Executor<R, On> {
   run(operation: Operation, slots: Slots, on: On): Promise<R | null>;
 }
 
-/** The columns that an operation gives. */
-export function columnsOf(operation: Operation): readonly string[] {
-  if (operation.kind === 'delete') return [];
-  return 'select' in operation ? operation.select.columns : operation.returning.columns;
-}
-
 /** A write by key that has written nothing. */
 interface UnwrittenWrite {
   readonly info: Pick<RecordInfo, 'model' | 'name'>;

@@ -6,14 +6,15 @@ import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import type { Endpoint } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
 import { checkOnlyRow } from '../errors/errors.js';
-import { openTest } from '../execute/customization/model-fast-path-blockers.js';
-import { columnsOf, whyUnwritten } from '../execute/executor.js';
+import { openTest } from '../execute/customization/plain-queries.js';
+import { whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
 import type { Access } from '../operation/access.js';
+import { columnsGiven } from '../operation/compile-operation.js';
 import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
@@ -203,7 +204,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
         if (endpoint === 'read') checkOnlyRow(info, found.count);
         const page = 'page' in found ? found.page : null;
-        const columns = columnsOf(asked);
+        const columns = columnsGiven(asked);
         if (afterWrite) {
           const records = rowsWritten(info, columns, found.rows, [slots['id']]);
           await afterWrite({ endpoint: writtenAs(endpoint, found), records }, inTransaction(on));
@@ -217,7 +218,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (!request) return null;
         const { asked, slots } = request;
         if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
-        const columns = columnsOf(asked);
+        const columns = columnsGiven(asked);
         const given = asked.kind === 'delete' ? null : columns;
         const found = await executor.runExtended(asked, slots, (write) => extend(write, given), on);
         return found && outcomeOfRows(shownBy, columns, found, input.query, null);

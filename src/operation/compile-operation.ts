@@ -117,3 +117,9 @@ export function compileAlso(): (select: Selection, names: readonly string[]) => 
     });
   };
 }
+
+/** The columns that an operation gives. */
+export function columnsGiven(operation: Operation): readonly string[] {
+  if (operation.kind === 'delete') return [];
+  return 'select' in operation ? operation.select.columns : operation.returning.columns;
+}

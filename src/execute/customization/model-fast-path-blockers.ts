@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
-import { hasQueryHooks, queryHooks } from '../../describe/model-hooks.js';
+import { queryHooks } from '../../describe/model-hooks.js';
 import {
   type AttributeInfo,
   customAttributes,
@@ -14,7 +14,6 @@ import {
 } from '../../describe/model-info.js';
 import { hasJsonForm } from '../../describe/record.js';
 import { hasScope, hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
-import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../../describe/table-facts.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { queryCustomizations } from './query-customizations.js';
 
@@ -41,44 +40,9 @@ export function presentModelBlockers(info: ModelInfo, operation: Endpoint): stri
   return [...scopeReasons(info), ...queryHooks(info.model, kindOf(operation))];
 }
 
-function kindOf(operation: Endpoint): 'read' | 'write' {
+/** Hooks that an operation would run. */
+export function kindOf(operation: Endpoint): 'read' | 'write' {
   return operation === 'list' || operation === 'read' ? 'read' : 'write';
-}
-
-/** Is true where our SQL may run an operation on a model now. */
-export type OpenTest = () => boolean;
-
-const openTests = new WeakMap<ModelInfo, Map<string, OpenTest>>();
-
-/**
- * The test for an operation of a model. Its class is judged once, its table when a catalogue was read, and hooks and scopes each
- * time.
- */
-export function openTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
-  const tests = openTests.get(info) ?? new Map<string, OpenTest>();
-  openTests.set(info, tests);
-  const name = needsRecords ? `${operation} of records` : operation;
-  const test = tests.get(name) ?? compileOpenTest(info, operation, needsRecords);
-  tests.set(name, test);
-  return test;
-}
-
-function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
-  const { model } = info;
-  const kind = kindOf(operation);
-  // A write by key of several rows is to be undone.
-  const needsKey = kind === 'write' && operation !== 'create';
-  let isPlain: boolean | undefined;
-  let version = -1;
-  let isOfTable = false;
-  return () => {
-    if (version !== TABLE_FACTS.version) {
-      version = TABLE_FACTS.version;
-      isOfTable = !hasOtherTypes(model) && !(needsKey && isKeyTrusted(model));
-    }
-    isPlain ??= classBlockers(info, operation, needsRecords).length === 0;
-    return isOfTable && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);
-  };
 }
 
 function scopeReasons({ model }: ModelInfo): string[] {

@@ -1,11 +1,14 @@
-/** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them. */
+/** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them, or that they are not Sequelize's. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import type { Endpoint } from '../../declare/endpoint.js';
 import { hasQueryHooks } from '../../describe/model-hooks.js';
-import { timestampsOf } from '../../describe/model-info.js';
+import { type ModelInfo, timestampsOf } from '../../describe/model-info.js';
 import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
+import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../../describe/table-facts.js';
 import { ownMethods } from './class-lineage.js';
 import { sequelizeProblem } from './internals-trial.js';
+import { classBlockers, kindOf } from './model-fast-path-blockers.js';
 import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
@@ -35,6 +38,42 @@ function isPlainClass(model: ModelClass): boolean {
   const isPlain = !sequelizeProblem() && queryCustomizations(model).length === 0;
   PLAIN.set(attributes, isPlain);
   return isPlain;
+}
+
+/** Is true where our SQL may run an operation on a model now. */
+export type OpenTest = () => boolean;
+
+const openTests = new WeakMap<ModelInfo, Map<string, OpenTest>>();
+
+/**
+ * The test for an operation of a model. Its class is judged once, its table when a catalogue was read, and hooks and scopes each
+ * time.
+ */
+export function openTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
+  const tests = openTests.get(info) ?? new Map<string, OpenTest>();
+  openTests.set(info, tests);
+  const name = needsRecords ? `${operation} of records` : operation;
+  const test = tests.get(name) ?? compileOpenTest(info, operation, needsRecords);
+  tests.set(name, test);
+  return test;
+}
+
+function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
+  const { model } = info;
+  const kind = kindOf(operation);
+  // A write by key of several rows is to be undone.
+  const needsKey = kind === 'write' && operation !== 'create';
+  let isPlain: boolean | undefined;
+  let version = -1;
+  let isOfTable = false;
+  return () => {
+    if (version !== TABLE_FACTS.version) {
+      version = TABLE_FACTS.version;
+      isOfTable = !hasOtherTypes(model) && !(needsKey && isKeyTrusted(model));
+    }
+    isPlain ??= !sequelizeProblem() && classBlockers(info, operation, needsRecords).length === 0;
+    return isOfTable && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);
+  };
 }
 
 /** True where a write runs hooks or methods of the user's, which may write too, or throw once the row is written. */

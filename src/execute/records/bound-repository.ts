@@ -6,7 +6,7 @@ import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 import type { QueryContext } from './run-records.js';
 
 /** The base of `Repository`. */

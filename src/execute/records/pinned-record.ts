@@ -2,7 +2,7 @@
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 
 /** Values by attribute. */

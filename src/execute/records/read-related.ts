@@ -15,7 +15,7 @@ import {
   type StatementTarget,
   statementRunner,
 } from '../../postgres/index.js';
-import { openTest } from '../customization/model-fast-path-blockers.js';
+import { openTest } from '../customization/plain-queries.js';
 import { RelatedRows, type RelatedRowsFound } from '../rows/related-rows.js';
 import {
   countRelatedRows,
@@ -23,7 +23,6 @@ import {
   type RelatedCriteria,
   type RelatedRecordsFound,
 } from './related-records.js';
-import { rowRecords } from './row-records.js';
 import { inReadScope } from './run-records.js';
 
 /** Request for the rows of a relation. */
@@ -120,7 +119,7 @@ async function onSequelize<T>(
 
 /** True where our SQL may read the rows of a relation now. */
 export function isReadByRows({ target: { info } }: FoundRelation, needsRecords: boolean): boolean {
-  return !isOnSequelize() && rowRecords(info.model) !== null && openTest(info, 'read', needsRecords)();
+  return !isOnSequelize() && openTest(info, 'read', needsRecords)();
 }
 
 /** Request for the items of a relation. */

@@ -16,7 +16,7 @@ import { currentSession } from '../../postgres/index.js';
 import type { Filter } from '../../request/query/predicate.js';
 import { whyUnwritten } from '../executor.js';
 import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';

@@ -8,16 +8,16 @@ import { describeModel, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { checkOnlyRow } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
+import { columnsGiven } from '../../operation/compile-operation.js';
 import type { Operation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser } from '../../postgres/index.js';
 import { perPair } from '../../util/memo.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
-import { openTest } from '../customization/model-fast-path-blockers.js';
-import { columnsOf, type Executor } from '../executor.js';
+import { openTest } from '../customization/plain-queries.js';
+import type { Executor } from '../executor.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
@@ -56,7 +56,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
 
   async run(operation: Operation, slots: Slots, call: RecordCall<M>): Promise<FoundRecords<M> | null> {
     const filled = call.id === undefined ? slots : this.#withKey(call.id, slots);
-    const attributes = operation.kind === 'delete' ? [] : this.#attributesOf(columnsOf(operation));
+    const attributes = operation.kind === 'delete' ? [] : this.#attributesOf(columnsGiven(operation));
     const isOfSequelize = call.where !== undefined || call.find || call.purge;
     if (!filled || !attributes || isOfSequelize || !this.#canRun(operation)) return null;
     const isRead = operation.kind === 'read' || operation.kind === 'list';

@@ -36,7 +36,7 @@ import {
 } from '../customization/plain-queries.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage } from '../page.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 import type { Slots } from '../sql/statement.js';
 import { GuardedRow } from './guarded-record.js';
 import {

@@ -21,9 +21,8 @@ import type { Access } from '../../operation/access.js';
 import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { openTest } from '../customization/model-fast-path-blockers.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
-import type { WriteValues } from '../sql/encode-rows.js';
+import { hasPlainQueries, openTest } from '../customization/plain-queries.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 
 /** Options of the queries of a write. */

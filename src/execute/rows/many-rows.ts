@@ -13,8 +13,14 @@ import type {
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
-import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
-import { intoCells, intoSlots, now, RowEncoder } from '../sql/encode-rows.js';
+import {
+  arrayLiteral,
+  encodeParameter,
+  intoCells,
+  intoSlots,
+  now,
+  RowEncoder,
+} from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
 import { type GivenRow, giveRows, isGivable, placeOf } from '../sql/parameter-arrays.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';

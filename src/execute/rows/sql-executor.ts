@@ -29,7 +29,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
-import { intoSlots, now, type RowShape } from '../sql/encode-rows.js';
+import { intoSlots, now, type RowShape } from '../sql/encode-parameter.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';

@@ -25,14 +25,19 @@ export interface LiftedPredicate {
   readonly slotted: readonly string[] | null;
 }
 
-const NOTHING: LiftedPredicate = Object.freeze({ predicate: null, shape: '', bound: null, slotted: [] });
+/** Of every row. */
+export const UNCONDITIONAL: LiftedPredicate = Object.freeze({
+  predicate: null,
+  shape: '',
+  bound: null,
+  slotted: [],
+});
 
 /** No name of an attribute or a slot has it: what begins with it is structure. */
 const END = '\0';
 
 /** Lifts the bound values out of a predicate. */
-export function liftValues(predicate: Predicate | null): LiftedPredicate {
-  if (predicate === null) return NOTHING;
+export function liftValues(predicate: Predicate): LiftedPredicate {
   const lifting = new Lifting();
   const lifted = lifting.predicate(predicate);
   const { shape, bound, slotted, hasOtherSlots } = lifting;

@@ -17,8 +17,8 @@ import type {
 import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
-import { RowEncoder, type RowShape } from './encode-rows.js';
-import { type LiftedPredicate, liftValues } from './lift-values.js';
+import { RowEncoder, type RowShape } from './encode-parameter.js';
+import { type LiftedPredicate, liftValues, UNCONDITIONAL } from './lift-values.js';
 import { compilePredicate } from './predicate-sql.js';
 import {
   compileSelect,
@@ -78,7 +78,7 @@ export class OperationCompiler {
     { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    const where = allOf(...references.map(referredRow));
+    const where = references.length === 0 ? null : allOf(...references.map(referredRow));
     return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
       compileInsert(this.table, this.encoder.attributesOf(shape), lifted, selection),
     );
@@ -201,11 +201,12 @@ export class OperationCompiler {
 
   /** A predicate without bound values, and these. */
   lift(where: Predicate | null): LiftedPredicate {
-    const known = where && this.#predicates.get(where);
+    if (where === null) return UNCONDITIONAL;
+    const known = this.#predicates.get(where);
     if (known) return known;
     const lifted = liftValues(where);
     // One with bound values is that of a request, and does not come again.
-    if (where && Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
+    if (Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
     return lifted;
   }
 

@@ -5,7 +5,7 @@
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Slot } from '../../request/query/predicate.js';
-import { arrayLiteral } from './encode-parameter.js';
+import { arrayLiteral, type PlacedColumn, type RowCells } from './encode-parameter.js';
 import type { ColumnSql } from './predicate-sql.js';
 import type { TableSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -15,22 +15,6 @@ export interface GivenColumn {
   readonly attribute: AttributeInfo;
   /** True where some rows have no value for it. Default: none lacks one. */
   readonly isPartial?: boolean;
-}
-
-/** The values of a row, by place of the column. */
-export interface RowCells {
-  /** Undefined where it has none. */
-  readonly texts: (string | null | undefined)[];
-  /** Numbers of members of the arrays. */
-  readonly lengths: number[];
-  /** True where one of the arrays holds arrays, whose members cannot be separated from those of another row. */
-  isNested?: boolean;
-}
-
-/** A column that rows have values for. */
-export interface PlacedColumn {
-  readonly attribute: AttributeInfo;
-  readonly place: number;
 }
 
 /** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */

@@ -1,5 +1,5 @@
 /** A statement with numbered parameters, and where the text of each is found. */
-import type { Value } from '../../request/query/predicate.js';
+import type { Slot, Value } from '../../request/query/predicate.js';
 import { renderSql, type SqlFragment } from './sql-fragment.js';
 
 /** One text serves all operations of a shape. */
@@ -11,6 +11,11 @@ export interface Statement {
 
 /** The texts of slots, by name. Null is NULL. */
 export type Slots = Readonly<Record<string, string | null>>;
+
+/** The value that an attribute of a row gets. */
+export function writtenSlot(attribute: string): Slot {
+  return { slot: `set.${attribute}` };
+}
 
 /** No slots. */
 export const NO_SLOTS: Slots = Object.freeze({});

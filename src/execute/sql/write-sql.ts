@@ -8,15 +8,10 @@ import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.js';
-import { type Statement, toStatement } from './statement.js';
+import { type Statement, toStatement, writtenSlot } from './statement.js';
 
 /** The moment of a write. */
 export const NOW: Slot = Object.freeze({ slot: 'now' });
-
-/** The value that an attribute of a row gets. */
-export function writtenSlot(attribute: string): Slot {
-  return { slot: `set.${attribute}` };
-}
 
 /** Condition that the row of a written reference is there. */
 export function referredRow({ attribute, target, key, where }: Reference): RelatedFilter<Value> {

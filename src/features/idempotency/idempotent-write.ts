@@ -4,14 +4,14 @@ import type { Request, Response } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import type { Endpoint } from '../../declare/crud-options.js';
-import { columnsOf } from '../../execute/executor.js';
+import type { Endpoint } from '../../declare/endpoint.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
 import { type ExtendWrite, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
+import { columnsGiven } from '../../operation/compile-operation.js';
 import type { AnswerDraft, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
@@ -83,7 +83,7 @@ function compileRowReader(resource: Resource, operation: Endpoint) {
   const { info } = resource.plan;
   const executor = new SqlExecutor(info);
   return async (answer: string, { query, access }: RequestArguments, on: StatementTarget) => {
-    const columns = columnsOf(resource.features[operation].operation(query, access, {}));
+    const columns = columnsGiven(resource.features[operation].operation(query, access, {}));
     const row = keptRow(answer, columns);
     if (!row) return null;
     const where = equalTo(info.primaryKey.name, { slot: 'id' });

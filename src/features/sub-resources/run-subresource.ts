@@ -3,7 +3,7 @@
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { checkOnlyRow, noSuchRecord } from '../../errors/errors.js';
 import { recordColumn } from '../../execute/customization/hydrate-record.js';
-import { openTest } from '../../execute/customization/model-fast-path-blockers.js';
+import { openTest } from '../../execute/customization/plain-queries.js';
 import type { Page } from '../../execute/page.js';
 import { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
