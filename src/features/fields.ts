@@ -4,7 +4,7 @@ import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { BoundedCache } from '../util/memo.js';
+import { BoundedCache, perPair } from '../util/memo.js';
 import { didYouMean } from '../util/option-problems.js';
 import { chosenNames } from './chosen-names.js';
 
@@ -34,12 +34,15 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
   const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
   const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
   const key = plan.info.primaryKey.name;
-  const found = perChoice((names) => {
+  const found = perPair((names: readonly string[]): Selection => {
     const columns = columnsOf(names);
-    return columns.length > 0 ? columns : [key];
+    return Object.freeze({ columns: columns.length > 0 ? columns : [key] });
   });
   // The address of what was written has the key.
-  const written = perChoice((names) => [...new Set([...columnsOf(names), key])]);
+  const written = perPair(
+    (names: readonly string[]): Selection =>
+      Object.freeze({ columns: [...new Set([...columnsOf(names), key])] }),
+  );
   const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;
   const giveBack = <O extends { readonly returning: Selection }>(operation: O, inputs: Inputs): O =>
@@ -66,18 +69,6 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     },
   };
 };
-
-/** The selection of a choice. */
-function perChoice(
-  columnsOf: (names: readonly string[]) => readonly string[],
-): (names: readonly string[]) => Selection {
-  const made = new WeakMap<readonly string[], Selection>();
-  return (names) => {
-    const known = made.get(names) ?? Object.freeze({ columns: columnsOf(names) });
-    made.set(names, known);
-    return known;
-  };
-}
 
 /** Parses `name,population`. What is wrong is added to `issues`. */
 export function parseFields(

@@ -1,6 +1,6 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
 import { BASE_OF, type Endpoint } from '../declare/endpoint.js';
-import { BoundedCache } from '../util/memo.js';
+import { BoundedCache, perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import type { ByEndpoint, Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
@@ -107,11 +107,9 @@ function bareOperations({ plan, columnsOf }: FeatureContext): Partial<OperationB
 
 /** Adds columns that answers do not show. The same for the same selection and names, so that texts are known again. */
 export function compileAlso(): (select: Selection, names: readonly string[]) => Selection {
-  const known = new WeakMap<Selection, BoundedCache<Selection>>();
+  const cacheOf = perPair((_select: Selection) => new BoundedCache<Selection>());
   return (select, names) => {
-    const cache = known.get(select) ?? new BoundedCache<Selection>();
-    known.set(select, cache);
-    return cache.get(names.join('\0'), () => {
+    return cacheOf(select).get(names.join('\0'), () => {
       const columns = Object.freeze([...new Set([...select.columns, ...names])]);
       return columns.length === select.columns.length ? select : Object.freeze({ columns });
     });

@@ -7,6 +7,7 @@ import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
 import { exactText } from '../request/query/rule-filters.js';
+import { perPair } from '../util/memo.js';
 import type { Access } from './access.js';
 import { allOf, equalTo, scopedRows } from './predicates.js';
 
@@ -33,30 +34,15 @@ interface SeenRows {
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
 
-/** The parts of a relation that no request changes. */
-interface FixedParts {
-  readonly target: Predicate | null;
-  /** Conditions of the target without soft deletion. */
-  readonly scope: Predicate | null;
-  readonly through: Predicate | null;
-}
-
-const fixed = new WeakMap<FoundRelation, FixedParts>();
-
-function fixedParts(plan: FoundRelation): FixedParts {
-  let known = fixed.get(plan);
-  if (!known) {
-    const { relation, target, through } = plan;
-    const scope = scopeOf(target.info, relation.scope);
-    known = {
-      target: allOf(aliveRows(target.info), scope),
-      scope,
-      through: through && allOf(aliveRows(through), scopeOf(through, relation.through?.scope ?? {})),
-    };
-    fixed.set(plan, known);
-  }
-  return known;
-}
+/** The parts of a relation that no request changes; `scope` is that of the target, without soft deletion. */
+const fixedParts = perPair(({ relation, target, through }: FoundRelation) => {
+  const scope = scopeOf(target.info, relation.scope);
+  return {
+    target: allOf(aliveRows(target.info), scope),
+    scope,
+    through: through && allOf(aliveRows(through), scopeOf(through, relation.through?.scope ?? {})),
+  };
+});
 
 /** The rows that requests without a filter have asked for last, by what they may see. */
 interface Unfiltered {

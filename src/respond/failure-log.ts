@@ -4,6 +4,7 @@
  */
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
+import { perPair } from '../util/memo.js';
 
 /** Milliseconds. */
 const INTERVAL = 1_000;
@@ -139,14 +140,8 @@ export function namesOf(routes: ReadonlyMap<string, number>): string {
   return names.join(', ') + (rest > 0 ? ` and ${rest} more ${rest === 1 ? 'route' : 'routes'}` : '');
 }
 
-const logs = new WeakMap<Logger, FailureLog>();
-
-/** That of a logger. */
-export function failureLog(logger: Logger): FailureLog {
-  const known = logs.get(logger) ?? new FailureLog(logger);
-  logs.set(logger, known);
-  return known;
-}
+/** The log of a logger. */
+export const failureLog = perPair((logger: Logger) => new FailureLog(logger));
 
 /** Logs at once what was counted for any logger: the process ends. */
 export function flushFailures(): void {

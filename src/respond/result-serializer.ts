@@ -19,6 +19,7 @@ import { isStructured } from '../schema/json-value.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { resultToPlain } from '../schema/read-through-class.js';
+import { perPair } from '../util/memo.js';
 import { type CompiledSerializer, compileSerializer, type NestedRecords } from './record-serializer.js';
 
 /** Finds the serializer of a record by its model class. */
@@ -193,14 +194,12 @@ function serializerFor(record: object, serializers: SerializerRegistry, model?: 
   if (served) return served;
   const owner = model ?? (isRecord(record) ? modelOf(record) : undefined);
   if (!isModel(owner)) throw new TypeError('A value of an answer is no record of a model.');
-  const known = unserved.get(serializers) ?? new WeakMap<object, CompiledSerializer>();
-  unserved.set(serializers, known);
-  const serializer = known.get(owner) ?? compileUnserved(owner, serializers);
-  known.set(owner, serializer);
-  return serializer;
+  return unservedBy(owner, serializers);
 }
 
-const unserved = new WeakMap<SerializerRegistry, WeakMap<object, CompiledSerializer>>();
+const unservedBy = perPair((model: ModelClass, serializers: SerializerRegistry | null) =>
+  compileUnserved(model, serializers as SerializerRegistry),
+);
 
 /** By the model's `@Crud`, which another application may serve; else by the derived schema, with a primary key or without. */
 function compileUnserved(model: ModelClass, serializers: SerializerRegistry): CompiledSerializer {

@@ -8,6 +8,7 @@ import { addPendingBytes, pendingBytes } from '../../request/node-internals.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { logFailure, sendProblem } from '../../respond/exception-handler.js';
 import { toProblem } from '../../respond/problem.js';
+import { perPair } from '../../util/memo.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
 
 /** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
@@ -28,15 +29,7 @@ interface Sizes {
   largest: number;
 }
 
-const sizes = new WeakMap<object, Sizes>();
-
-/** Node says which server has accepted a connection. */
-function sizesOf(socket: Socket & { readonly server?: object }): Sizes {
-  const { server = socket } = socket;
-  const known = sizes.get(server) ?? { largest: SMALL };
-  sizes.set(server, known);
-  return known;
-}
+const sizesOf = perPair((_server: object): Sizes => ({ largest: SMALL }));
 
 /** Requests that are executed, or whose answers are being sent. */
 let executing = 0;
@@ -105,7 +98,8 @@ export class OpenConnection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    this.sizes = sizesOf(socket);
+    // Node says which server has accepted a connection.
+    this.sizes = sizesOf((socket as { readonly server?: object }).server ?? socket);
     socket.once('close', () => this.#abandon());
   }
 

@@ -6,7 +6,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
-import { BoundedCache } from '../../util/memo.js';
+import { BoundedCache, perPair } from '../../util/memo.js';
 import type { RelatedFilter } from './predicate.js';
 import { createSealedStates, type SealedStates } from './sealed-states.js';
 
@@ -185,17 +185,15 @@ function parseJson(text: string): unknown {
 }
 
 /** Digests of lists of all rows, by the order: there are few of them, and each comes again. Those of tenants are many. */
-const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
+const digestsOf = perPair((_plan: ResourcePlan) => new BoundedCache<string>());
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
   const { plan, sort, digest } = scope;
   if (digest.some((each) => each !== null)) return computeDigest(scope);
-  const known = digests.get(plan) ?? new BoundedCache<string>();
-  digests.set(plan, known);
   let order = '';
   for (const { attribute, descending } of sort) order += `${descending ? '-' : '+'}${attribute}\0`;
-  return known.get(order, () => computeDigest(scope));
+  return digestsOf(plan).get(order, () => computeDigest(scope));
 }
 
 function computeDigest({ plan, sort, digest }: CursorScope): string {
