@@ -11,8 +11,7 @@ import type { Resource } from '../express/resources/resource.js';
 import { type ResultShaper, releaseJson } from '../express/resources/result-shaper.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import { describePath, requestLogger } from '../request/request-log.js';
-import { requestId } from '../request/standard-headers.js';
+import { warnOfNothing } from '../request/request-log.js';
 import { type Outcome, recordsShown } from './outcome.js';
 
 /** A controller, as far as it is called. */
@@ -62,7 +61,7 @@ export function compileMethod(
   shaper: ResultShaper,
 ): MethodRunner {
   const instanceFor = controllerFor(resource);
-  let isTold = !['read', 'update', 'restore'].includes(operation);
+  let isLogged = !['read', 'update', 'restore'].includes(operation);
   return async (action, input) => {
     const { response } = action;
     const values = isList(input)
@@ -71,23 +70,16 @@ export function compileMethod(
     if (!resource.isGenerated) shaper.guard(response);
     const result = await instanceFor(action)[method]?.(...values);
     if (result === response || (result === undefined && response.headersSent)) return null;
-    if (result === undefined && !isTold) {
-      isTold = true;
-      tellMissing(resource, method, action);
+    // An override without a `return` is one that has found nothing. Logged once, because that may be meant.
+    if (result === undefined && !isLogged) {
+      isLogged = true;
+      const advice = `return what super.${method} gives, or null where there is no such record.`;
+      warnOfNothing(action.request, `${resource.controller.name}.${method}`, 'it has written', advice);
     }
     releaseJson(response);
     if (hasAccessRules(action.request)) await shaper.ready(result, action);
     return outcomeOf(resource, operation, result);
   };
-}
-
-/** An override without a `return` is one that has found nothing. Told once, as that may be meant. */
-function tellMissing({ controller }: Resource, method: string, { request }: Action): void {
-  requestLogger(request).warn(
-    `${request.method} ${describePath(request)} is answered with 404, as ${controller.name}.${method} returned nothing, and what it has ` +
-      `written is rolled back; return what super.${method} gives, or null where there is no such record.`,
-    { requestId: requestId(request) },
-  );
 }
 
 /** Converts the return value of a method to records of an answer. */

@@ -89,34 +89,26 @@ export function compileParser(
       );
     };
   }
-  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, accessOf, readHead);
-  const limits = bodyLimits(plan, operation, bodyLimit);
-  const parseValues = compileValuesParser(plan, operation);
+  const isReplaced = operation === 'replace';
+  const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
+  const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation);
   return async (request) => {
     const access = await accessOf(request, operation);
     const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
-    const { access: granted, values } = await parseValues(request, access, body);
+    const { access: granted, values } = await parseValues(request, access, body, undefined, id);
     return { query, access: granted, id, values };
   };
 }
 
-function compileReplacementParser(
-  plan: ResourcePlan,
-  bodyLimit: number,
-  accessOf: (request: Request, operation: Endpoint) => Maybe<Access>,
-  readHead: (request: Request, access: Access) => RequestArguments,
-): RequestParser {
+/** The parser of a record that takes the place of another one. */
+function compileReplacement(plan: ResourcePlan): ValuesParser {
   const schemaFor = perForm((form) => replacementSchema(plan, form));
-  const limits = bodyLimits(plan, 'create', bodyLimit);
-  return async (request) => {
-    const access = await accessOf(request, 'replace');
-    const { query, id } = readHead(request, access);
-    const body = await readBody(request, limits);
+  return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
     const written = { ...values, [plan.info.primaryKey.name]: id };
-    return { query, access: await accessToWrite(request, plan.model, access, written), id, values };
+    return { access: await accessToWrite(request, plan.model, access, written), values };
   };
 }
 
@@ -128,12 +120,18 @@ export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): B
 /** Arguments that one record is written with. */
 export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
 
-/** Reads it, and asks what the values may refer to. The budget is that of the request, where it has more than one record. */
+/**
+ * Reads it, and evaluates the rules of rows that its values may refer to.
+ *
+ * @param budget that of the request, where it has more than one record
+ * @param id that of the path
+ */
 export type ValuesParser = (
   request: Request,
   access: Access,
   body: unknown,
   budget?: MemberBudget,
+  id?: unknown,
 ) => Maybe<ParsedValues>;
 
 /** The parser of one record's values. */

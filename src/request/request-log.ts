@@ -4,6 +4,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import { defaultLogger, type Logger } from '../util/logger.js';
 import { applicationChain, type Layer, layersOf } from './express-internals.js';
 import { requestResource } from './request-notes.js';
+import { requestId } from './standard-headers.js';
 
 const LOGGERS = new WeakMap<Application | ResourcePlan, Logger>();
 
@@ -25,6 +26,14 @@ export function loggerOf(app: Application): Logger {
 export function requestLogger(request: Request): Logger {
   const plan = requestResource(request);
   return (plan && LOGGERS.get(plan)) ?? loggerOf(request.app);
+}
+
+/** Warns of a method that returned nothing. @param written its writes, in words @param advice to its author */
+export function warnOfNothing(request: Request, method: string, written: string, advice: string): void {
+  requestLogger(request).warn(
+    `${request.method} ${describePath(request)} is answered with 404, as ${method} returned nothing, and what ${written} is rolled back; ${advice}`,
+    { requestId: requestId(request) },
+  );
 }
 
 /** Routes of an application that its own router does not show. */

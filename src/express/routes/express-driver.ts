@@ -16,9 +16,9 @@ import {
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
-import { describePath, requestLogger } from '../../request/request-log.js';
+import { warnOfNothing } from '../../request/request-log.js';
 import { existingSessions, methodName } from '../../request/request-sessions.js';
-import { requestId, setDefaultHeaders } from '../../request/standard-headers.js';
+import { setDefaultHeaders } from '../../request/standard-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
 import {
   type SerializerRegistry,
@@ -196,12 +196,10 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const { undefinedResultCode, redirect, renderedTemplate, method } = action;
     if (undefinedResultCode || redirect || renderedTemplate || this.#missing.has(action)) return;
     this.#missing.add(action);
-    requestLogger(request).warn(
-      `${request.method} ${describePath(request)} is answered with 404, as ${methodName(action)} returned nothing, and what its unit of work has ` +
-        `written is rolled back; return a value, or the response where ${method} answers by itself, or put @OnUndefined(204) on it, or ` +
-        '@OnUndefined(404) where that is meant.',
-      { requestId: requestId(request) },
-    );
+    const advice =
+      `return a value, or the response where ${method} answers by itself, or put @OnUndefined(204) on it, or ` +
+      '@OnUndefined(404) where that is meant.';
+    warnOfNothing(request, methodName(action), 'its unit of work has written', advice);
   }
 
   settle(shaped: unknown, method: ActionMetadata): boolean {
