@@ -142,7 +142,7 @@ export function fastPathReasons({ fastPath }: Pick<PathSettings, 'fastPath'>): r
  * Code of the user's that receives the answer of a route as values, or comes after it: interceptors, decorators
  * of the answer, and middlewares behind it. Decorators whose code runs before are passed.
  */
-function answerChanges(
+export function answerChanges(
   method: string,
   lineage: readonly object[],
   { routing: { interceptors = [], middlewares = [] } }: PathSettings,

@@ -9,12 +9,13 @@ import type { AnswerDraft } from '../operation/feature.js';
 import { USUAL } from '../operation/route-spec.js';
 import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
+import { writesPlainJson } from '../respond/json-answer.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import { compileCompletion } from './around.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
 import { sessionTarget } from './run-rows.js';
-import { compileShape, type Format } from './shape-answer.js';
+import { compileShape } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
 export type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown };
@@ -27,11 +28,11 @@ export function listShaper(
   resource: Resource,
   method: string,
   { parse }: ResourceArguments,
-  formatFor: (action: Action) => Format,
+  { isText, isChanged }: { readonly isText: boolean; readonly isChanged: boolean },
 ): PageShaper {
   const { plan } = resource;
   const completion = compileCompletion(resource);
-  const shape = compileShape(resource, USUAL.list);
+  const shape = compileShape(resource, USUAL.list, { isMethodAsked: true, isChanged, isRuled: true });
   return async (result, action) => {
     const { request, response } = action;
     if (result === undefined || result === null || result === response || response.headersSent)
@@ -48,7 +49,8 @@ export function listShaper(
           atOnce: 1,
         })
       : found;
-    return { draft: shape(outcome, input, formatFor(action), action) };
+    const format = isText && writesPlainJson(response) ? 'text' : 'values';
+    return { draft: shape(outcome, input, format, action) };
   };
 }
 

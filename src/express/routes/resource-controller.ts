@@ -6,6 +6,7 @@ import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { operationChannel, traceOperation } from '../../diagnostics/channels.js';
 import {
+  answerChanges,
   answerReasons,
   decideRoute,
   type PathSettings,
@@ -22,7 +23,6 @@ import { checkOwner } from '../../postgres/index.js';
 import type { RequestParser } from '../../request/parse-request.js';
 import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
-import { writesPlainJson } from '../../respond/json-answer.js';
 import { lazy } from '../../util/memo.js';
 import {
   type ActionArgs,
@@ -58,7 +58,10 @@ export function registerResourceController(
   const declared = declaredActions(lineage);
   const methods = narrowFirst([...declared, ...generatedActions(resource, declared)]);
   const { apart, joined } = routesApart(resource, methods);
-  const actions = [...methods, ...apart.map((route) => actionOf(resource, route))];
+  const isGenerated = ({ method }: ActionArgs) => !declared.some((each) => each.method === method);
+  const actions = apart
+    .map((route) => actionOf(resource, route))
+    .reduce((sorted, action) => putNarrow(action, sorted, isGenerated), methods);
   const takes = new Map(
     actions.flatMap(({ method }) => {
       const given = compileArguments(resource, lineage, method, settings);
@@ -155,13 +158,18 @@ function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
 }
 
 /** Routes in their order, but that `/stats` comes before a `/:id` that was declared first. */
-function narrowFirst(actions: readonly ActionArgs[]): ActionArgs[] {
-  const sorted: ActionArgs[] = [];
-  for (const action of actions) {
-    const wider = sorted.findIndex((each) => isNarrower(action, each));
-    sorted.splice(wider < 0 ? sorted.length : wider, 0, action);
-  }
-  return sorted;
+function narrowFirst(actions: readonly ActionArgs[]): readonly ActionArgs[] {
+  return actions.reduce<readonly ActionArgs[]>((sorted, action) => putNarrow(action, sorted), []);
+}
+
+/** Puts a route before the first one that is wider, of those that may come behind it. */
+function putNarrow(
+  action: ActionArgs,
+  sorted: readonly ActionArgs[],
+  mayFollow: (other: ActionArgs) => boolean = () => true,
+): readonly ActionArgs[] {
+  const wider = sorted.findIndex((each) => mayFollow(each) && isNarrower(action, each));
+  return sorted.toSpliced(wider < 0 ? sorted.length : wider, 0, action);
 }
 
 /** True where another route matches all requests of a route, and more. */
@@ -259,10 +267,9 @@ function compileHandlers(
     if (!spec || !decide) {
       const given = takes.get(method);
       const isText = answerReasons(method, lineage, settings).length === 0;
+      const isChanged = answerChanges(method, lineage, settings).length > 0;
       const shapePage = given?.parameters.has('listQuery')
-        ? listShaper(resource, method, given, ({ response }) =>
-            isText && writesPlainJson(response) ? 'text' : 'values',
-          )
+        ? listShaper(resource, method, given, { isText, isChanged })
         : pageShaper(resource, method);
       return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
     }
