@@ -1,5 +1,5 @@
 /** The options `etag` and `ifMatch` -> what tells the states of a row apart. */
-import type { Endpoint } from '../declare/endpoint.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
@@ -33,7 +33,7 @@ export function compileEntityTag({ info, exposure, options, report }: OptionChec
 /** Why Sequelize could not count the changes of a row; undefined where it can. */
 export function versionProblem({ model }: ModelInfo, endpoints: ReadonlySet<Endpoint>): string | undefined {
   const version = versionOf(model);
-  const isChanged = (['update', 'replace', 'restore'] as const).some((each) => endpoints.has(each));
+  const isChanged = [...endpoints].some((each) => ['update', 'replace'].includes(baseOf(each)));
   if (version === undefined || !isChanged || !isLeftOut(model, version)) return undefined;
   return (
     `the default scope leaves out ${version}, without which Sequelize changes no row; have the scope read it: ` +

@@ -9,8 +9,12 @@ export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace'] as const
 /** Name of an endpoint. */
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** Endpoints that do the work of another one to other rows. Features do to them what they do to that one, unless they name both. */
-export const BASE_OF: Readonly<Partial<Record<Endpoint, Endpoint>>> = { restore: 'update', purge: 'delete' };
+const BASES: Readonly<Partial<Record<Endpoint, Endpoint>>> = { restore: 'update', purge: 'delete' };
+
+/** The endpoint whose work an endpoint does to other rows, or itself. It has all that features do to that one, unless they name it. */
+export function baseOf(endpoint: Endpoint): Endpoint {
+  return BASES[endpoint] ?? endpoint;
+}
 
 /** The endpoints for many records at once, and the endpoint for one of them, whose rules, schema and methods each uses. */
 export const SINGLE_OF = { createMany: 'create', updateMany: 'update', deleteMany: 'delete' } as const;

@@ -5,6 +5,7 @@ import type { Endpoint } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { ConcurrentModificationError, noSuchRecord, notStored } from '../errors/errors.js';
 import { alreadyThere, changedMeanwhile, notThere } from '../features/entity-tag.js';
+import { writesGone } from '../features/soft-delete/deletion.js';
 import { notDeleted } from '../features/soft-delete/restore-and-purge.js';
 import type { AccessForm } from '../operation/access.js';
 import type { WantedStates } from '../operation/feature.js';
@@ -51,7 +52,7 @@ export function whyUnwritten(
 ): Error {
   const plan = { name, entityTag };
   const missing = noSuchRecord({ name, key: model.primaryKeyAttribute });
-  const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
+  const isOfDeleted = writesGone(endpoint);
   if (!row || (row.isDeleted && !isOfDeleted)) return endpoint === 'replace' ? notThere(plan) : missing;
   const { isDeleted = false, state = null, dropped, isOutrun } = row;
   if (isOfDeleted && !isDeleted) return notDeleted({ name });

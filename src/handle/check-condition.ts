@@ -5,18 +5,19 @@
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
-import type { Endpoint } from '../declare/crud-options.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import type { Resource } from '../express/resources/resource.js';
 import { isInState } from '../features/entity-tag.js';
+import { writesGone } from '../features/soft-delete/deletion.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import { compileStateReader } from './read-state.js';
 import { argumentsOf, contextOf, type MethodRunner } from './run-method.js';
 
-const CHANGES: readonly Endpoint[] = ['update', 'delete', 'restore', 'purge'];
+const CHANGES: readonly Endpoint[] = ['update', 'delete'];
 
 /** True where a request may have a condition. */
 export function hasCondition({ headers }: Request): boolean {
@@ -31,7 +32,8 @@ export function hasCondition({ headers }: Request): boolean {
 export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
-  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(operation))) return runMethod;
+  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(baseOf(operation))))
+    return runMethod;
   const { absentFor, readHeaders } = features[operation];
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
@@ -56,7 +58,7 @@ export function inCondition(resource: Resource, operation: Endpoint, runMethod: 
     if (!onlyNew && (states === undefined || (states === null && !isReplaced))) return;
     const id = (input ? input.id : parsePathId(plan, action.request)) as Id;
     const { repository } = contextOf(resource, action);
-    const isOfDeleted = operation === 'restore' || operation === 'purge';
+    const isOfDeleted = writesGone(operation);
     const record = isReplaced ? await repository.findLocked(id) : await repository.getLocked(id, isOfDeleted);
     const state = record && entityTag && (await currentState(record, entityTag));
     const holds = onlyNew ? !record : record && isInState(states ?? null, state);

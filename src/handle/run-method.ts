@@ -1,7 +1,7 @@
 /** Runs an operation with the controller's method: an override of the user's, or the generated one and its repository. */
 import { type Action, getFromContainer } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
-import type { Endpoint } from '../declare/crud-options.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { NotFoundError } from '../errors/errors.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
@@ -61,7 +61,7 @@ export function compileMethod(
   shaper: ResultShaper,
 ): MethodRunner {
   const instanceFor = controllerFor(resource);
-  let isLogged = !['read', 'update', 'restore'].includes(operation);
+  let isLogged = !['read', 'update'].includes(baseOf(operation));
   return async (action, input) => {
     const { response } = action;
     const values = isList(input)
@@ -84,8 +84,7 @@ export function compileMethod(
 
 /** Converts the return value of a method to records of an answer. */
 export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
-  if (operation === 'delete' || operation === 'purge')
-    return { ...recordsOutcome(resource, [], null), count: 1 };
+  if (baseOf(operation) === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);
     return recordsOutcome(resource, page.items, page);

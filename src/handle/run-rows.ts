@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
-import type { Endpoint } from '../declare/endpoint.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
 import { checkOnlyRow } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
@@ -13,6 +13,7 @@ import { encodeParameter } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
+import { writesGone } from '../features/soft-delete/deletion.js';
 import type { Access } from '../operation/access.js';
 import { columnsGiven } from '../operation/compile-operation.js';
 import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
@@ -115,7 +116,7 @@ export function rowsWritten(
 }
 
 /** Writes whose answer follows from their row alone. */
-const EXTENDED: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
+const EXTENDED: readonly Endpoint[] = ['create', 'update', 'delete'];
 
 /** The writes of an endpoint, as PostgreSQL sees them. */
 const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
@@ -123,8 +124,6 @@ const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
   update: ['update'],
   replace: ['insert', 'update'],
   delete: ['delete'],
-  restore: ['update'],
-  purge: ['delete'],
 };
 
 /** Outcome of an operation, from the rows of its statement. */
@@ -162,8 +161,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     on?: StatementTarget,
   ) => {
     const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
-    if (endpoint !== 'restore' && endpoint !== 'purge' && endpoint !== 'replace' && !ifMatch)
-      return whyUnwritten(write, null);
+    if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch) return whyUnwritten(write, null);
     const select = { columns: [primaryKey.name, ...asks] };
     const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
     const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
@@ -189,7 +187,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
       return { asked: operation(query, access, written), slots };
     };
-    const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
+    const writes =
+      ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'update' : baseOf(endpoint)] ?? [];
     return {
       isFollowed: afterWrite !== null,
       isOpen: openTest(info, endpoint, resource.rowView.isOfRecords),
@@ -213,7 +212,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
       },
       async runExtended(input, extend, on) {
-        if (!EXTENDED.includes(endpoint)) return null;
+        if (!EXTENDED.includes(baseOf(endpoint))) return null;
         const request = ask(input);
         if (!request) return null;
         const { asked, slots } = request;

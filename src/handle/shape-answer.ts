@@ -1,7 +1,7 @@
 /** Shapes the outcome of an operation into the answer, with its envelope and its features. Nothing is sent yet. */
 import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
-import type { Endpoint } from '../declare/crud-options.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { answering } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
 import { mayAnswerGone } from '../features/soft-delete/deletion.js';
@@ -82,11 +82,10 @@ function compileBody(
   resource: Resource,
   operation: Endpoint,
 ): (outcome: Outcome, input: RequestArguments, format: Format) => unknown {
-  switch (operation) {
+  switch (baseOf(operation)) {
     case 'list':
       return (outcome, input, format) => pageBody(resource, outcome, input, format);
     case 'delete':
-    case 'purge':
       return (_outcome, _input, format) => (format === 'text' ? '' : undefined);
     default:
       return (outcome, { query: { fields } }, format) =>

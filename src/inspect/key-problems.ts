@@ -97,7 +97,7 @@ function joinProblem(association: string, model: ModelClass, key: string): strin
   ];
 }
 
-/** A line for each foreign key that does something else with the rows of a deleted one than the models say. */
+/** A line for each foreign key that does something else with the rows of one that goes than the models say. */
 export function constraintLines(model: ModelClass): string[] {
   return relationsOf(model).flatMap((relation) => {
     if (relation.through) return [];

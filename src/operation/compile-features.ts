@@ -1,7 +1,7 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { BASE_OF, ENDPOINTS, type Endpoint, type RuleName } from '../declare/endpoint.js';
+import { baseOf, ENDPOINTS, type Endpoint, type RuleName } from '../declare/endpoint.js';
 import type { Filter } from '../request/query/predicate.js';
 import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
@@ -137,9 +137,7 @@ function compileEndpoint(
 ): EndpointFeatures {
   const inputs = features
     .flatMap((feature) => feature.inputs ?? [])
-    .filter(({ endpoints }) =>
-      [endpoint, BASE_OF[endpoint]].some((each) => each && endpoints.includes(each)),
-    );
+    .filter(({ endpoints }) => endpoints.includes(endpoint) || endpoints.includes(baseOf(endpoint)));
   const constants = features.flatMap((feature) => partFor(feature.constants, endpoint) ?? []);
   const rows = endpoint === 'list' ? rowsOf(features) : ANY_ROWS;
   const absentFor = perForm((form) => rows.narrow(absentInputs(inputs, constants, form)));

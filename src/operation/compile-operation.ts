@@ -1,5 +1,5 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
-import { BASE_OF, type Endpoint } from '../declare/endpoint.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { BoundedCache, perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
@@ -21,7 +21,7 @@ export function partFor<P extends ByEndpoint<unknown>>(
   parts: P | undefined,
   endpoint: Endpoint,
 ): P[Endpoint] | undefined {
-  return parts?.[endpoint] ?? parts?.[BASE_OF[endpoint] ?? endpoint];
+  return parts?.[endpoint] ?? parts?.[baseOf(endpoint)];
 }
 
 /** Compiles the operations of an endpoint. What inputs do not change is the same object each time. */

@@ -2,7 +2,7 @@
  * Parts of a model that only Sequelize's own queries and instances use: getters, scopes, validations and whatever
  * else a user plugged in. Fast statements would pass them by.
  */
-import type { Endpoint } from '../../declare/endpoint.js';
+import { baseOf, type Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { queryHooks } from '../../describe/model-hooks.js';
 import {
@@ -24,11 +24,11 @@ export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, need
 
 /** The same, but for the scope of the moment. */
 export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
-  const isWrite = ['create', 'update', 'restore', 'replace'].includes(operation);
+  const isWrite = ['create', 'update', 'replace'].includes(baseOf(operation));
   return [
     ...queryCustomizations(info.model),
     ...softDeleteReasons(info),
-    ...(operation !== 'delete' && operation !== 'purge' && needsRecords ? recordReasons(info) : []),
+    ...(baseOf(operation) !== 'delete' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
     ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
     ...(operation === 'purge' || (operation === 'delete' && !deletedAtOf(info)) ? cascadeReasons(info) : []),

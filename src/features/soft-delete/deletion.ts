@@ -1,4 +1,5 @@
 /** Conditions of soft deletion: the rows of a model that are deleted, and those that are not. */
+import type { Endpoint } from '../../declare/endpoint.js';
 import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
 import { DELETED, type Deleted, type SoftDeleteChoice } from '../../request/query/list-query.js';
 import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
@@ -44,6 +45,11 @@ export function rowsAsked(
   if (DELETED.includes(deleted))
     return deleted === 'only' ? deletionCondition(alive.attribute, 'only') : null;
   throw new RangeError(`deleted is ${showValue(deleted)}; use 'only' or 'with', or leave it out.`);
+}
+
+/** True for endpoints that write soft-deleted rows, and no others. */
+export function writesGone(endpoint: Endpoint | undefined): boolean {
+  return endpoint === 'restore' || endpoint === 'purge';
 }
 
 /** True where soft-deleted records may be in an answer. */

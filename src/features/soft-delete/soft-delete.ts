@@ -19,7 +19,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { quote } from '../../request/query/query-string.js';
 import { perPair } from '../../util/memo.js';
 import { didYouMean } from '../../util/option-problems.js';
-import { rowsAsked } from './deletion.js';
+import { rowsAsked, writesGone } from './deletion.js';
 import { PURGE, RESTORE } from './restore-and-purge.js';
 
 /** For models that are `paranoid`. */
@@ -69,8 +69,7 @@ function mayBeSeen({ access }: ResourcePlan): boolean {
 
 /** Checks an operation of a repository. @throws TypeError where it is about deleted rows of a model that has none */
 export function checkSoftDeletion(info: RecordInfo, endpoint: Endpoint, { deleted }: Inputs): void {
-  const isOfGone = endpoint === 'restore' || endpoint === 'purge';
-  if (isOfGone || deleted !== undefined) rowsAsked(info, deleted ?? 'only');
+  if (writesGone(endpoint) || deleted !== undefined) rowsAsked(info, deleted ?? 'only');
 }
 
 /** Unknown wherever the rule does not say that soft-deleted records may be seen. */
