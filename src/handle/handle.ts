@@ -217,7 +217,7 @@ export function compileOperationHandler<I extends RequestArguments>(
   const story: Story<I | null, Outcome> = {
     parse: parse ?? (() => null),
     findAround,
-    aloneTarget: compileAloneTarget(sequelize as Sequelize, settings),
+    aloneTarget: compileAloneTarget(sequelize as Sequelize, settings, Boolean(rows)),
     plan({ request, response }, input, around, on) {
       if (isWhole || (isRecordWritten && jsonReplacer(response) !== undefined)) return 'transaction';
       if (!canBeAlone(input, around, request, response)) return sessionFor(request, around);

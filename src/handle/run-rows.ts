@@ -66,8 +66,20 @@ interface RowSecured {
   readonly rls: RowSecurity | null;
 }
 
-/** Compiles it. Requests of an application without row security have no settings. */
-export function compileAloneTarget(sequelize: Sequelize, { rls }: RowSecured): AloneTarget {
+/** The target of a route whose statements Sequelize executes. Internals that another one needs may be missing. */
+const NOWHERE: StatementTarget = {
+  read: () => Promise.reject(new TypeError('Our SQL executes nothing here.')),
+  write: () => NOWHERE.read('', [], ''),
+  sharesWrites: false,
+};
+
+/**
+ * Compiles it. Requests of an application without row security have no settings.
+ *
+ * @param isUsed false where Sequelize executes all statements of the route
+ */
+export function compileAloneTarget(sequelize: Sequelize, { rls }: RowSecured, isUsed: boolean): AloneTarget {
+  if (!isUsed) return () => NOWHERE;
   if (rls === null) return () => statementRunner(sequelize);
   return (request) => currentTarget(sequelize, requestSettings(request));
 }

@@ -122,7 +122,7 @@ function handleMany(
       if (inputs.isDryRun) return rehearsal(action, sequelize);
       return findAround?.(action, { access, query: features[operation].absentFor(access.form) }) ?? null;
     },
-    aloneTarget: compileAloneTarget(sequelize, settings),
+    aloneTarget: compileAloneTarget(sequelize, settings, Boolean(write)),
     plan({ request, response }, _input, around) {
       const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
       const isWhole = isShaped || rows?.isFollowed === true || around !== null;
