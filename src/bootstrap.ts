@@ -6,9 +6,9 @@ import { compilePlan } from './compile/compile-plan.js';
 import { writeExactly } from './execute/customization/exact-types.js';
 import { admitRequests } from './express/connection/open-connection.js';
 import { declareResources } from './express/resources/declare-resources.js';
+import { noteServed, unservedWarnings } from './express/resources/left-out.js';
 import { createResources } from './express/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './express/resources/settings.js';
-import { noteServed, unservedWarnings } from './express/resources/unserved-models.js';
 import { mountResources } from './express/routes/mount-resources.js';
 import { LOOSE, mountBelow, pathMatching } from './express/routes/path-matching.js';
 import {

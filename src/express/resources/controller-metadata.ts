@@ -84,9 +84,9 @@ export function registerActions(
   for (const method of new Set(actions.map((action) => action.method))) {
     const parameters = declaredParameters(lineage, method);
     storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
-    copyTargeted(storage, lineage, method, controller);
+    copyTargeted(lineage, method, controller);
   }
-  copyTargeted(storage, lineage, undefined, controller);
+  copyTargeted(lineage, undefined, controller);
 }
 
 /** Parameters that the user's decorators give a method: those of the nearest class that declares any. */
@@ -101,22 +101,28 @@ export function declaredParameters(lineage: readonly object[], method: string): 
   return [];
 }
 
-/** Middlewares, interceptors and settings come from all classes. */
+/**
+ * Copies the decorators of a method to a route: middlewares, interceptors and settings come from all classes.
+ *
+ * @param method undefined for those of the classes themselves
+ */
 function copyTargeted(
-  storage: MetadataArgsStorage,
   lineage: readonly object[],
   method: string | undefined,
   controller: new () => object,
+  route = method,
+  responseHandlers = routingStorage().responseHandlers,
 ): void {
+  const storage = routingStorage();
   // Farther classes first: what a base class requires happens before what a subclass adds.
   for (const target of [...lineage].reverse()) {
     const copies = <T extends { target: unknown; method?: string }>(all: readonly T[]): T[] =>
       all
         .filter((args) => args.target === target && args.method === method)
-        .map((args) => ({ ...args, target: controller }));
+        .map((args) => ({ ...args, target: controller, method: route }));
     storage.uses.push(...copies(storage.uses));
     storage.useInterceptors.push(...copies(storage.useInterceptors));
-    storage.responseHandlers.unshift(...copies(storage.responseHandlers));
+    storage.responseHandlers.unshift(...copies(responseHandlers));
   }
 }
 
@@ -127,24 +133,18 @@ export function copyGuards(
   route: string,
   controller: new () => object,
 ): void {
-  const storage = routingStorage();
-  for (const target of [...lineage].reverse()) {
-    const copies = <T extends { target: unknown; method?: string }>(all: readonly T[]): T[] =>
-      all
-        .filter((args) => args.target === target && args.method === method)
-        .map((args) => ({ ...args, target: controller, method: route }));
-    storage.uses.push(...copies(storage.uses));
-    storage.useInterceptors.push(...copies(storage.useInterceptors));
-    const guards = storage.responseHandlers.filter(({ type }) => (type as string) === 'authorized');
-    storage.responseHandlers.unshift(...copies(guards));
-  }
+  copyTargeted(lineage, method, controller, route, authorizations());
+}
+
+/** The decorators `@Authorized()`. */
+export function authorizations(): MetadataArgsStorage['responseHandlers'] {
+  return routingStorage().responseHandlers.filter(({ type }) => (type as string) === 'authorized');
 }
 
 /** True where decorators of the user's put code before or around a method. */
 export function isGuarded(lineage: readonly object[], method: string): boolean {
-  const { uses, useInterceptors, responseHandlers } = routingStorage();
-  const guards = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
-  return [...uses, ...useInterceptors, ...guards].some(
+  const { uses, useInterceptors } = routingStorage();
+  return [...uses, ...useInterceptors, ...authorizations()].some(
     (each) => each.method === method && lineage.includes(each.target),
   );
 }

@@ -8,13 +8,14 @@ import { isPlainRepository, Repository } from '../../execute/records/repository.
 import type { RouteSpec } from '../../operation/route-spec.js';
 import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
 import { showValue } from '../../util/option-problems.js';
-import { declaredParameters, lineageOf } from './controller-metadata.js';
+import { authorizations, declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
-import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import { forgottenControllers, noteController } from './left-out.js';
 import { resourceParameterProblems } from './resource-parameters.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
 import {
+  methodsOf,
   undecoratedParameterProblems,
   untypedListWarnings,
   untypedParameterProblems,
@@ -100,9 +101,10 @@ export function declareResources(
     });
   }
   const own = [...extended, ...handWritten];
+  const methods = methodsOf(own, routes);
   problems.push(
-    ...untypedParameterProblems(own, routes),
-    ...undecoratedParameterProblems(own, routes, routing),
+    ...untypedParameterProblems(methods),
+    ...undecoratedParameterProblems(methods, routing),
     ...resourceParameterProblems(own, routes),
   );
   problems.push(...takeoverProblems([...declarations.keys()]));
@@ -115,7 +117,7 @@ export function declareResources(
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
   const warnings = [
     ...(isScan ? [] : forgotten),
-    ...untypedListWarnings(own, routes, routing),
+    ...untypedListWarnings(methods, routing),
     ...closedWarnings([...declarations.keys()]),
   ];
   const unconnected = noEngineProblem([...declarations.keys()]);
@@ -189,7 +191,7 @@ function guardsOf(
   const overrides = (method: 'list' | 'read'): string[] =>
     prototype[method] === CrudController.prototype[method] ? [] : [`${name} overrides ${method}`];
   const reads = isOn(undefined, 'list', 'read');
-  const authorized = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+  const authorized = authorizations();
   const isReadDecorated =
     declaredParameters(lineage, 'read').length > 0 ||
     [uses, useInterceptors, responseHandlers].flat().some(isOn('read'));

@@ -6,9 +6,7 @@
 import type { Class } from '../../declare/crud-options.js';
 import { type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { undecoratedProblems } from '../../schema/attribute-decorators.js';
-import { askedType } from './asked-type.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
-import { refusesUndecorated } from './route-validation.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { RoutingOptions } from './settings.js';
 
@@ -26,12 +24,6 @@ const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
   cookies: 'CookieParams',
 };
 
-/** The sources whose values may be objects. */
-const OBJECTS: ReadonlySet<ParameterArgs['type']> = new Set<ParameterArgs['type']>([
-  ...(['body', 'body-param', 'query', 'queries', 'params'] as const),
-  ...(['header', 'headers', 'cookie', 'cookies'] as const),
-]);
-
 const ADVICE =
   'The types of parameters are in compiled code only where the compiler emits them: tsc with "emitDecoratorMetadata": true, ' +
   'swc with "decoratorMetadata": true (@swc-node/register for node, unplugin-swc for Vite before 8). tsx and esbuild ' +
@@ -39,61 +31,48 @@ const ADVICE =
   "type @Reflect.metadata('design:paramtypes', [Number, ArticleForm]) on the method.";
 
 /** One line for each route with such parameters, and one that says what to do. */
-export function untypedParameterProblems(
-  controllers: readonly Class[],
-  routes: readonly RouteSpec[],
-): string[] {
-  const problems = controllers.flatMap((controller) =>
-    methodsOf(controller, routes).flatMap(({ route, parameters }) => {
-      const names = parameters.filter(isUntyped).map(decoratorOf);
-      if (names.length === 0) return [];
-      const effect = 'it would be neither converted nor validated';
-      return [`${route}: the type of ${names.join(' and ')} is not known; ${effect}.`];
-    }),
-  );
+export function untypedParameterProblems(methods: readonly DescribedMethod[]): string[] {
+  const problems = methods.flatMap(({ route, parameters }) => {
+    const names = parameters.filter(isUntyped).map(decoratorOf);
+    if (names.length === 0) return [];
+    const effect = 'it would be neither converted nor validated';
+    return [`${route}: the type of ${names.join(' and ')} is not known; ${effect}.`];
+  });
   return problems.length > 0 ? [...problems, ADVICE] : [];
 }
 
 /** One line for each parameter that is asked as a class whose every object would be refused. */
 export function undecoratedParameterProblems(
-  controllers: readonly Class[],
-  routes: readonly RouteSpec[],
+  methods: readonly DescribedMethod[],
   routing: RoutingOptions,
 ): string[] {
-  return controllers.flatMap((controller) =>
-    methodsOf(controller, routes).flatMap(({ route, parameters }) =>
-      parameters.flatMap((parameter) => {
-        const target = askedType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
-        if (!target || !OBJECTS.has(parameter.type) || !refusesUndecorated(parameter.validate, routing))
-          return [];
-        return undecoratedProblems(target).map(
-          (problem) =>
-            `${route}: ${problem}, so ${decoratorOf(parameter)} would refuse every request; decorate the class, or write ` +
-            'validate: false in the options of the parameter to take what is sent.',
-        );
-      }),
-    ),
+  return methods.flatMap(({ route, parameters }) =>
+    parameters.flatMap((parameter) => {
+      const target = askedType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
+      // A part of a path is no object.
+      if (!target || parameter.type === 'param' || !refusesUndecorated(parameter.validate, routing))
+        return [];
+      return undecoratedProblems(target).map(
+        (problem) =>
+          `${route}: ${problem}, so ${decoratorOf(parameter)} would refuse every request; decorate the class, or write ` +
+          'validate: false in the options of the parameter to take what is sent.',
+      );
+    }),
   );
 }
 
 /** One line for each body that is an array of nobody knows what. */
-export function untypedListWarnings(
-  controllers: readonly Class[],
-  routes: readonly RouteSpec[],
-  routing: RoutingOptions,
-): string[] {
-  return controllers.flatMap((controller) =>
-    methodsOf(controller, routes).flatMap(({ route, parameters }) =>
-      parameters
-        .filter(({ type }) => type === 'body' || type === 'body-param')
-        .filter(({ explicitType, declared }) => (explicitType ?? declared) === Array)
-        .filter(({ validate }) => refusesUndecorated(validate, routing))
-        .map(
-          (parameter) =>
-            `${route}: the items of ${decoratorOf(parameter)} are not validated, because TypeScript emits no type of them; write ` +
-            'type: Item in its options, with the class of an item, or String, Number or Boolean.',
-        ),
-    ),
+export function untypedListWarnings(methods: readonly DescribedMethod[], routing: RoutingOptions): string[] {
+  return methods.flatMap(({ route, parameters }) =>
+    parameters
+      .filter(({ type }) => type === 'body' || type === 'body-param')
+      .filter(({ explicitType, declared }) => (explicitType ?? declared) === Array)
+      .filter(({ validate }) => refusesUndecorated(validate, routing))
+      .map(
+        (parameter) =>
+          `${route}: the items of ${decoratorOf(parameter)} are not validated, because TypeScript emits no type of them; write ` +
+          'type: Item in its options, with the class of an item, or String, Number or Boolean.',
+      ),
   );
 }
 
@@ -101,13 +80,21 @@ export function untypedListWarnings(
 type TypedParameter = ParameterArgs & { readonly declared: unknown };
 
 /** A method with parameters, and how a message names it. */
-interface DescribedMethod {
+export interface DescribedMethod {
   readonly route: string;
   /** In their order. */
   readonly parameters: readonly TypedParameter[];
 }
 
-function methodsOf(controller: Class, routes: readonly RouteSpec[]): DescribedMethod[] {
+/** The methods with parameters of controllers. @param routes all that methods can serve */
+export function methodsOf(
+  controllers: readonly Class[],
+  routes: readonly RouteSpec[],
+): readonly DescribedMethod[] {
+  return controllers.flatMap((controller) => methodsOfOne(controller, routes));
+}
+
+function methodsOfOne(controller: Class, routes: readonly RouteSpec[]): DescribedMethod[] {
   const lineage = lineageOf(controller);
   const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
   const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
@@ -153,4 +140,48 @@ function decoratorOf({ type, name }: ParameterArgs): string {
 /** Of a hand-written controller; the prefix of a resource is known only when it is compiled. */
 function prefixOf(controller: Class): string {
   return routingStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
+}
+
+/** Type that the value of a parameter has to have. */
+export interface AskedType {
+  /** Null where any value will do, or a plain one. */
+  readonly target: Class | null;
+  readonly isList: boolean;
+}
+
+/** Types whose values have no properties to validate. */
+const PLAIN: ReadonlySet<unknown> = new Set([Object, Array, String, Number, Boolean, Date, BigInt, Symbol]);
+
+/**
+ * The type that a parameter is asked as.
+ *
+ * @param explicit the type in the options of the decorator
+ * @param declared the type that the compiler has emitted
+ * @returns null where nothing is asked
+ */
+export function askedType(explicit: unknown, declared: unknown, isArray = false): AskedType | null {
+  const type = explicit ?? declared;
+  const isList = isArray || declared === Array || type === Array;
+  const target = typeof type === 'function' && !PLAIN.has(type) ? (type as Class) : null;
+  return target || isList ? { target, isList } : null;
+}
+
+/** Validation of parameters, unless the application says otherwise; routing-controllers itself lets classes without decorators pass. */
+export const STRICT_VALIDATION = Object.freeze({
+  whitelist: true,
+  forbidNonWhitelisted: true,
+  forbidUnknownValues: true,
+  // Without the value nobody could tell whether a message quotes it.
+  validationError: { target: false },
+});
+
+/** True where objects of a class without class-validator decorators are refused. */
+export function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
+  const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
+  const isValidated = own instanceof Object || (own ?? Boolean(validation));
+  const options = {
+    ...(validation instanceof Object ? validation : {}),
+    ...(own instanceof Object ? own : {}),
+  };
+  return classTransformer && isValidated && options.forbidUnknownValues === true;
 }

@@ -16,7 +16,7 @@ import {
   InvalidQueryError,
   type RequestIssue,
 } from '../../schema/request-issue.js';
-import { type AskedType, askedType } from '../resources/asked-type.js';
+import { type AskedType, askedType } from '../resources/untyped-parameters.js';
 
 /** class-transformer takes an own `constructor` for the class of a value, and calls it. */
 const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';

@@ -20,9 +20,9 @@ import { describeExposure } from '../../schema/model-decorators.js';
 import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/open-connection.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
+import { noteServed } from '../resources/left-out.js';
 import { createResources } from '../resources/resource.js';
 import { type RouterOptions, resolveRouterOptions } from '../resources/settings.js';
-import { noteServed } from '../resources/unserved-models.js';
 import { mountResources } from './mount-resources.js';
 
 /** Options of `crudRouter`: those of `@Crud`, and those of `bootstrap` that concern a single resource. */

@@ -21,9 +21,9 @@ import {
 } from '../resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../resources/crud-controller.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
-import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
+import { STRICT_VALIDATION } from '../resources/untyped-parameters.js';
 import { closePaths } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';

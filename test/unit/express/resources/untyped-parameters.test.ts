@@ -10,7 +10,7 @@ import {
   Session,
 } from 'routing-controllers';
 import { crudController } from '../../../../src/express/resources/crud-controller.js';
-import { untypedParameterProblems } from '../../../../src/express/resources/untyped-parameters.js';
+import { methodsOf, untypedParameterProblems } from '../../../../src/express/resources/untyped-parameters.js';
 import { everyRoute } from '../../../../src/operation/route-spec.js';
 import { defineModel } from '../../../support/offline-models.js';
 
@@ -25,7 +25,7 @@ function decorateByHand(target: { prototype: object }, method: string, options?:
 }
 
 const linesOf = (controller: unknown) =>
-  untypedParameterProblems([controller as new () => object], everyRoute([]));
+  untypedParameterProblems(methodsOf([controller as new () => object], everyRoute([])));
 
 describe('parameters without a type', () => {
   it('are those of no emitted type and no given one', () => {
