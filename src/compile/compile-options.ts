@@ -62,17 +62,13 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
 const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS];
 
 /** The endpoints that get a route. */
-export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Operation> {
+export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<Operation> {
   const endpoints = new Set<Operation>();
   for (const name of options.endpoints ?? OPERATIONS) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
         `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
           didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
-      );
-    } else if ((name === 'restore' || name === 'purge') && !info.paranoid) {
-      report(
-        `endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
       );
     } else endpoints.add(name);
   }

@@ -1,4 +1,5 @@
 /** Restore and purge of soft-deleted rows: their routes, the error of other rows, and purges of many rows by jobs. */
+import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { PersistenceError } from '../../errors/errors.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
@@ -34,6 +35,15 @@ export const PURGE: RouteSpec = {
     description: () => 'Removes a deleted record for good. A record that is not deleted is a 409.',
   },
 };
+
+/** Problems of the endpoints of a model whose rows a delete removes. */
+export const checkEndpoints: ResourceCheck = ({ info, endpoints }) =>
+  [RESTORE, PURGE]
+    .filter(({ endpoint }) => endpoints.has(endpoint) && !info.paranoid)
+    .map(
+      ({ endpoint }) =>
+        `endpoints has '${endpoint}', and a delete removes the rows; make the model paranoid, or leave it out.`,
+    );
 
 /**
  * A row is not soft-deleted, and what was asked for is for rows that are. 409.

@@ -20,10 +20,11 @@ import { quote } from '../../request/query/query-string.js';
 import { perPair } from '../../util/memo.js';
 import { didYouMean } from '../../util/option-problems.js';
 import { rowsAsked, writesGone } from './deletion.js';
-import { PURGE, RESTORE } from './restore-and-purge.js';
+import { checkEndpoints, PURGE, RESTORE } from './restore-and-purge.js';
 
 /** For models that are `paranoid`. */
 export const softDelete: FeatureFactory = Object.assign(keepDeleted, {
+  check: checkEndpoints,
   adviseOn: adviseUnique,
   routes: ({ endpoints }: RoutePlan) => [RESTORE, PURGE].filter(({ operation }) => endpoints.has(operation)),
 });
