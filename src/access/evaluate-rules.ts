@@ -1,7 +1,6 @@
 /** The rules of a resource -> the access of a request. Each rule is evaluated once, whatever needs its result. */
 import type { Request } from 'express';
-import { type AccessPlan, restrictedNames } from '../compile/access-plan.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import { type AccessRule, EVERYTHING } from '../declare/access-options.js';
 import { type Endpoint, RULES_OF, type RuleName } from '../declare/endpoint.js';
 import { FilterTemplate } from '../declare/filter-template.js';

@@ -6,10 +6,9 @@ import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
-import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
 import { hiddenBy, knownAttribute, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
-import type { ResourcePlan } from './resource-plan.js';
+import { type AccessPlan, type FieldPlan, type ResourcePlan, restrictedNames } from './resource-plan.js';
 
 /** Access options of `bootstrap`, for all models. */
 export interface SharedAccess {

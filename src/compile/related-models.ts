@@ -9,10 +9,9 @@ import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, type Relation } from '../describe/relations.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
-import type { AccessPlan } from './access-plan.js';
 import { compileUnservedAccess, type SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
-import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import type { AccessPlan, RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /** A model behind a relation, as far as its rows are shown. */
 interface Target {

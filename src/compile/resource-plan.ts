@@ -1,5 +1,5 @@
 /** Result of the compile phase: everything a resource needs, decided and frozen. */
-import type { VisibleRule } from '../declare/access-options.js';
+import type { AccessRule, ScopeRule, VisibleRule } from '../declare/access-options.js';
 import type { CountMode } from '../declare/count-options.js';
 import type {
   CanonicalFilterOperator,
@@ -10,10 +10,10 @@ import type {
   ModelClass,
   Operation,
 } from '../declare/crud-options.js';
+import type { RuleName } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { hasKeyIn, type Relation } from '../describe/relations.js';
-import { type AccessPlan, restrictedNames } from './access-plan.js';
 import type { IdKind, IdParser } from './compile-id.js';
 
 /** One column of an order. */
@@ -166,7 +166,7 @@ export interface RelationFilter {
 }
 
 /** The relations of a resource. They are compiled when all resources are, because each may lead to any other. */
-export interface RelationsPlan {
+interface RelationsPlan {
   /** Relations that may be included, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
   /** Relations that may be filtered by, by name. */
@@ -201,4 +201,26 @@ export interface GrowingPlan extends ResourcePlan {
 export interface RelatedResource {
   readonly plan: GrowingPlan;
   readonly declaration: ResourceDeclaration;
+}
+
+/** The rules of one attribute; null is none. */
+export interface FieldPlan {
+  readonly read: AccessRule | null;
+  readonly create: AccessRule | null;
+  readonly update: AccessRule | null;
+}
+
+/** Names of attributes that not every request may read. */
+export function restrictedNames(access: Pick<AccessPlan, 'fields'> | null): ReadonlySet<string> {
+  return new Set([...(access?.fields ?? [])].flatMap(([name, { read }]) => (read === null ? [] : name)));
+}
+
+/** The rules of a resource. */
+export interface AccessPlan {
+  readonly can: ReadonlyMap<RuleName, AccessRule>;
+  /** By attribute; those of `bootstrap` among them. */
+  readonly scope: ReadonlyMap<string, ScopeRule>;
+  readonly visible: VisibleRule | null;
+  /** By attribute. */
+  readonly fields: ReadonlyMap<string, FieldPlan>;
 }

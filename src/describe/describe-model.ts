@@ -4,7 +4,6 @@ import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
-import { cutName } from './cut-name.js';
 import {
   type AttributeInfo,
   type AttributeRole,
@@ -227,3 +226,19 @@ export function describeRecords(model: ModelClass): RecordInfo {
 const keyless = perModel(
   (model): RecordInfo => Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) }),
 );
+
+/** Bytes of a name in PostgreSQL: `NAMEDATALEN` without the zero at the end. */
+export const MAX_BYTES = 63;
+
+/**
+ * A name as it is in the catalogue and in errors: PostgreSQL cuts one that is too long, and says so in a notice only. It cuts at a
+ * character, so the name may be shorter.
+ */
+export function cutName(name: string, most = MAX_BYTES): string {
+  const bytes = Buffer.from(name);
+  if (bytes.length <= most) return name;
+  let end = most;
+  // The second and later bytes of a character of UTF-8.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}

@@ -2,7 +2,7 @@
  * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
-import { cutName, objectName } from '../describe/cut-name.js';
+import { cutName, MAX_BYTES } from '../describe/describe-model.js';
 import { fieldName } from '../describe/foreign-keys.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
@@ -48,4 +48,17 @@ function attributesOf(info: ModelInfo, given: readonly string[]): string[] {
   return attributes
     .filter(({ column, name }) => names.includes(column) || (names.includes(name) && !columns.has(name)))
     .map(({ name }) => name);
+}
+
+/** The name that PostgreSQL makes of a table, columns and a kind, as `makeObjectName` does: the longer one is cut first. */
+export function objectName(table: string, columns: string | null, kind: string): string {
+  const [first, second] = [table, columns ?? ''].map((each) => Buffer.byteLength(cutName(each)));
+  let [ofTable, ofColumns] = [first ?? 0, second ?? 0];
+  const most = MAX_BYTES - Buffer.byteLength(kind) - 1 - (columns === null ? 0 : 1);
+  while (ofTable + ofColumns > most) {
+    if (ofTable > ofColumns) ofTable -= 1;
+    else ofColumns -= 1;
+  }
+  const parts = [cutName(table, ofTable), ...(columns === null ? [] : [cutName(columns, ofColumns)]), kind];
+  return parts.join('_');
 }

@@ -3,7 +3,7 @@ import { DatabaseError, type Model, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { constrainedModel, queryPrototype } from '../describe/sequelize-internals.js';
-import { survivable } from '../util/late-rejections.js';
+import { survivable } from '../util/promises.js';
 
 /** As Sequelize's own reads tell a failure: with the statement. Several may share what ended their connection. */
 export function asDatabaseError(

@@ -1,6 +1,5 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
-import type { AccessPlan } from '../compile/access-plan.js';
-import type { RelatedPlan } from '../compile/resource-plan.js';
+import type { AccessPlan, RelatedPlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, RULES_OF } from '../declare/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';

@@ -1,16 +1,18 @@
 /** Installs the middlewares of requests before all routes, and the route of the metrics behind them. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
 import express, { type Express, type RequestHandler, type Router } from 'express';
+import onHeaders from 'on-headers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type StatementMessage, statementChannel } from '../diagnostics/channels.js';
 import { closePaths } from '../express/routes/allowed-methods.js';
 import { type PathMatching, pathMatching } from '../express/routes/path-matching.js';
 import { describePath } from '../request/request-log.js';
 import { requestId, sendRequestId } from '../request/standard-headers.js';
-
 import { type Logger, tell } from '../util/logger.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { metricsPath, type ObserveOptions } from './observe-options.js';
-import { serverTiming } from './server-timing.js';
 
 const identify: RequestHandler = (request, response, next) => {
   sendRequestId(request, response);
@@ -83,4 +85,49 @@ function metricsRouter(path: string, metrics: Metrics, matching: PathMatching): 
   });
   closePaths(router, [{ verb: 'get', path }], matching);
   return router;
+}
+
+interface Times {
+  db: number;
+  wait: number;
+}
+
+const times = new AsyncLocalStorage<Times>();
+/** Whose the statements under way are. */
+const underway = new WeakMap<object, Times>();
+let isSubscribed = false;
+
+/** Adds the header. Statements that go on at the same time are added up. */
+function serverTiming(): RequestHandler {
+  subscribe();
+  return (_request, response, next) => {
+    const started = performance.now();
+    const own: Times = { db: 0, wait: 0 };
+    onHeaders(response, () => {
+      const total = performance.now() - started;
+      const metrics = Object.entries({ ...own, total });
+      response.setHeader(
+        'Server-Timing',
+        metrics.map(([name, ms]) => `${name};dur=${ms.toFixed(2)}`).join(', '),
+      );
+    });
+    times.run(own, next);
+  };
+}
+
+/** Once for all applications: statements know nothing of them. */
+function subscribe(): void {
+  if (isSubscribed) return;
+  isSubscribed = true;
+  statementChannel.start.subscribe((message) => {
+    const own = times.getStore();
+    if (own) underway.set(message as object, own);
+  });
+  statementChannel.asyncEnd.subscribe((message) => {
+    const own = underway.get(message as object);
+    if (!own) return;
+    const { wait, duration } = message as StatementMessage;
+    own.wait += wait ?? 0;
+    own.db += duration ?? 0;
+  });
 }

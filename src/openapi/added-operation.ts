@@ -25,7 +25,7 @@ import {
   type RequestBodyObject,
 } from './openapi-object.js';
 import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
-import { pascalCase, toWords } from './resource-names.js';
+import { pascalCase, toWords } from './resource-schemas.js';
 
 /** The controller of a route. */
 export interface RouteOwner {

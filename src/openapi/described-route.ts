@@ -10,7 +10,33 @@ import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
-import type { ResourceNames } from './resource-names.js';
+
+type SchemaRole =
+  | 'record'
+  | 'written'
+  | 'partial'
+  | 'page'
+  | 'create'
+  | 'update'
+  | 'replace'
+  | 'change'
+  | 'items'
+  | 'results'
+  | 'removals';
+
+/** Names of a resource in a document. */
+export interface ResourceNames {
+  /** `BlogPost` */
+  readonly one: string;
+  /** `BlogPosts` */
+  readonly many: string;
+  /** `a blog post` */
+  readonly phrase: string;
+  /** `blog posts` */
+  readonly phrases: string;
+  /** The names of its schemas. */
+  readonly schemas: Readonly<Record<SchemaRole, string>>;
+}
 
 /** Resource that is described. */
 export interface DescribedResource {

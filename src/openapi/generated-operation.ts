@@ -4,8 +4,7 @@ import type { Endpoint } from '../declare/crud-options.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import { type RouteSpec, USUAL } from '../operation/route-spec.js';
-import { bodyJsonSchema } from '../schema/body-json-schema.js';
-import { patchTypes } from '../schema/patch-types.js';
+import { bodyJsonSchema, patchTypes } from '../schema/body-json-schema.js';
 import {
   type DescribedAction,
   type DescribedResource,

@@ -34,8 +34,7 @@ import {
   templateShape,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
-import { pascalCase, resourceNames } from './resource-names.js';
-import { type NameGiver, nameGiver, resourceSchemas } from './resource-schemas.js';
+import { type NameGiver, nameGiver, pascalCase, resourceNames, resourceSchemas } from './resource-schemas.js';
 
 /** Parts that a document is made of. */
 export interface DocumentSource {

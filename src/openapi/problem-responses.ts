@@ -41,7 +41,17 @@ interface ProblemResponse {
   readonly name: string;
   readonly description: string;
   readonly example: object;
-  readonly headers?: Readonly<Record<string, HeaderDescription>>;
+  readonly headers: Readonly<Record<string, HeaderDescription>> | undefined;
+}
+
+/** @param example its body, or the sentence in it */
+function problem(
+  name: string,
+  description: string,
+  example: string | object,
+  headers?: ProblemResponse['headers'],
+): ProblemResponse {
+  return { name, description, headers, example: typeof example === 'string' ? { detail: example } : example };
 }
 
 const issue = (detail: string, location: object, code: string) => ({
@@ -55,96 +65,78 @@ const RETRY_AFTER: HeaderDescription = {
   schema: { type: 'integer', minimum: 0 },
 };
 
+const ALLOW: HeaderDescription = {
+  description: 'The methods that the path has.',
+  required: true,
+  schema: { type: 'string', examples: ['GET, HEAD, POST, OPTIONS'] },
+};
+
 const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
-  400: {
-    name: 'BadRequest',
-    description:
-      'The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as ' +
+  400: problem(
+    'BadRequest',
+    'The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as ' +
       'UTF-8. Or the body is not JSON, or nested more than 32 levels deep.',
-    example: issue(
-      "This route has no parameter 'limit'. It accepts page, size.",
-      { parameter: 'limit' },
-      'unknown',
-    ),
-  },
-  401: { name: 'Unauthorized', description: 'Who asks is not known.', example: { detail: 'Unauthorized' } },
-  403: {
-    name: 'Forbidden',
-    description: 'Who asks may not do this, or not with this record.',
-    example: { detail: 'Forbidden' },
-  },
-  404: {
-    name: 'NotFound',
-    description: 'There is no such record, or it was deleted.',
-    example: { detail: 'There is no such record.' },
-  },
-  405: {
-    name: 'MethodNotAllowed',
-    description: 'The answer to every method that this path does not have.',
-    example: { detail: 'This path does not have the method PUT; it has GET, HEAD, OPTIONS.' },
-    headers: {
-      Allow: {
-        description: 'The methods that the path has.',
-        required: true,
-        schema: { type: 'string', examples: ['GET, HEAD, POST, OPTIONS'] },
-      },
-    },
-  },
-  409: {
-    name: 'Conflict',
-    description:
-      'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
+    issue("This route has no parameter 'limit'. It accepts page, size.", { parameter: 'limit' }, 'unknown'),
+  ),
+  401: problem('Unauthorized', 'Who asks is not known.', 'Unauthorized'),
+  403: problem('Forbidden', 'Who asks may not do this, or not with this record.', 'Forbidden'),
+  404: problem('NotFound', 'There is no such record, or it was deleted.', 'There is no such record.'),
+  405: problem(
+    'MethodNotAllowed',
+    'The answer to every method that this path does not have.',
+    'This path does not have the method PUT; it has GET, HEAD, OPTIONS.',
+    { Allow: ALLOW },
+  ),
+  409: problem(
+    'Conflict',
+    'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
       'somebody else changed the data at the same time.',
-    example: issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
-    headers: { 'Retry-After': { ...RETRY_AFTER, required: false } },
-  },
-  412: {
-    name: 'PreconditionFailed',
-    description:
-      'The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to ' +
+    issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
+    { 'Retry-After': { ...RETRY_AFTER, required: false } },
+  ),
+  412: problem(
+    'PreconditionFailed',
+    'The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to ' +
       'check `If-Match` with. Nothing was done.',
-    example: { detail: 'The City has been changed since; read it again, and repeat the change.' },
-  },
-  413: {
-    name: 'ContentTooLarge',
-    description: 'The body is too large. It is not read to its end.',
-    example: issue('The body is larger than 102400 bytes.', { pointer: '' }, 'tooLarge'),
-  },
-  415: {
-    name: 'UnsupportedMediaType',
-    description: 'The body is of another media type, charset or content encoding.',
-    example: issue('The Content-Type must be application/json.', { pointer: '' }, 'mediaType'),
-  },
-  422: {
-    name: 'UnprocessableContent',
-    description:
-      'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
+    'The City has been changed since; read it again, and repeat the change.',
+  ),
+  413: problem(
+    'ContentTooLarge',
+    'The body is too large. It is not read to its end.',
+    issue('The body is larger than 102400 bytes.', { pointer: '' }, 'tooLarge'),
+  ),
+  415: problem(
+    'UnsupportedMediaType',
+    'The body is of another media type, charset or content encoding.',
+    issue('The Content-Type must be application/json.', { pointer: '' }, 'mediaType'),
+  ),
+  422: problem(
+    'UnprocessableContent',
+    'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
       'characters, JSON no key `__proto__` and no number beyond 1e40, days exist, and 64-bit integers fit.',
-    example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
-  },
-  428: {
-    name: 'PreconditionRequired',
-    description: 'The request has no `If-Match`. Nothing was done.',
-    example: {
-      detail: 'A change of a City needs the header If-Match, with the ETag that a read of it has given.',
-    },
-  },
-  500: {
-    name: 'InternalServerError',
-    description: 'Something unexpected, which the log of the server explains.',
-    example: { detail: 'Internal Server Error' },
-  },
-  503: {
-    name: 'ServiceUnavailable',
-    description: 'The database is not available, or something else holds a lock for too long.',
-    example: { detail: 'The database is not available; try again.' },
-    headers: { 'Retry-After': RETRY_AFTER },
-  },
-  504: {
-    name: 'GatewayTimeout',
-    description: 'The database did not answer in time.',
-    example: { detail: 'The database did not answer in time.' },
-  },
+    issue('name is required.', { pointer: '/name' }, 'isDefined'),
+  ),
+  428: problem(
+    'PreconditionRequired',
+    'The request has no `If-Match`. Nothing was done.',
+    'A change of a City needs the header If-Match, with the ETag that a read of it has given.',
+  ),
+  500: problem(
+    'InternalServerError',
+    'Something unexpected, which the log of the server explains.',
+    'Internal Server Error',
+  ),
+  503: problem(
+    'ServiceUnavailable',
+    'The database is not available, or something else holds a lock for too long.',
+    'The database is not available; try again.',
+    { 'Retry-After': RETRY_AFTER },
+  ),
+  504: problem(
+    'GatewayTimeout',
+    'The database did not answer in time.',
+    'The database did not answer in time.',
+  ),
 };
 
 /** References to the answers of these statuses, which may be repeated. */

@@ -1,4 +1,6 @@
-/** The schemas of one resource: its records with their relations, its bodies and its page. */
+/** The names and the schemas of one resource: its records with their relations, its bodies and its page. */
+
+import { kebabCase } from '../compile/compile-options.js';
 import type { IncludePlan, ResourcePlan } from '../compile/resource-plan.js';
 import { TOTALS } from '../declare/count-options.js';
 import type { Endpoint } from '../declare/crud-options.js';
@@ -6,9 +8,8 @@ import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import { type JsonSchema, orNull } from '../schema/json-schema.js';
-import type { DescribedResource } from './described-route.js';
+import type { DescribedResource, ResourceNames } from './described-route.js';
 import { schemaRef } from './openapi-object.js';
-import { pascalCase, type ResourceNames } from './resource-names.js';
 
 /** The schemas by name, those that no operation of the resource uses left out. */
 export function resourceSchemas(
@@ -178,3 +179,49 @@ const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
     description: 'What `total` is: the exact number, a number that there are more records than, or null.',
   },
 };
+
+/** The names of all resources, in their order. Models of the same name are numbered. */
+export function resourceNames(plans: readonly ResourcePlan[]): readonly ResourceNames[] {
+  const taken = new Map<string, number>();
+  return plans.map(({ info, pagination, relations }) => {
+    const name = pascalCase(info.name);
+    const count = (taken.get(name) ?? 0) + 1;
+    taken.set(name, count);
+    const suffix = count === 1 ? '' : String(count);
+    const one = `${name}${suffix}`;
+    const words = toWords(info.name);
+    return {
+      one,
+      many: `${pascalCase(info.pluralName)}${suffix}`,
+      phrase: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
+      phrases: toWords(info.pluralName),
+      schemas: {
+        record: `${one}Read`,
+        // The answer of a write has no relations.
+        written: `${one}${relations.include.size === 0 ? 'Read' : 'Written'}`,
+        partial: `${one}Partial`,
+        page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
+        create: `${one}Create`,
+        update: `${one}Update`,
+        replace: `${one}Replace`,
+        change: `${one}Change`,
+        items: `${one}Items`,
+        results: `${one}Results`,
+        removals: `${one}Deleted`,
+      },
+    };
+  });
+}
+
+/** `summarizeReviews` -> `summarize reviews` */
+export function toWords(name: string): string {
+  return kebabCase(name).replaceAll('-', ' ');
+}
+
+/** Converts a name to letters and digits, as code generators need it. */
+export function pascalCase(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+}

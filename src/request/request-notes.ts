@@ -1,7 +1,6 @@
 /** Facts of a request by which its errors are explained: its resource, the item that it is at, and the names that it may be told. */
 import type { Request } from 'express';
-import { restrictedNames } from '../compile/access-plan.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { AccessForm } from '../operation/access.js';
 
 const RESOURCE = Symbol('resource');

@@ -16,7 +16,7 @@ import {
 } from '../execute/records/unit-of-work.js';
 import { DatabaseSession, SNAPSHOT } from '../execute/session/database-session.js';
 import { currentSession, runInSession } from '../postgres/index.js';
-import { survivable } from '../util/late-rejections.js';
+import { survivable } from '../util/promises.js';
 import { requestLogger } from './request-log.js';
 
 const WORK = Symbol('work');

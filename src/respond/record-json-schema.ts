@@ -10,7 +10,7 @@ import { classProperty, objectSchema } from '../schema/class-json-schema.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-class.js';
 import { type JsonProperty, type JsonSchema, orNull } from '../schema/json-schema.js';
-import { hasTransform, shapesValue } from '../schema/model-decorators.js';
+import { isTransformed, shapesValue } from '../schema/model-decorators.js';
 
 /** Any value, or none: only the user's code knows. */
 const UNKNOWN: JsonProperty = Object.freeze({ schema: Object.freeze({}), isRequired: false });
@@ -29,7 +29,7 @@ export function partialRecord({ required: _, ...schema }: JsonSchema): JsonSchem
 function derivedRecord(plan: ResourcePlan): (readonly [string, JsonProperty])[] {
   return readableAttributes(plan.info, plan.exposure).map(({ name }) => [
     name,
-    hasTransform(plan.info, name, 'read') ? noted(plan, name, UNKNOWN) : attributeProperty(plan, name),
+    isTransformed(plan.model, name, 'read') ? noted(plan, name, UNKNOWN) : attributeProperty(plan, name),
   ]);
 }
 

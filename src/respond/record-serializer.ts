@@ -1,7 +1,6 @@
 /** Records -> plain objects as they leave, through the resource's read schema. */
 
-import { restrictedNames } from '../compile/access-plan.js';
-import type { Exposure, ResourcePlan } from '../compile/resource-plan.js';
+import { type Exposure, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { jsonFormOf } from '../describe/record.js';
@@ -14,7 +13,7 @@ import {
   isStructured,
   withoutUnsafeKeys,
 } from '../schema/json-value.js';
-import { hasTransform, hasType, shapesValue } from '../schema/model-decorators.js';
+import { hasType, isTransformed, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
 
@@ -88,9 +87,9 @@ function sourceNames({ info, exposure, explicit }: RecordPlan): string[] {
 /** Compiles the serializer of a model's records. Only the properties of the read schema ever leave. */
 export function compileSerializer(plan: RecordPlan, nested: NestedRecords): CompiledSerializer {
   const names = sourceNames(plan);
-  const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
+  const isShaped = names.some((name) => isTransformed(plan.info.model, name, 'read'));
   const shared = { model: plan.info.model, restricted: plan.restricted, without: choices(plan, names) };
-  if (!plan.explicit && !isTransformed) {
+  if (!plan.explicit && !isShaped) {
     return { serialize: ofForm(direct(plan, nested)), values: null, readClass: null, ...shared };
   }
   const readClass = plan.explicit ?? plan.deriveClass();

@@ -12,7 +12,7 @@ import {
 import { gettersOf, needsRecords } from '../execute/customization/model-fast-path-blockers.js';
 import type { TextParser, TextRow } from '../postgres/index.js';
 import { readableAttributes } from '../schema/derive-class.js';
-import { hasTransform } from '../schema/model-decorators.js';
+import { isTransformed } from '../schema/model-decorators.js';
 import { plainNames } from '../schema/read-through-class.js';
 import { perPair } from '../util/memo.js';
 import type { RecordSerializer, WireRecord } from './record-serializer.js';
@@ -144,7 +144,7 @@ function plainColumns(
   if (!read) {
     const isShaped =
       needsRecords(info, [...readable, info.primaryKey]) ||
-      readable.some(({ name }) => hasTransform(info, name, 'read'));
+      readable.some(({ name }) => isTransformed(info.model, name, 'read'));
     return isShaped ? null : readable.map((attribute) => ({ name: attribute.name, attribute }));
   }
   const shown = plainNames(read, new Set(info.attributes.keys()));
@@ -189,7 +189,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const whole = namesOf(attributes);
   const readable = readableAttributes(info, exposure);
   const isByClass =
-    explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
+    explicitSchemas.read !== null || readable.some(({ name }) => isTransformed(info.model, name, 'read'));
   const hydratorFor = perPair((parsers: TextParsers): Hydrate => hydrator({ info, attributes, parsers }));
   return {
     // A getter may look at anything.

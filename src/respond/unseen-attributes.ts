@@ -4,7 +4,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import { hasGetter } from '../describe/model-info.js';
 import { hasJsonForm } from '../describe/record.js';
 import { classProperties } from '../schema/class-properties.js';
-import { hasTransform, shapesValue } from '../schema/model-decorators.js';
+import { isTransformed, shapesValue } from '../schema/model-decorators.js';
 
 /**
  * Attributes that are hidden, and those of which code of the user's makes another value. A write of them counts as a
@@ -16,7 +16,7 @@ export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
   const properties = read && classProperties(read, 'read');
   const isShown = (name: string): boolean => {
     if (hasGetter(model, name)) return false;
-    if (!read) return !exposure.unreadable.has(name) && !hasTransform(info, name, 'read');
+    if (!read) return !exposure.unreadable.has(name) && !isTransformed(info.model, name, 'read');
     return properties?.has(name) === true && !shapesValue(read, name) && !(name in Object(read.prototype));
   };
   const names = [...info.attributes.keys()];

@@ -1,15 +1,15 @@
-/** The JSON Schema of a create or update body, from the rules that the body is checked by. */
-
-import type { AccessPlan, FieldPlan } from '../compile/access-plan.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+/** The JSON Schema of a create or update body, from the rules that the body is checked by, and its media types. */
+import type { AccessPlan, FieldPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { AccessRule } from '../declare/access-options.js';
+import type { ColumnType } from '../describe/column-type.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema, propertyRules } from './class-json-schema.js';
+import { classProperties } from './class-properties.js';
 import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
 import { type BodyKind, type Presence, presenceOf, writableAttributes } from './derive-class.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
-import { declaredType, hasTransform } from './model-decorators.js';
+import { declaredType, isTransformed } from './model-decorators.js';
 
 /** Schema of a body of a resource. */
 export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): JsonSchema {
@@ -76,14 +76,14 @@ export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: Bo
 function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   const { name } = attribute;
   // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
-  const isTransformed = hasTransform(info, name, 'write') || declaredType(info.model, name) !== undefined;
-  const schema = isTransformed
+  const isFree = isTransformed(info.model, name, 'write') || declaredType(info.model, name) !== undefined;
+  const schema = isFree
     ? {}
     : bothSchemas(
         schemaOf(attributeRules(attribute)),
         propertyRules(info.model, name, (each) => isViewed(attribute.type, each)).schema,
       );
-  return schema.type === undefined && !isTransformed ? { ...schema, not: { type: 'null' } } : schema;
+  return schema.type === undefined && !isFree ? { ...schema, not: { type: 'null' } } : schema;
 }
 
 /** Schema of the rules of a column type. */
@@ -133,4 +133,39 @@ function strictest(rules: FieldPlan | undefined, kind: SchemaUse): AccessRule {
 function noted(schema: JsonSchema, kind: SchemaUse): JsonSchema {
   const description = [schema.description, NOTES[kind]].filter((text) => text !== undefined).join('\n\n');
   return { ...schema, description };
+}
+
+const JSON_TYPE = 'application/json';
+/** RFC 7396. In a body without objects inside, it says the same as JSON. */
+const MERGE_PATCH = 'application/merge-patch+json';
+
+/** Media types of a PATCH, and the properties that exclude a merge patch. */
+interface PatchTypes {
+  readonly mediaTypes: readonly string[];
+  /** The properties that are replaced as a whole, where RFC 7396 would merge objects. */
+  readonly unmerged: readonly string[];
+}
+
+/** The types for a resource: a merge patch only where no property that it may have holds an object. */
+export function patchTypes(plan: ResourcePlan): PatchTypes {
+  const unmerged = objectProperties(plan);
+  return { mediaTypes: unmerged.length > 0 ? [JSON_TYPE] : [JSON_TYPE, MERGE_PATCH], unmerged };
+}
+
+function objectProperties({ info, exposure, explicitSchemas: { update } }: ResourcePlan): string[] {
+  const names = update
+    ? [...classProperties(update, 'write')]
+    : writableAttributes(info, exposure, 'update').map(({ name }) => name);
+  return names.filter((name) => {
+    const rules = update && propertyRules(update, name);
+    if (rules?.nested === 'value' || rules?.schema.type === 'object') return true;
+    const type = info.attributes.get(name)?.type;
+    return type !== undefined && holdsObjects(type);
+  });
+}
+
+/** RFC 7396 replaces arrays as a whole, with the objects in them. */
+function holdsObjects(type: ColumnType): boolean {
+  if (type.kind === 'other') return ['HSTORE', 'GEOMETRY', 'GEOGRAPHY'].includes(type.sqlType);
+  return type.kind === 'json' || type.kind === 'virtual';
 }

@@ -2,6 +2,7 @@
 import type { Class } from '../declare/crud-options.js';
 import { classProperties, inheritedProperty, shownName, validatorsOf } from './class-properties.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
+import { isStructured } from './json-value.js';
 import { declaredType, isTransformed } from './model-decorators.js';
 
 /** Schema of an answer of the class. */
@@ -119,7 +120,7 @@ const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map<string, Translate>(
   ['isEmail', always({ type: 'string', format: 'email' })],
   ['isUuid', always({ type: 'string', format: 'uuid' })],
   ['isIn', ([values]) => enumSchema(values)],
-  ['isEnum', ([entity]) => (isObject(entity) ? enumSchema(Object.values(entity)) : null)],
+  ['isEnum', ([entity]) => (isStructured(entity) ? enumSchema(Object.values(entity)) : null)],
   ['equals', ([value]) => (isPrimitive(value) ? { const: value } : null)],
   ['arrayNotEmpty', always({ type: 'array', minItems: 1 })],
   ['arrayMinSize', number('minItems')],
@@ -153,10 +154,6 @@ function enumSchema(values: unknown): JsonSchema | null {
 
 function isPrimitive(value: unknown): boolean {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 type Metadata = ReturnType<typeof validatorsOf>[number];

@@ -108,11 +108,6 @@ export function hasType(target: object, property: string): boolean {
   return transformerStorage.findTypeMetadata(target, property) !== undefined;
 }
 
-/** True where an attribute has a `@Transform` of the user's for this direction. */
-export function hasTransform(info: RecordInfo, attribute: string, direction: Direction): boolean {
-  return isTransformed(info.model, attribute, direction);
-}
-
 /** True where a property of any class has a `@Transform` of the user's for this direction. */
 export function isTransformed(target: object, property: string, direction: Direction): boolean {
   return transformsOf(target, property, direction).length > 0;

@@ -1,4 +1,6 @@
-/** Values that may be promises, of which no caller waits without need, and promises that are awaited for a time. */
+/** Values that may be promises, promises that are awaited for a time, and those that nobody awaits. */
+import { describeError } from './describe-error.js';
+import { defaultLogger, type Logger } from './logger.js';
 
 /** A value, or a promise of it. */
 export type Maybe<T> = T | Promise<T>;
@@ -44,4 +46,25 @@ export async function endsInTime(work: Promise<unknown>, milliseconds: number): 
   } finally {
     clearTimeout(timer);
   }
+}
+
+const expected = new WeakMap<object, Logger>();
+let isListening = false;
+
+/**
+ * The same error, of work that a request began and nobody awaited. Node would end the process for it, and all requests with it; the
+ * logger gets it instead.
+ */
+export function survivable<E extends object>(error: E, logger: Logger = defaultLogger): E {
+  expected.set(error, logger);
+  if (!isListening) process.on('unhandledRejection', judge);
+  isListening = true;
+  return error;
+}
+
+function judge(reason: unknown): void {
+  const logger = typeof reason === 'object' && reason !== null ? expected.get(reason) : undefined;
+  if (logger) logger.error('A promise that nothing awaited was rejected', describeError(reason));
+  // Node ends the process where there is no listener. Another listener decides by itself.
+  else if (process.listenerCount('unhandledRejection') === 1) throw reason;
 }

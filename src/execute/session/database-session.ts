@@ -11,8 +11,8 @@ import {
   runInSession,
   type SessionScope,
 } from '../../postgres/index.js';
-import { survivable } from '../../util/late-rejections.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
+import { survivable } from '../../util/promises.js';
 import {
   beginTransaction,
   commitTransaction,

@@ -2,8 +2,8 @@
 import type { Request } from 'express';
 import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import { type AccessRules, accessRules, accessSource, type RuledKey } from '../../access/reference-access.js';
-import type { AccessPlan } from '../../compile/access-plan.js';
 import { compileUnservedAccess, ROW_RULES, type SharedAccess } from '../../compile/compile-access.js';
+import type { AccessPlan } from '../../compile/resource-plan.js';
 import { crudRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';

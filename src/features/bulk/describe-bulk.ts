@@ -19,9 +19,8 @@ import {
   schemaRef,
 } from '../../openapi/openapi-object.js';
 import { type RouteWords, USUAL } from '../../operation/route-spec.js';
-import { bodyJsonSchema } from '../../schema/body-json-schema.js';
+import { bodyJsonSchema, patchTypes } from '../../schema/body-json-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
-import { patchTypes } from '../../schema/patch-types.js';
 import { bulkInputs, maxOf } from './bulk-options.js';
 
 /** Status of an answer in which each of many records has its own result. */

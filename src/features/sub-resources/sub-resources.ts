@@ -20,7 +20,7 @@ import {
 } from '../../openapi/described-route.js';
 import { success } from '../../openapi/generated-operation.js';
 import type { OperationObject } from '../../openapi/openapi-object.js';
-import { pascalCase, toWords } from '../../openapi/resource-names.js';
+import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { isRuled } from '../scope.js';

@@ -1,11 +1,11 @@
 /** Names in `q` -> attributes and relations, and conditions on the same relation as one. */
-import { restrictedNames } from '../../compile/access-plan.js';
 import {
   type FilterPlan,
   hasRestrictedKey,
   type RelatedPlan,
   type RelationFilter,
   type ResourcePlan,
+  restrictedNames,
 } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { didYouMean } from '../../util/option-problems.js';

@@ -2,8 +2,7 @@
  * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
  * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
  */
-import { restrictedNames } from '../../compile/access-plan.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { type ResourcePlan, restrictedNames } from '../../compile/resource-plan.js';
 import { MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 

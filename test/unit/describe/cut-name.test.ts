@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { cutName, objectName } from '../../../src/describe/cut-name.js';
+import { cutName } from '../../../src/describe/describe-model.js';
+import { objectName } from '../../../src/errors/refused-attributes.js';
 
 describe('a name of PostgreSQL', () => {
   it('has 63 bytes at most, and whole characters', () => {

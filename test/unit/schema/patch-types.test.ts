@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Expose, Type } from 'class-transformer';
 import { IsInt, IsObject, IsString, ValidateNested } from 'class-validator';
 import { DataTypes } from 'sequelize';
-import { patchTypes } from '../../../src/schema/patch-types.js';
+import { patchTypes } from '../../../src/schema/body-json-schema.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
 const BOTH = ['application/json', 'application/merge-patch+json'];
