@@ -163,9 +163,26 @@ export function destroyingBy<M extends object>(
   return withMembers(model, { runHooks: runBulkHooks, queryInterface: deleting });
 }
 
-interface DestroyingModel {
-  readonly queryInterface: object;
+interface HookedModel {
   runHooks(name: string, ...args: unknown[]): Promise<void>;
+}
+
+interface DestroyingModel extends HookedModel {
+  readonly queryInterface: object;
+}
+
+/** The same model, after each of whose hooks a callback sees the arguments as they were before, and as they are. */
+export function watchingHooks<M extends object>(
+  model: M,
+  watch: (name: string, options: unknown) => () => void,
+): M {
+  const { runHooks } = withFields(model as M & HookedModel, 'Model', 'runHooks', missing);
+  const runWatched: HookedModel['runHooks'] = async (name, ...args) => {
+    const check = watch(name, args[0]);
+    await Reflect.apply(runHooks, model, [name, ...args]);
+    check();
+  };
+  return withMembers(model, { runHooks: runWatched });
 }
 
 interface CountingGenerator {

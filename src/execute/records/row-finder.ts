@@ -20,7 +20,7 @@ import type { PageSource } from '../page.js';
 import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { bothHold, conditionsOf, type SequelizeRows, seenBy } from './sequelize-rows.js';
+import { bothHold, conditionsOf, keepingOurs, type SequelizeRows, seenBy } from './sequelize-rows.js';
 
 /** The values of one statement. */
 interface StatementValues {
@@ -104,7 +104,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     const where = this.#where(range, values);
     const seen = { ...this.#options, ...seenBy(this.#criteria) };
     const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
-    return withoutScopedOrder(this.#model).findAll(query);
+    return keepingOurs(withoutScopedOrder(this.#model)).findAll(query);
   }
 
   /** The rows behind an offset. */
@@ -121,7 +121,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
     const seen = { ...this.#options, ...seenBy(this.#criteria) };
-    return model.count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
+    return keepingOurs(model).count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
   }
 
   ranges(walk: readonly KeyTerm[], place: Keyset | null): RecordRange[] {

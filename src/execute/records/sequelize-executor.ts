@@ -53,7 +53,7 @@ import type { FoundRecords, RecordCall } from './repository-operations.js';
 import type { ListOptions } from './repository-options.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
+import { keepingOurs, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
 import {
   insertRecord,
   isPlainWrite,
@@ -343,8 +343,9 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #find(rows: SequelizeRows<M>, options: WriteOptions & FindOptions): Promise<M | null> {
     const query = { ...queryOf(this.#info, rows), ...options };
-    if (!this.#isKeyTrusted) return this.#model.findOne(query);
-    const [record = null, second] = await this.#model.findAll({ ...query, limit: 2 });
+    const model = keepingOurs(this.#model);
+    if (!this.#isKeyTrusted) return model.findOne(query);
+    const [record = null, second] = await model.findAll({ ...query, limit: 2 });
     return second ? this.#several() : record;
   }
 

@@ -4,9 +4,11 @@ import type { Literal } from 'sequelize/types/utils';
 import type { Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { RecordInfo } from '../../describe/model-info.js';
+import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { hasFindHooks } from '../customization/plain-queries.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import {
   boundText,
@@ -95,4 +97,24 @@ export function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): 
   // An OR in a literal of the caller's needs parentheses.
   const theirs = isPlain || where === undefined ? where : { [Op.and]: [where] };
   return { ...theirs, [OURS]: ours } as WhereOptions<M>;
+}
+
+/**
+ * The same model for a SELECT: a hook that puts another condition in the place of `options.where` would find the rows of others.
+ *
+ * @throws TypeError in a query, for such a hook
+ */
+export function keepingOurs<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+  if (!hasFindHooks(model)) return model;
+  const isThere = (options: unknown) => OURS in Object(Object(options).where);
+  return watchingHooks(model, (name, options) => {
+    const wasThere = isThere(options);
+    return () => {
+      if (wasThere && !isThere(options))
+        throw new TypeError(
+          `A hook ${name} of ${model.name} has put another condition in the place of options.where, which would find the rows of others; ` +
+            'write options.where = { ...options.where, … }.',
+        );
+    };
+  });
 }
