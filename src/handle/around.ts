@@ -1,12 +1,12 @@
 /** Work around operations, in the transaction that they write in: a feature's own statements, or an answer in the place of the operation. */
-import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
+import type { Endpoint } from '../declare/endpoint.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { AnswerDraft, Feature } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { Outcome } from './outcome.js';
+import type { Completion, Outcome } from './outcome.js';
 import type { RowRunner } from './run-rows.js';
 import type { Format, Shape } from './shape-answer.js';
 
@@ -35,44 +35,16 @@ export type AroundFinder = (action: Action, input: RequestArguments | null) => P
 /** Compiles the work of a feature around the operations of a route; null where it has none. */
 export type AroundFactory = (resource: Resource, route: RouteSpec, shape: Shape) => AroundFinder | null;
 
-/** Records that a feature reads for those of an outcome, and adds to them. */
-export interface Completion {
-  /** True where a request asks for some. */
-  isWanted(input: RequestArguments): boolean;
-  /** True where SQL of this library reads all of them, so that no session is needed. */
-  isOpen(input: RequestArguments): boolean;
-  complete(outcome: Outcome, input: RequestArguments, place: CompletionPlace): Promise<Outcome>;
-}
-
-/** Place of the statements of a completion. */
-export interface CompletionPlace {
-  readonly request: Request;
-  /** Default: any connection of the pool. */
-  readonly on: StatementTarget | undefined;
-  /** Statements that run at the same time: 1 on the connection of a session. */
-  readonly atOnce: number;
-}
-
 /** A feature with work around operations, or behind them. */
 export interface ActingFeature extends Feature {
   readonly around?: AroundFactory;
-  readonly completion?: (resource: Resource) => Completion;
+  readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
 }
 
-/** Compiles what features add to the records of a resource; null where none adds any. */
-export function compileCompletion(resource: Resource): Completion | null {
+/** Compiles what features add to the records of an endpoint. */
+export function compileCompletions(resource: Resource, endpoint: Endpoint): readonly Completion[] {
   const features: readonly ActingFeature[] = resource.features.all;
-  const all = features.flatMap(({ completion }) => completion?.(resource) ?? []);
-  if (all.length <= 1) return all[0] ?? null;
-  return {
-    isWanted: (input) => all.some((each) => each.isWanted(input)),
-    isOpen: (input) => all.every((each) => each.isOpen(input)),
-    async complete(outcome, input, place) {
-      let whole = outcome;
-      for (const each of all) if (each.isWanted(input)) whole = await each.complete(whole, input, place);
-      return whole;
-    },
-  };
+  return features.flatMap(({ completion }) => completion?.(resource, endpoint) ?? []);
 }
 
 /** Compiles the work of all features around the operations of a route. The first one is the outermost. */

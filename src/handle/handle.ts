@@ -17,14 +17,7 @@ import type { RequestArguments, RequestParser } from '../request/parse-request.j
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
-import {
-  type Around,
-  type AroundFinder,
-  type Completion,
-  compileAround,
-  compileCompletion,
-  type Execute,
-} from './around.js';
+import { type Around, type AroundFinder, compileAround, compileCompletions, type Execute } from './around.js';
 import { hasCondition, inCondition } from './check-condition.js';
 import {
   commitRequest,
@@ -35,7 +28,7 @@ import {
   type RunInSession,
 } from './commit-request.js';
 import type { PathSettings, RouteDecisions } from './decide-route.js';
-import type { Outcome } from './outcome.js';
+import { type Completion, completionOf, type Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { inRace } from './rerun-after-race.js';
 import { type Controller, compileMethod, type MethodRunner } from './run-method.js';
@@ -182,7 +175,7 @@ export interface RouteOperation<I extends RequestArguments> {
   readonly rows: RowRunner<I> | null;
   /** Executes it elsewhere; null where the method has answered by itself. */
   runMethod(action: Action, input: I | readonly unknown[]): Promise<Outcome | null>;
-  readonly completion: Completion | null;
+  readonly completions: readonly Completion[];
   readonly shape: Shape;
   readonly findAround: AroundFinder | null;
   readonly sessions: RouteSessions;
@@ -197,7 +190,7 @@ export function compileOperationHandler<I extends RequestArguments>(
     parseOnce,
     rows,
     runMethod,
-    completion,
+    completions,
     shape,
     findAround,
     sessions,
@@ -212,7 +205,7 @@ export function compileOperationHandler<I extends RequestArguments>(
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
     if (!input || !rows?.isOpen()) return false;
     if (around && !isAttempted(around, response, answer)) return false;
-    return completion?.isOpen(input) !== false && isAlone(sequelize, request);
+    return completionOf(completions, input)?.isOpen(input) !== false && isAlone(sequelize, request);
   };
   const story: Story<I | null, Outcome> = {
     parse: parse ?? (() => null),
@@ -226,7 +219,8 @@ export function compileOperationHandler<I extends RequestArguments>(
     runAlone({ request }, input, around, on) {
       if (!input || !rows) throw new TypeError('Nothing executes this operation alone.');
       const found = around?.attempt ? around.attempt(rows, input, on) : rows.run(input, on);
-      if (!completion?.isWanted(input)) return found;
+      const completion = completionOf(completions, input);
+      if (!completion) return found;
       const place = { request, on, atOnce: 4 };
       return found.then((outcome) => outcome && completion.complete(outcome, input, place));
     },
@@ -239,7 +233,8 @@ export function compileOperationHandler<I extends RequestArguments>(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const outcome = completion?.isWanted(wanted)
+      const completion = completionOf(completions, wanted);
+      const outcome = completion
         ? await completion.complete(found, wanted, {
             request,
             on: await sessionTarget(sequelize, verb),
@@ -289,7 +284,7 @@ export function compileHandler(
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
     runMethod: isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded,
-    completion: compileCompletion(resource),
+    completions: compileCompletions(resource, operation),
     shape,
     findAround: compileAround(resource, route, shape),
     sessions: operationSessions(resource, route, settings),

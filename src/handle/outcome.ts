@@ -1,12 +1,14 @@
 /** Result of an operation, before it is an answer: its records, made of rows or of records. */
 
+import type { Request } from 'express';
 import type { ModelInfo } from '../describe/model-info.js';
 import { recordColumn } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
 import { loadedNow, type RelatedNow } from '../execute/records/load-relations.js';
 import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';
-import type { TextRow } from '../postgres/index.js';
+import type { StatementTarget, TextRow } from '../postgres/index.js';
+import type { RequestArguments } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
 import { withMembers } from '../respond/row-view.js';
@@ -113,5 +115,42 @@ export function rowsShown(
       return (index, more) => text(rows[index] as TextRow, more);
     },
     values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
+  };
+}
+
+/** Records that a feature reads for those of an outcome, and adds to them. */
+export interface Completion {
+  /** The input that asks for them. */
+  readonly input: string;
+  /** True where SQL of this library reads all of them, so that no session is needed. */
+  isOpen(input: RequestArguments): boolean;
+  complete(outcome: Outcome, input: RequestArguments, place: CompletionPlace): Promise<Outcome>;
+}
+
+/** Place of the statements of a completion. */
+export interface CompletionPlace {
+  readonly request: Request;
+  /** Default: any connection of the pool. */
+  readonly on: StatementTarget | undefined;
+  /** Statements that run at the same time: 1 on the connection of a session. */
+  readonly atOnce: number;
+}
+
+/** The completion that a request asks for; null where it asks for none. */
+export function completionOf(
+  completions: readonly Completion[],
+  { query }: RequestArguments,
+): Completion | null {
+  let all: Completion | null = null;
+  for (const each of completions) if (query[each.input] !== undefined) all = all ? both(all, each) : each;
+  return all;
+}
+
+function both(first: Completion, second: Completion): Completion {
+  return {
+    input: first.input,
+    isOpen: (input) => first.isOpen(input) && second.isOpen(input),
+    complete: async (outcome, input, place) =>
+      second.complete(await first.complete(outcome, input, place), input, place),
   };
 }

@@ -11,7 +11,8 @@ import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
 import { writesPlainJson } from '../respond/json-answer.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { compileCompletion } from './around.js';
+import { compileCompletions } from './around.js';
+import { completionOf } from './outcome.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
 import { sessionTarget } from './run-rows.js';
@@ -31,7 +32,7 @@ export function listShaper(
   { isText, isChanged }: { readonly isText: boolean; readonly isChanged: boolean },
 ): PageShaper {
   const { plan } = resource;
-  const completion = compileCompletion(resource);
+  const completions = compileCompletions(resource, 'list');
   const shape = compileShape(resource, USUAL.list, { isMethodAsked: true, isChanged, isRuled: true });
   return async (result, action) => {
     const { request, response } = action;
@@ -42,7 +43,8 @@ export function listShaper(
     if (problem) throw new TypeError(`${plan.name}: ${method} has @InjectListQuery(), ${problem}`);
     releaseJson(response);
     const found = outcomeOf(resource, 'list', result);
-    const outcome = completion?.isWanted(input)
+    const completion = completionOf(completions, input);
+    const outcome = completion
       ? await completion.complete(found, input, {
           request,
           on: await sessionTarget(plan.model.sequelize, 'get'),

@@ -10,8 +10,14 @@ import {
   readItems,
 } from '../../execute/records/read-related.js';
 import type { ShownModel } from '../../express/resources/resource.js';
-import type { ActingFeature, CompletionPlace } from '../../handle/around.js';
-import { recordsShown, rowsShown, type ShownRecords, type WholeRecords } from '../../handle/outcome.js';
+import type { ActingFeature } from '../../handle/around.js';
+import {
+  type CompletionPlace,
+  recordsShown,
+  rowsShown,
+  type ShownRecords,
+  type WholeRecords,
+} from '../../handle/outcome.js';
 import {
   isNumberOnly,
   relatedLimit,
@@ -43,13 +49,16 @@ interface Member {
 export const embeddedRecords: FeatureFactory = ({ plan: { relations } }): ActingFeature | null => {
   if (relations.include.size === 0) return null;
   return {
-    completion: ({ views }) => ({
-      isWanted: ({ query: { include } }) => include !== undefined && include.length > 0,
-      isOpen: ({ query: { include = NO_RELATIONS } }) => isEmbeddedByRows(include, views),
-      async complete(found, { query: { include = NO_RELATIONS } }, place) {
-        return { ...found, ...(await embed(found, include, { ...place, views })) };
-      },
-    }),
+    completion: ({ views }, endpoint) =>
+      endpoint === 'list' || endpoint === 'read'
+        ? {
+            input: 'include',
+            isOpen: ({ query: { include = NO_RELATIONS } }) => isEmbeddedByRows(include, views),
+            async complete(found, { query: { include = NO_RELATIONS } }, place) {
+              return { ...found, ...(await embed(found, include, { ...place, views })) };
+            },
+          }
+        : null,
   };
 };
 

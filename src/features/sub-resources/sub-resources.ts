@@ -5,7 +5,7 @@ import { modelFastPathBlockers } from '../../execute/customization/model-fast-pa
 import { isPlainRepository } from '../../execute/records/repository.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
-import { compileAround, compileCompletion } from '../../handle/around.js';
+import { compileAround, compileCompletions } from '../../handle/around.js';
 import { readSessions } from '../../handle/commit-request.js';
 import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/decide-route.js';
 import { compileOperationHandler } from '../../handle/handle.js';
@@ -93,7 +93,7 @@ function compileHandler(
     parseOnce: parse,
     rows: decisions.runner === 'rows' ? compileSubresourceRows(subresource) : null,
     runMethod: compileSubresourceMethod(subresource, shaper),
-    completion: compileCompletion(target),
+    completions: compileCompletions(target, 'list'),
     shape,
     findAround: compileAround(target, USUAL.list, shape),
     sessions: readSessions([parent, target], settings),
