@@ -100,9 +100,8 @@ export type {
   OffsetPage,
   Page,
 } from './execute/page.js';
-export { Repository } from './execute/records/repository.js';
 export type { Id } from './execute/records/repository-operations.js';
-export { type RepositoryClass, repository, type Source } from './execute/records/resolve-source.js';
+export { Repository, type RepositoryClass, type Source, repository } from './execute/records/repository.js';
 export {
   dbSession,
   type ReadSession,

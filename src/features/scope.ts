@@ -1,12 +1,11 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
 import type { AccessPlan, RelatedPlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, RULES_OF } from '../declare/endpoint.js';
-import { type Access, presetOf } from '../operation/access.js';
+import { type Access, placeWithin, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import type { ListOperation, ReplaceOperation } from '../operation/operation.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
-import { valueText } from '../request/query/rule-filters.js';
 import { perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
 
@@ -72,10 +71,7 @@ function keepScope(operation: ReplaceOperation, access: Access): ReplaceOperatio
   const { where, row, set } = operation;
   const attributes = [...access.form.scope.keys()];
   if (attributes.length === 0) return operation;
-  const same = attributes.flatMap((name) => {
-    const text = access.form.scope.get(name) === 'one' ? undefined : valueText(row[name]);
-    return text === undefined ? [] : equalTo(name, text);
-  });
+  const same = placeWithin(access, row).map(([name, text]) => equalTo(name, text));
   return {
     ...operation,
     where: allOf(where, ...same),

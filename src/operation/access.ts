@@ -97,6 +97,17 @@ export function presetOf(access: Access, attribute: string): unknown {
   return access.form.scope.get(attribute) === 'one' ? access.values().get(attribute)?.[0] : undefined;
 }
 
+/** Where a new row would belong, as texts of scoped attributes. A row that is there elsewhere is not replaced with it. */
+export function placeWithin(
+  { form: { scope } }: Access,
+  row: Readonly<Record<string, unknown>>,
+): readonly (readonly [attribute: string, text: string])[] {
+  return [...scope.keys()].flatMap((name) => {
+    const text = valueText(row[name]);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+}
+
 /** True where a row may be written with a value of a scoped attribute. Compared as texts: keys are numbers or texts. */
 export function allowsValue(access: Access, attribute: string, value: unknown): boolean {
   if (access.form.scope.get(attribute) === 'any') return true;

@@ -20,8 +20,8 @@ import {
 } from '../../describe/sequelize-internals.js';
 import { connectionManager, pgProblem, transactionInternals } from '../../postgres/index.js';
 import type { Logger } from '../../util/logger.js';
-import { hasInstanceFields } from './class-lineage.js';
 import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js';
+import { hasInstanceFields } from './query-customizations.js';
 
 /** Why queries have to be Sequelize's own, whatever the model; undefined where they need not. */
 export function sequelizeProblem(): string | undefined {

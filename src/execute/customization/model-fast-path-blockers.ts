@@ -14,8 +14,7 @@ import {
 } from '../../describe/model-info.js';
 import { hasJsonForm } from '../../describe/record.js';
 import { hasScope, hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
-import { hasInstanceFields } from './class-lineage.js';
-import { queryCustomizations } from './query-customizations.js';
+import { hasInstanceFields, queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */
 export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {

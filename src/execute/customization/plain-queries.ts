@@ -6,10 +6,9 @@ import { hasQueryHooks } from '../../describe/model-hooks.js';
 import { type ModelInfo, timestampsOf } from '../../describe/model-info.js';
 import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../../describe/table-facts.js';
-import { ownMethods } from './class-lineage.js';
 import { sequelizeProblem } from './internals-trial.js';
 import { classBlockers, kindOf } from './model-fast-path-blockers.js';
-import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
+import { hasOwnMethods, ownMethods, queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
 const PLAIN = new WeakMap<object, boolean>();

@@ -4,6 +4,7 @@ import { totalOrder } from '../../compile/compile-options.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
+import { foundInstead, isModelClass } from '../../describe/record.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import {
   checkPurge,
@@ -14,6 +15,7 @@ import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentSession } from '../../postgres/index.js';
 import type { Filter } from '../../request/query/predicate.js';
+import { ConfigError } from '../../util/config-error.js';
 import { whyUnwritten } from '../executor.js';
 import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
@@ -336,4 +338,38 @@ for (const name of OPERATIONS) {
 /** True where a repository has no class, transaction, method or anything else of its own. */
 export function isPlainRepository(repository: Repository): boolean {
   return repository.constructor === Repository && repository.isUnbound;
+}
+
+/** A subclass of `Repository` that knows its model. */
+export type RepositoryClass<M extends Model = Model> = new () => Repository<M>;
+
+/** A repository, a subclass of `Repository`, or a model class. */
+export type Source<M extends Model = Model> = Repository<M> | RepositoryClass<M> | ModelClass<M>;
+
+/** The repository of a source: the instance itself, one of the subclass, or a plain one over the model. */
+export function resolveSource<M extends Model>(source: Source<M>): Repository<M> {
+  if (source instanceof Repository) return source;
+  if (typeof source === 'function') {
+    if (source.prototype instanceof Repository) return new (source as RepositoryClass<M>)();
+    if (isModelClass(source)) return new Repository(source as ModelClass<M>);
+  }
+  throw new ConfigError([
+    `Expected a model class, a Repository or a subclass of Repository; got ${foundInstead(source)}.`,
+  ]);
+}
+
+/**
+ * A provider of repositories, of a subclass as that subclass. What is wrong with the source is told now, not when the provider is called.
+ *
+ * @example
+ * ```ts
+ * container.bind('cities').toDynamicValue(repository(City));
+ * ```
+ * @throws ConfigError when the source is neither a model, nor a repository, nor a subclass of `Repository`
+ */
+export function repository<R extends Repository>(source: R | (new () => R)): () => R;
+export function repository<M extends Model>(source: Source<M>): () => Repository<M>;
+export function repository(source: Source): () => Repository {
+  const provided = resolveSource(source);
+  return () => provided;
 }

@@ -2,7 +2,7 @@
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { missingReference, toSequelizeError } from '../../errors/sequelize-error.js';
-import { type Access, allowsValue, presetOf } from '../../operation/access.js';
+import { type Access, allowsValue, placeWithin, presetOf } from '../../operation/access.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { valueText } from '../../request/query/rule-filters.js';
@@ -37,12 +37,8 @@ export function changesWithin(values: WriteValues, model: string, access: Access
 
 /** The values that a row is replaced with, which stays in its scope; null where the new row would belong elsewhere. */
 export function replacementWithin(values: WriteValues, row: WriteValues, access: Access): WriteValues | null {
-  const scoped = [...access.form.scope.keys()];
-  const isElsewhere = scoped.some((name) => {
-    const text = valueText(values[name]);
-    return text !== undefined && text !== valueText(row[name]);
-  });
-  return isElsewhere ? null : without(values, scoped);
+  const isElsewhere = placeWithin(access, values).some(([name, text]) => text !== valueText(row[name]));
+  return isElsewhere ? null : without(values, [...access.form.scope.keys()]);
 }
 
 function outside(model: string, attribute: string): RefusedRequestError {

@@ -4,9 +4,8 @@ import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import type { Page } from '../../execute/page.js';
-import type { Repository } from '../../execute/records/repository.js';
+import { type Repository, resolveSource, type Source } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
-import { resolveSource, type Source } from '../../execute/records/resolve-source.js';
 import type { ListQuery, ReadQuery } from '../../request/query/list-query.js';
 
 /**

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Model } from 'sequelize';
-import { Repository } from '../../../../src/execute/records/repository.js';
-import { resolveSource } from '../../../../src/execute/records/resolve-source.js';
+import { Repository, resolveSource } from '../../../../src/execute/records/repository.js';
 import { ConfigError } from '../../../../src/util/config-error.js';
 import { defineModel } from '../../../support/offline-models.js';
 
