@@ -4,7 +4,6 @@ import type { Action } from 'routing-controllers';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { answering } from '../express/resources/application-access.js';
 import type { Resource } from '../express/resources/resource.js';
-import { mayAnswerGone } from '../features/soft-delete/deletion.js';
 import type { AnswerDraft, MediaType } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -44,7 +43,7 @@ export function compileShape(
   { operation, status: ownStatus }: RouteSpec,
   { isMethodAsked, isChanged, isRuled }: ShapedBy = BY_ANYONE,
 ): Shape {
-  const { present, media } = resource.features[operation];
+  const { present, media, varies } = resource.features[operation];
   const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
@@ -60,8 +59,7 @@ export function compileShape(
     if (!present) return draft;
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
     const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
-    // A soft delete changes the row, and may not change what tells its states apart.
-    const isWhole = isAll && !mayAnswerGone(query);
+    const isWhole = isAll && !varies?.(query);
     return present(
       draft,
       {

@@ -65,6 +65,8 @@ export interface EndpointFeatures {
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
   readonly present: Presenter | null;
+  /** True where the same state of a row may have several answers; null where it has one. */
+  readonly varies: ((inputs: Inputs) => boolean) | null;
   /** Other forms of the answer than JSON. */
   readonly media: readonly MediaType[];
   /** Work after a write, in its transaction; null where no feature has any. */
@@ -156,6 +158,7 @@ function compileEndpoint(
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => partFor(present, endpoint) ?? [])),
+    varies: anyOf(features.flatMap(({ varies }) => varies ?? [])),
     media: endpoint === 'list' ? features.flatMap(({ media }) => media ?? []) : [],
     afterWrite: isWrite(endpoint)
       ? oneAfterAnother(features.flatMap(({ afterWrite }) => afterWrite ?? []))
@@ -310,6 +313,10 @@ function oneAfterAnother(steps: readonly AfterWrite[]): AfterWrite | null {
   return async (written, statements) => {
     for (const step of steps) await step(written, statements);
   };
+}
+
+function anyOf(tests: readonly NonNullable<Feature['varies']>[]): EndpointFeatures['varies'] {
+  return tests.length === 0 ? null : (inputs) => tests.some((test) => test(inputs));
 }
 
 function presenter(steps: readonly Presenter[]): Presenter | null {

@@ -247,6 +247,8 @@ export interface Feature {
   readonly media?: readonly MediaType[];
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<Presenter>;
+  /** True where the same state of a row may have several answers, because of the inputs. Its tag is of the bytes then. */
+  varies?(inputs: Inputs): boolean;
   /** The headers that are added, for the document. */
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** Statuses of problems, for the document. */

@@ -1,7 +1,7 @@
 /** Conditions of soft deletion: the rows of a model that are deleted, and those that are not. */
 import type { Endpoint } from '../../declare/endpoint.js';
 import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
-import { DELETED, type Deleted, type SoftDeleteChoice } from '../../request/query/list-query.js';
+import { DELETED, type Deleted } from '../../request/query/list-query.js';
 import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
 import { showValue } from '../../util/option-problems.js';
 
@@ -50,9 +50,4 @@ export function rowsAsked(
 /** True for endpoints that write soft-deleted rows, and no others. */
 export function writesGone(endpoint: Endpoint | undefined): boolean {
   return endpoint === 'restore' || endpoint === 'purge';
-}
-
-/** True where soft-deleted records may be in an answer. */
-export function mayAnswerGone({ deleted }: SoftDeleteChoice): boolean {
-  return deleted !== undefined;
 }

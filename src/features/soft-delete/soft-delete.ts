@@ -42,6 +42,8 @@ function keepDeleted({ plan }: FeatureContext): Feature | null {
   });
   return {
     inputs: mayBeSeen(plan) ? [INPUT] : [],
+    // A soft delete changes the row, and may not change what tells its states apart.
+    varies: ({ deleted }) => deleted !== undefined,
     digest: ({ deleted }) => deleted && ['deleted', deleted],
     prepare: {
       update: (operation) => ({ ...operation, where: amongAlive(operation.where) }),
