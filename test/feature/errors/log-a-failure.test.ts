@@ -53,9 +53,7 @@ describe('what is logged of a failure', () => {
   serveTestApp(() => ({ models: [Guest], bootstrap: { models: [] } }));
   const logger = new CapturedLog();
 
-  before(async () => {
-    await Guest.create({ email: SECRET });
-  });
+  before(() => Guest.create({ email: SECRET }));
 
   beforeEach(() => logger.clear());
 

@@ -19,6 +19,7 @@ import {
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { listen } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 import {
   Bomb,
@@ -198,33 +199,32 @@ describe('throwing from a controller', () => {
       ['returns a record', WRITES.twice],
     ] as const) {
       it(`leaves a whole answer alone, and the connection open, when it ${what}`, async () => {
+        await using server = await listen(site.app);
         thrown.value = null;
         const agent = new Agent({ keepAlive: true, maxSockets: 1 });
         const bodies: string[] = [];
         for (let count = 0; count < 3; count += 1)
-          bodies.push((await ask(agent, `${site.server.url}/bombs/${id}`)).body);
+          bodies.push((await ask(agent, `${server.url}/bombs/${id}`)).body);
         agent.destroy();
         expect(bodies).to.deep.equal(['{"written":true}', '{"written":true}', '{"written":true}']);
-        expect(site.server.connections()).to.equal(1);
+        expect(server.connections()).to.equal(1);
       });
     }
   });
 
-  describe('with a logger that throws as well', () => {
-    it('answers all the same', async () => {
-      const broken = new CapturedLog();
-      broken.error = () => {
-        throw new Error('disk full');
-      };
-      const { agent } = await buildApp({
-        models: [Bomb],
-        controllers: [BombController],
-        logger: broken,
-        routing: THROWING_OPTIONS,
-      });
-      thrown.value = new Error('hidden reason');
-      expectProblem(await agent.get('/bombs/9'), 500, INTERNAL);
+  it('with a logger that throws as well answers all the same', async () => {
+    const broken = new CapturedLog();
+    broken.error = () => {
+      throw new Error('disk full');
+    };
+    const { agent } = await buildApp({
+      models: [Bomb],
+      controllers: [BombController],
+      logger: broken,
+      routing: THROWING_OPTIONS,
     });
+    thrown.value = new Error('hidden reason');
+    expectProblem(await agent.get('/bombs/9'), 500, INTERNAL);
   });
 
   it('goes on answering', async () => {
@@ -239,19 +239,18 @@ describe('throwing from a controller', () => {
     });
   });
 
-  describe('over and over on one connection', () => {
-    it('[A23] keeps the connection open over 50 answers of every kind of failure', async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      thrown.value = new MissingRoute();
-      const paths = ['/bombs/9', '/bombs/x', '/bombs?page=0', '/bombs/%ff', '/bunkers', '/nowhere'];
-      const statuses = new Set<number>();
-      for (let count = 0; count < 50; count += 1) {
-        statuses.add((await ask(agent, `${site.server.url}${paths[count % paths.length]}`)).status);
-      }
-      agent.destroy();
-      expect([...statuses].toSorted()).to.deep.equal([400, 404]);
-      expect(site.server.connections()).to.equal(1);
-    });
+  it('[A23] over and over on one connection keeps the connection open over 50 answers of every kind of failure', async () => {
+    await using server = await listen(site.app);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    thrown.value = new MissingRoute();
+    const paths = ['/bombs/9', '/bombs/x', '/bombs?page=0', '/bombs/%ff', '/bunkers', '/nowhere'];
+    const statuses = new Set<number>();
+    for (let count = 0; count < 50; count += 1) {
+      statuses.add((await ask(agent, `${server.url}${paths[count % paths.length]}`)).status);
+    }
+    agent.destroy();
+    expect([...statuses].toSorted()).to.deep.equal([400, 404]);
+    expect(server.connections()).to.equal(1);
   });
 });
 
