@@ -46,9 +46,7 @@ const REVIEWS = Array.from({ length: 120 }, (_, index) => ({
 
 describe('the back office', function () {
   this.timeout(180_000);
-  after(async () => {
-    await browser.close();
-  });
+  after(() => browser.close());
 
   const app = serveTestApp(() => ({
     models: [Country, City, Review],

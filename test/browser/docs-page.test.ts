@@ -32,9 +32,7 @@ const PARIS = {
 
 describe('the documentation page', function () {
   this.timeout(180_000);
-  after(async () => {
-    await browser.close();
-  });
+  after(() => browser.close());
 
   const app = serveTestApp(() => ({
     models: [Country, City, Review],

@@ -20,9 +20,7 @@ class Particle extends Model {
 
 describe('the landing page in a browser', function () {
   this.timeout(180_000);
-  after(async () => {
-    await browser.close();
-  });
+  after(() => browser.close());
 
   const app = serveTestApp(() => ({ models: [Ring, Particle], bootstrap: { landing: true } }));
   let browser: Browser;

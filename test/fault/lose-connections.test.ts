@@ -261,8 +261,7 @@ describe('a server that crashes and comes back', () => {
     const answers = await Promise.all(requests);
     expectCalm(answers);
     expect(answers.some(({ status }) => status === 503)).to.equal(true);
-    const down = await everyKind(site);
-    expect(down.map(({ status }) => status)).to.deep.equal(Array(6).fill(503));
+    expect((await everyKind(site)).map(({ status }) => status)).to.deep.equal(Array(6).fill(503));
 
     await server.start();
     server.proxy.heal();

@@ -224,8 +224,7 @@ describe('running out', () => {
     ] as const;
     for (const [kind, status, request] of NEED_NONE) {
       it(`answers ${status} to ${kind} all the same`, async () => {
-        const answer = await request();
-        expect(answer.status).to.equal(status);
+        expect((await request()).status).to.equal(status);
         expect(logger.lines).to.deep.equal([]);
       });
     }

@@ -103,9 +103,7 @@ describe('a pool', () => {
 });
 
 describe('a server', () => {
-  it('goes on listening', async () => {
-    await once(createServer().listen(0, '127.0.0.1'), 'listening');
-  });
+  it('goes on listening', () => once(createServer().listen(0, '127.0.0.1'), 'listening'));
 });
 
 describe('a client', () => {

@@ -61,16 +61,16 @@ describe('a condition of what is visible', () => {
   );
   const log = new CapturedLog();
 
-  before(async () => {
-    await Page.bulkCreate(
+  before(() =>
+    Page.bulkCreate(
       TITLES.map((title, index) => ({
         title,
         isPublic: index % 3 === 0 ? null : index % 3 === 1,
         at: index === 4 ? AT : null,
         big: index === 5 ? '9007199254740993' : null,
       })),
-    );
-  });
+    ),
+  );
 
   async function seen(condition: () => unknown): Promise<string[]> {
     rule = condition;

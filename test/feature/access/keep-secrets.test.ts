@@ -194,9 +194,7 @@ describe('keeping secrets', () => {
     expect(statements.join('\n')).to.not.contain(SECRET);
   };
 
-  before(async () => {
-    await site.engine.sequelize.query(SCHEMA);
-  });
+  before(() => site.engine.sequelize.query(SCHEMA));
 
   beforeEach(async () => {
     await emptyTables(site, 'vaults', 'owners');
@@ -208,13 +206,11 @@ describe('keeping secrets', () => {
 
   for (const [what, body, status] of BODIES) {
     it(`says nothing of ${what} in a create`, async () => {
-      const response = await site.agent.post('/vaults').type('json').send(JSON.stringify(body));
-      expectSilence(response, status);
+      expectSilence(await site.agent.post('/vaults').type('json').send(JSON.stringify(body)), status);
     });
 
     it(`says nothing of ${what} in an update`, async () => {
-      const response = await site.agent.patch('/vaults/2').type('json').send(JSON.stringify(body));
-      expectSilence(response, status);
+      expectSilence(await site.agent.patch('/vaults/2').type('json').send(JSON.stringify(body)), status);
     });
   }
 

@@ -205,8 +205,7 @@ describe('a decorator of an attribute', () => {
           `/${name}`,
           'isDefined',
         ]);
-        const patched = await site.agent.patch('/firms/1').send({ [name]: null });
-        expect(patched.status, name).to.equal(422);
+        expect((await site.agent.patch('/firms/1').send({ [name]: null })).status, name).to.equal(422);
       }
       expect((await site.agent.patch('/firms/1').send({})).status).to.equal(200);
     });

@@ -74,8 +74,7 @@ describe('sending a body', () => {
 
     it('refuses it in an update too', async () => {
       await Parcel.create({ label: 'a' });
-      const response = await site.agent.patch('/parcels/1').type('json').send('{"label":');
-      expectIssue(response, 400, MALFORMED);
+      expectIssue(await site.agent.patch('/parcels/1').type('json').send('{"label":'), 400, MALFORMED);
     });
   });
 
@@ -295,13 +294,11 @@ describe('sending a body', () => {
     }
   });
 
-  describe('that a request has which takes none', () => {
-    it('ignores it', async () => {
-      await Parcel.create({ label: 'a' });
-      const record = { id: 1, label: 'a', content: null };
-      expectJson(await site.agent.get('/parcels/1').type('json').send('{"label":'), 200, record);
-      expect((await site.agent.delete('/parcels/1').type('json').send('{"label":')).status).to.equal(204);
-    });
+  it('that a request has which takes none ignores it', async () => {
+    await Parcel.create({ label: 'a' });
+    const record = { id: 1, label: 'a', content: null };
+    expectJson(await site.agent.get('/parcels/1').type('json').send('{"label":'), 200, record);
+    expect((await site.agent.delete('/parcels/1').type('json').send('{"label":')).status).to.equal(204);
   });
 
   describe('to an application that parses bodies itself', () => {

@@ -162,15 +162,14 @@ describe('changing many rows', () => {
     expect(shown(await named(row?.[0] ?? ''))).to.have.length(1);
   });
 
-  it('leaves to others what it cannot write', async () => {
-    await nothingWrittenBy(async () => {
+  it('leaves to others what it cannot write', () =>
+    nothingWrittenBy(async () => {
       expect(await change([{ key: 1, values: { title: literal("'x'") } }])).to.equal(null);
       expect(await change([{ key: 1, values: { id: 8 } }])).to.equal(null);
       const set = { title: literal("'x'") };
       expect(await jobs.updateMatching({ where: null, set, maximum: 5 })).to.equal(null);
       expect(await jobs.updateMatching({ where: null, set: { id: 8 }, maximum: 5 })).to.equal(null);
-    });
-  });
+    }));
 
   /** Resolves when as many statements wait for locks. */
   const areWaiting = async (client: Client, count: number): Promise<void> => {
@@ -237,19 +236,17 @@ describe('changing many rows', () => {
     }
   });
 
-  describe('that a predicate finds', () => {
-    it('marks or removes them, with the values of the predicate bound', async () => {
-      const remove = (mark: string | null, title: string, where = owned()) =>
-        jobs.deleteMatching({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);
-      const { statements } = await sql.during(async () => {
-        expect(await remove('deletedAt', 'a')).to.deep.equal({ isExceeded: false, found: 1, written: 1 });
-        expect(await remove('deletedAt', 'd')).to.deep.equal({ isExceeded: false, found: 0, written: 0 });
-      });
-      expect(new Set(statements.filter((each) => each.includes('jobs'))).size).to.equal(1);
-      expect(await Job.count()).to.equal(3);
-      expect(await remove(null, 'b')).to.have.property('written', 1);
-      expect(await Job.count({ paranoid: false })).to.equal(3);
+  it('that a predicate finds marks or removes them, with the values of the predicate bound', async () => {
+    const remove = (mark: string | null, title: string, where = owned()) =>
+      jobs.deleteMatching({ where: allOf(where, equalTo('title', title)), mark, maximum: 1 }, ours);
+    const { statements } = await sql.during(async () => {
+      expect(await remove('deletedAt', 'a')).to.deep.equal({ isExceeded: false, found: 1, written: 1 });
+      expect(await remove('deletedAt', 'd')).to.deep.equal({ isExceeded: false, found: 0, written: 0 });
     });
+    expect(new Set(statements.filter((each) => each.includes('jobs'))).size).to.equal(1);
+    expect(await Job.count()).to.equal(3);
+    expect(await remove(null, 'b')).to.have.property('written', 1);
+    expect(await Job.count({ paranoid: false })).to.equal(3);
   });
 
   it('leaves to others a table whose triggers change rows after an UPDATE, and a view', async () => {

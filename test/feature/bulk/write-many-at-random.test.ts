@@ -191,9 +191,7 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
     paths['overrides'] = await buildApp({ models: APPLICATION, controllers: SERVED.map(overridden) });
   });
 
-  after(async () => {
-    await tap[Symbol.asyncDispose]();
-  });
+  after(() => tap[Symbol.asyncDispose]());
 
   it('[M34] are written as a whole or not at all, and are answered the same on every path', async () => {
     const seen = new Map<string, number>();

@@ -192,21 +192,19 @@ describe('connecting an engine', () => {
     });
   });
 
-  describe('with options of Sequelize', () => {
-    it('hands them on', async () => {
-      const statements: string[] = [];
-      const engine = await connect({
-        createAll: true,
-        logging: (statement) => void statements.push(statement),
-        define: { comment: 'made here' },
-      });
-      await Lamp.count();
-      expect(statements.at(-1)).to.equal(
-        'Executing (default): SELECT count(*) AS "count" FROM "lamps" AS "Lamp";',
-      );
-      const [row] = await ask(engine, "SELECT obj_description('lamps'::regclass) AS comment");
-      expect(row).to.deep.equal({ comment: 'made here' });
+  it('with options of Sequelize hands them on', async () => {
+    const statements: string[] = [];
+    const engine = await connect({
+      createAll: true,
+      logging: (statement) => void statements.push(statement),
+      define: { comment: 'made here' },
     });
+    await Lamp.count();
+    expect(statements.at(-1)).to.equal(
+      'Executing (default): SELECT count(*) AS "count" FROM "lamps" AS "Lamp";',
+    );
+    const [row] = await ask(engine, "SELECT obj_description('lamps'::regclass) AS comment");
+    expect(row).to.deep.equal({ comment: 'made here' });
   });
 
   describe('that cannot be', () => {

@@ -232,9 +232,7 @@ function orderOf(terms: readonly KeyTerm[]): string {
 }
 
 describe('ranges behind a place', () => {
-  after(async () => {
-    await client.end();
-  });
+  after(() => client.end());
 
   const database = forSuite(() => freshDatabase('ranges'));
   let client: Client;

@@ -13,9 +13,7 @@ const LIMIT = new PreparedStatement("SELECT set_config('lock_timeout', '50ms', t
 const READ = new PreparedStatement('SELECT $1::int + 1');
 
 describe('preparing statements again', () => {
-  after(async () => {
-    await client.end();
-  });
+  after(() => client.end());
 
   const database = forSuite(() => freshDatabase());
   let client: pg.Client;

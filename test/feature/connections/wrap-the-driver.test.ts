@@ -44,9 +44,7 @@ describe("software that wraps pg's Client.query", () => {
   const site = serveTestApp(() => ({ models: [Stone], bootstrap: { logger, fastPath: true } }));
   const logger = new CapturedLog();
 
-  before(async () => {
-    await Stone.bulkCreate([{ id: 1 }, { id: 2 }]);
-  });
+  before(() => Stone.bulkCreate([{ id: 1 }, { id: 2 }]));
 
   beforeEach(() => logger.clear());
 
@@ -68,8 +66,7 @@ describe("software that wraps pg's Client.query", () => {
       query.once('error', ({ code }: { code: string }) => told.push(code));
       return true;
     };
-    const response = await wrapping(look, () => site.agent.post('/stones').send({ id: 2 }));
-    expect(response.status).to.equal(409);
+    expect((await wrapping(look, () => site.agent.post('/stones').send({ id: 2 }))).status).to.equal(409);
     expect(told).to.deep.equal(['23505']);
   });
 
@@ -91,8 +88,7 @@ describe("software that wraps pg's Client.query", () => {
     },
   })) {
     it(`refuses a query when it ${how}, and the next one is answered`, async () => {
-      const response = await wrapping(look, send);
-      expect(response.status).to.equal(500);
+      expect((await wrapping(look, send)).status).to.equal(500);
       expect(logger.lines).to.have.length(1);
       expectJson(await send(), 200, { id: 1 });
     });

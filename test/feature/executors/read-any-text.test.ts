@@ -49,9 +49,7 @@ describe('texts', () => {
   const both = forSuite(() => TwoPaths.start({ models: [Page] }));
   const pages = TEXTS.map((body, id) => ({ id, head: `${body ?? ''}!`, body, tail: `é${id}` }));
 
-  before(async () => {
-    await Page.bulkCreate(pages);
-  });
+  before(() => Page.bulkCreate(pages));
 
   it('are listed as they were stored', async () => {
     const { body } = await both.same({ path: `/pages?size=${pages.length}` });

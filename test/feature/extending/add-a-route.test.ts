@@ -359,8 +359,7 @@ describe('adding a route', () => {
     });
 
     it('does not leak an excluded attribute of a record either', async () => {
-      const response = await site.agent.post('/players/moves/1').send({ teamId: 1 });
-      expectJson(response, 200, FIRST);
+      expectJson(await site.agent.post('/players/moves/1').send({ teamId: 1 }), 200, FIRST);
       expectJson(await site.agent.get('/players/moves/coaches'), 200, {
         coach: { record: { id: 1, style: 'strict' } },
       });

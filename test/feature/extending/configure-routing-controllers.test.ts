@@ -273,24 +273,22 @@ describe('configuring routing-controllers', () => {
     });
   });
 
-  describe('with defaults', () => {
-    it('uses them for the routes of the user', async () => {
-      class Silent extends crudController(Pet) {
-        @Get('/silent')
-        silent(): void {}
+  it('with defaults uses them for the routes of the user', async () => {
+    class Silent extends crudController(Pet) {
+      @Get('/silent')
+      silent(): void {}
 
-        override list(query: ListQuery, context: CrudContext<Pet>): Promise<Page<Pet>> {
-          return super.list(query, context);
-        }
+      override list(query: ListQuery, context: CrudContext<Pet>): Promise<Page<Pet>> {
+        return super.list(query, context);
       }
-      const { agent } = await buildApp({
-        models: [Pet],
-        controllers: [Silent],
-        routing: { defaults: { undefinedResultCode: 204 } },
-      });
-      expectNothing(await agent.get('/pets/silent'), 204);
-      expect((await agent.get('/pets')).status).to.equal(200);
+    }
+    const { agent } = await buildApp({
+      models: [Pet],
+      controllers: [Silent],
+      routing: { defaults: { undefinedResultCode: 204 } },
     });
+    expectNothing(await agent.get('/pets/silent'), 204);
+    expect((await agent.get('/pets')).status).to.equal(200);
   });
 
   it('serves no decorated class where none was given', async () => {
@@ -298,13 +296,11 @@ describe('configuring routing-controllers', () => {
     expect((await agent.get('/vets?min=2')).status).to.equal(404);
   });
 
-  describe('with a parameter that is no number', () => {
-    it('answers 400 in the form of every problem', async () => {
-      const { agent } = await buildApp({ models: [Pet], controllers: [VetController] });
-      const response = await agent.get('/vets?min=abc');
-      expect(response.status).to.equal(400);
-      expect(response.headers['content-type']).to.equal('application/problem+json');
-      expect(response.body).to.have.all.keys('detail');
-    });
+  it('with a parameter that is no number answers 400 in the form of every problem', async () => {
+    const { agent } = await buildApp({ models: [Pet], controllers: [VetController] });
+    const response = await agent.get('/vets?min=abc');
+    expect(response.status).to.equal(400);
+    expect(response.headers['content-type']).to.equal('application/problem+json');
+    expect(response.body).to.have.all.keys('detail');
   });
 });

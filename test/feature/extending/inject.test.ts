@@ -244,9 +244,7 @@ describe('an injected parameter', () => {
     ...(await Event.findAll({ order: ['id'] })).map(({ text }) => `event ${text}`),
   ];
 
-  before(async () => {
-    await site.engine.sequelize.query(DEFERRED);
-  });
+  before(() => site.engine.sequelize.query(DEFERRED));
 
   beforeEach(async () => {
     logger.clear();

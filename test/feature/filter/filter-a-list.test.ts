@@ -82,9 +82,7 @@ describe('filtering a list', () => {
     bootstrap: { logger: new CapturedLog() },
   }));
 
-  before(async () => {
-    await Person.bulkCreate([...ROWS, ...LITERALS.map((name) => ({ name, age: 1000, note: name }))]);
-  });
+  before(() => Person.bulkCreate([...ROWS, ...LITERALS.map((name) => ({ name, age: 1000, note: name }))]));
 
   const get = (parameters: Record<string, string>) => site.agent.get('/people').query(parameters);
 

@@ -39,9 +39,7 @@ describe('a health check', () => {
     [database, clickhouse, redis] = await Promise.all([freshDatabase(), startClickHouse(), startRedis()]);
   });
 
-  after(async () => {
-    await Promise.all([database.drop(), clickhouse.stop(), redis.stop()]);
-  });
+  after(() => Promise.all([database.drop(), clickhouse.stop(), redis.stop()]));
 
   afterEach(() => disposeEngine());
 

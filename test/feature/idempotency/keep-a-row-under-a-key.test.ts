@@ -127,8 +127,7 @@ describe('a row that is kept under a key', () => {
 
   it('[K15] is answered with the same bytes, whatever is in it', async () => {
     for (const [index, body] of BODIES.entries()) {
-      const first = await post('/letters', `k${index}`, body);
-      expectReplay(first, await post('/letters', `k${index}`, body));
+      expectReplay(await post('/letters', `k${index}`, body), await post('/letters', `k${index}`, body));
     }
     expect(await Letter.count()).to.equal(BODIES.length);
   });

@@ -383,19 +383,17 @@ describe('misconfiguring', () => {
     expect((failure as ConfigError).problems).to.deep.equal(problems);
   });
 
-  describe('the lists of bootstrap', () => {
-    it('may not hold what is no model or no controller', async () => {
-      const options = {
-        models: [undefined, NoDecorators] as unknown as ModelClass[],
-        controllers: [5, undefined] as unknown as Class[],
-      };
-      expect(await problemsOf(options)).to.deep.equal([
-        'undefined is in models but has no @Crud; decorate it or leave it out.',
-        'NoDecorators is in models but has no @Crud; decorate it or leave it out.',
-        '5 is in controllers but is none; give it @JsonController, or extend crudController(Model).',
-        'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
-      ]);
-    });
+  it('the lists of bootstrap may not hold what is no model or no controller', async () => {
+    const options = {
+      models: [undefined, NoDecorators] as unknown as ModelClass[],
+      controllers: [5, undefined] as unknown as Class[],
+    };
+    expect(await problemsOf(options)).to.deep.equal([
+      'undefined is in models but has no @Crud; decorate it or leave it out.',
+      'NoDecorators is in models but has no @Crud; decorate it or leave it out.',
+      '5 is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+      'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+    ]);
   });
 
   it('is one line where no engine was called', async () => {

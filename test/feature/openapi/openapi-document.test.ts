@@ -85,8 +85,7 @@ describe('the OpenAPI document', () => {
   const app = serveTestApp(() => ({ models: [...DESCRIBED_TABLES, Doc, Own], bootstrap: DESCRIBED_OPTIONS }));
 
   it('is what /openapi.json answers', async () => {
-    const answer = await app.agent.get('/openapi.json');
-    expectJson(answer, 200, JSON.parse(JSON.stringify(app.crud.openapi())));
+    expectJson(await app.agent.get('/openapi.json'), 200, JSON.parse(JSON.stringify(app.crud.openapi())));
   });
 
   it('is valid OpenAPI 3.1', async () => {

@@ -74,14 +74,12 @@ describe('[R19] a hostile include', () => {
   });
   let tap: StatementTap;
 
-  before(async () => {
-    await site.engine.sequelize.query(`
-      INSERT INTO trees (id, "wholeId") SELECT n, CASE WHEN n > 1 THEN (n + 3) / 5 END FROM generate_series(1, 2000) AS n`);
-  });
+  before(() =>
+    site.engine.sequelize.query(`
+      INSERT INTO trees (id, "wholeId") SELECT n, CASE WHEN n > 1 THEN (n + 3) / 5 END FROM generate_series(1, 2000) AS n`),
+  );
 
-  after(async () => {
-    await tap[Symbol.asyncDispose]();
-  });
+  after(() => tap[Symbol.asyncDispose]());
 
   const get = async (query: string, path = '/trees') => {
     log.clear();

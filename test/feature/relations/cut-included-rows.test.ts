@@ -69,16 +69,16 @@ describe('cutting included rows', () => {
     engine: { models: [Host, Stop, Guest], logging: sql.record },
   }));
 
-  before(async () => {
-    await site.engine.sequelize.query(`
+  before(() =>
+    site.engine.sequelize.query(`
       INSERT INTO hosts (id, floor, name)
         SELECT n, NULLIF(n % 4, 3), 'host ' || n FROM generate_series(1, ${HOSTS}) AS n;
       INSERT INTO guests ("hostId", rank)
         SELECT h, NULLIF((g + h) % 3, 2) FROM generate_series(1, ${HOSTS}) AS h, generate_series(1, h % 10) AS g;
       INSERT INTO guests ("hostId", rank)
         SELECT ${CROWDED}, NULLIF(g % 1000, 999) FROM generate_series(1, 100000) AS g;
-      CREATE INDEX ON guests ("hostId", rank, id); ANALYZE guests;`);
-  });
+      CREATE INDEX ON guests ("hostId", rank, id); ANALYZE guests;`),
+  );
 
   const get = async (path: string) => {
     log.clear();

@@ -154,8 +154,8 @@ describe('including any relation', () => {
     return { models: SERVED, bootstrap: { logger: log }, engine: { models } };
   });
 
-  before(async () => {
-    await site.engine.sequelize.query(`
+  before(() =>
+    site.engine.sequelize.query(`
       INSERT INTO people (id, name, "Boss id", "deletedAt") VALUES
         (1, 'Ann', NULL, NULL), (2, 'Bob', 1, NULL), (3, 'Cid', 2, NULL), (4, 'Dan', 4, NULL),
         (5, 'Eve', 1, now()), (6, 'Fay', 5, NULL), (7, 'Gus', 99, NULL), (8, 'Hal', 1, NULL);
@@ -169,8 +169,8 @@ describe('including any relation', () => {
       INSERT INTO notes VALUES
         (1, 'a', 'article', 1, 'new', NULL), (2, 'b', 'photo', 1, 'new', NULL), (3, 'c', 'article', 1, 'it''s', NULL),
         (4, 'd', 'article', 1, 'old', NULL), (5, 'e', 'article', 1, 'new', 3), (6, 'f', 'article', 1, NULL, NULL),
-        (7, 'g', 'photo', 2, 'old', 2);`);
-  });
+        (7, 'g', 'photo', 2, 'old', 2);`),
+  );
 
   const get = async (path: string) => {
     log.clear();

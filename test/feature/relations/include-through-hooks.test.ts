@@ -375,9 +375,7 @@ describe('including rows with row security', () => {
     @Column(DataType.TEXT) declare tenant: string;
   }
 
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-  });
+  after(() => site[Symbol.asyncDispose]());
 
   const database = forSuite(() => TenantDatabase.create(['papers']));
   let site: TestApp;

@@ -118,9 +118,7 @@ describe('finding a route', () => {
     return agent;
   };
 
-  before(async () => {
-    await Shelf.bulkCreate([{ id: 'B' }, { id: 'top' }]);
-  });
+  before(() => Shelf.bulkCreate([{ id: 'B' }, { id: 'top' }]));
 
   describe('among resources whose prefixes begin alike', () => {
     it('finds the one declared first', async () => {

@@ -125,14 +125,13 @@ except(OF_MANY).describe('following a Location', () => {
     });
 
   for (const path of PATHS) {
-    it(`[B5] leads to the record with the key, whatever it is: POST ${path}`, async () => {
-      await each(KEYS, async (id) => {
+    it(`[B5] leads to the record with the key, whatever it is: POST ${path}`, () =>
+      each(KEYS, async (id) => {
         const created = await send('POST', path, { id });
         expect(created.status, id).to.equal(201);
         const found = await send('GET', created.headers.get('Location') ?? '');
         expect([found.status, await found.json()], id).to.deep.equal([200, { id }]);
-      });
-    });
+      }));
 
     it(`[B5] cannot lead to some, which are refused: POST ${path}`, async () => {
       for (const id of NO_KEYS) {
@@ -162,16 +161,15 @@ except(OF_MANY).describe('following a Location', () => {
     });
   }
 
-  it('leads to the record with the key, whatever it is: PUT /tags', async () => {
-    await each(KEYS, async (id) => {
+  it('leads to the record with the key, whatever it is: PUT /tags', () =>
+    each(KEYS, async (id) => {
       const created = await send('PUT', `/tags/${encodeURIComponent(id)}`, {});
       expect(created.status, id).to.equal(201);
       const location = created.headers.get('Location') ?? '';
       const found = await send('GET', location);
       expect([found.status, await found.json()], id).to.deep.equal([200, { id }]);
       expect((await send('DELETE', location)).status, id).to.equal(204);
-    });
-  });
+    }));
 
   it('is not needed for records that others have written', async () => {
     await Tag.bulkCreate(['', '.', '..'].map((id) => ({ id })));

@@ -84,9 +84,7 @@ describe("the application's settings", () => {
     path.replace(/^(\/api(?=\/))?\/[a-z]/, (start) => start.slice(0, -1) + start.slice(-1).toUpperCase());
   const slashed = (path: string) => path.replace(/(?=\?|$)/, '/');
 
-  before(async () => {
-    await Note.create({ title: 'one' });
-  });
+  before(() => Note.create({ title: 'one' }));
 
   for (const [settings, isCased, isStrict] of [
     [[], false, false],

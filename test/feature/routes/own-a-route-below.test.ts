@@ -88,9 +88,7 @@ class RestController {
 describe('an own controller below a resource', () => {
   serveTestApp(() => ({ models: [Note, Remark], bootstrap: { models: [] } }));
 
-  before(async () => {
-    await Note.create({ title: 'one' });
-  });
+  before(() => Note.create({ title: 'one' }));
 
   const orders: readonly (readonly Class[])[] = [
     [StatsController, NoteController, RestController],

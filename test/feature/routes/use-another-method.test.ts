@@ -44,9 +44,7 @@ describe('using another method', () => {
     bootstrap: { controllers: [EggController] },
   }));
 
-  before(async () => {
-    await Bird.create({ name: 'wren' });
-  });
+  before(() => Bird.create({ name: 'wren' }));
 
   describe('HEAD', () => {
     for (const path of ['/birds', '/birds/1', '/birds/99', '/birds/x', '/birds?size=0']) {

@@ -37,9 +37,7 @@ describe('soft-deleted records under row security', () => {
       Scan.removeHook(name, 'idle');
   });
 
-  after(async () => {
-    await database[Symbol.asyncDispose]();
-  });
+  after(() => database[Symbol.asyncDispose]());
 
   for (const path of ['our SQL', 'Sequelize'] as const) {
     it(`[S11] are seen, restored and purged by their tenant alone through ${path}`, async () => {

@@ -142,11 +142,10 @@ describe('[R18] a scope that is left out', () => {
       else expect(found).to.include('It has no condition of the scope');
     });
 
-    it(`is found in ${endpoint} of repositories`, async () => {
-      await withoutScopes(async () =>
+    it(`is found in ${endpoint} of repositories`, () =>
+      withoutScopes(async () =>
         expect(await findings(endpoint, FEATURES, { fastPath: false })).to.not.equal(''),
-      );
-    });
+      ));
   }
 
   // New records have one route, be they one or many.
@@ -157,21 +156,19 @@ describe('[R18] a scope that is left out', () => {
       if (endpoint === 'updateMany') expect(found).to.include("has changed others' rows");
     });
 
-    it(`is found in ${endpoint} of repositories`, async () => {
-      await withoutScopes(async () =>
+    it(`is found in ${endpoint} of repositories`, () =>
+      withoutScopes(async () =>
         expect(await findings(endpoint, FEATURES, { fastPath: false })).to.not.equal(''),
-      );
-    });
+      ));
   }
 
   for (const endpoint of OF_MANY) {
-    it(`is found where ${endpoint} looks for rows`, async () => {
-      await withoutScopes(async () => {
+    it(`is found where ${endpoint} looks for rows`, () =>
+      withoutScopes(async () => {
         const found = await findings(endpoint, FEATURES, {}, WITH_AND_WITHOUT);
         expect(found).to.include("differs with others' rows");
         expect(found).to.include('It has no condition of the scope');
-      });
-    });
+      }));
   }
 
   for (const endpoint of WITH_A_KEY) {

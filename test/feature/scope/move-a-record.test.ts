@@ -209,13 +209,13 @@ describe('a record that code moves', () => {
 
   const query = (text: string) => site.engine.sequelize.query(text);
 
-  beforeEach(async () => {
-    await query(`
+  beforeEach(() =>
+    query(`
       TRUNCATE notes, folders, links RESTART IDENTITY CASCADE;
       INSERT INTO folders (tenant, "deletedAt") VALUES (1, NULL), (2, NULL), (1, now()), (1, NULL);
       INSERT INTO notes (tenant, text, "folderId") VALUES (1, 'a', 1), (1, 'b', 1), (2, 'theirs', 2);
-      INSERT INTO links ("folderId") VALUES (1)`);
-  });
+      INSERT INTO links ("folderId") VALUES (1)`),
+  );
 
   async function stored(): Promise<unknown> {
     const [notes] = await query('SELECT id, tenant, text, "folderId" AS folder FROM notes ORDER BY id');
@@ -243,8 +243,7 @@ describe('a record that code moves', () => {
         // Others write once more by themselves.
         if (place === 'in no unit of work' && / |^save of/.test(name)) continue;
         work = move;
-        const answer = await send();
-        expectProblem(answer, 500, { detail: 'Internal Server Error' });
+        expectProblem(await send(), 500, { detail: 'Internal Server Error' });
         expect(await stored(), name).to.deep.equal(AS_BEFORE);
       }
     });

@@ -241,14 +241,14 @@ describe('a repository of a request', () => {
   });
   const log = new CapturedLog();
 
-  before(async () => {
-    await site.engine.sequelize.query(`
+  before(() =>
+    site.engine.sequelize.query(`
       INSERT INTO countries VALUES ('fr'), ('de');
       INSERT INTO branches (tenant_id, name, "countryId") VALUES (1, 'a', 'fr'), (2, 'b', 'fr'), (1, 'c', 'de'), (2, 'a', 'de'), (1, 'c', 'de');
       INSERT INTO sales ("branchId", secret, amount, note) VALUES
         (1, false, 1, NULL), (1, true, 1, NULL), (1, false, 3, NULL), (1, false, 2, 'x'), (2, false, 2, NULL), (3, false, 2, NULL);
-      INSERT INTO partners ("branchId", "otherId", "isPublic") VALUES (1, 3, true), (1, 5, false), (1, 2, true)`);
-  });
+      INSERT INTO partners ("branchId", "otherId", "isPublic") VALUES (1, 3, true), (1, 5, false), (1, 2, true)`),
+  );
 
   const get = async (path: string) => {
     const { status, body } = await site.agent.get(`/branches${path}`).set('tenant', '1');

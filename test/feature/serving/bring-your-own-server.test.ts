@@ -76,9 +76,7 @@ describe('a server of your own', () => {
   }));
   const servers: Server[] = [];
 
-  before(async () => {
-    await Pier.create({ name: 'Brighton' });
-  });
+  before(() => Pier.create({ name: 'Brighton' }));
 
   afterEach(async () => {
     for (const server of servers.splice(0)) {

@@ -84,9 +84,7 @@ describe('the headers of answers', () => {
     bootstrap: { controllers: [ParcelController, DepotController] },
   }));
 
-  before(async () => {
-    await Parcel.create({ text: 'a' });
-  });
+  before(() => Parcel.create({ text: 'a' }));
 
   for (const [method, path, status] of [
     ['get', '/parcels', 200],

@@ -315,8 +315,7 @@ describe('serve', () => {
   it('does not listen when its lifespan fails', async () => {
     const before = listenerCounts();
     const failure = new Error('On purpose');
-    const error = await caughtError(() => start({ lifespan: () => Promise.reject(failure) }));
-    expect(error).to.equal(failure);
+    expect(await caughtError(() => start({ lifespan: () => Promise.reject(failure) }))).to.equal(failure);
     expect(listenerCounts()).to.deep.equal(before);
   });
 

@@ -150,8 +150,7 @@ describe('soft-deleted records', () => {
   it('[S17] are restored and purged by repositories, also through overrides', async () => {
     const files = new Repository(File);
     expect((await files.restore(2)).name).to.equal('gone');
-    const failure = await files.purge(2).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(NotDeletedError);
+    expect(await files.purge(2).catch((error: unknown) => error)).to.be.instanceOf(NotDeletedError);
     await files.delete(2);
     class Files extends crudController(File) {
       override async restore(id: number, context: CrudContext<File>) {

@@ -97,8 +97,7 @@ describe('sending If-Match to a resource without entity tags', () => {
       }
 
       it('asks dependencies first, and goes on without the header', async () => {
-        const stranger = await agent.patch('/flags/1').set({ 'if-match': '"1"', 'x-guest': '1' }).send({});
-        expectNothing(stranger, 401);
+        expectNothing(await agent.patch('/flags/1').set({ 'if-match': '"1"', 'x-guest': '1' }).send({}), 401);
         expect((await agent.patch('/flags/1').send({ name: 'blue' })).status).to.equal(200);
         expectNothing(await agent.delete('/flags/1'), 204);
       });

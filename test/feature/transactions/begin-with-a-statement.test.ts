@@ -104,8 +104,7 @@ describe('a unit of work', () => {
     ],
   ] as const) {
     it(`rolls back what began with ${what}`, async () => {
-      const error = await caughtError(() => unitOfWork(() => first().then(fail)));
-      expect(error).to.be.instanceOf(RangeError);
+      expect(await caughtError(() => unitOfWork(() => first().then(fail)))).to.be.instanceOf(RangeError);
       expect(await names()).to.deep.equal(['first']);
     });
   }

@@ -199,9 +199,7 @@ describe('a GET', () => {
 describe('a GET whose hooks read', () => {
   const site = serveTestApp(() => ({ models: [Room], engine: { pool: { max: 1, acquire: 3_000 } } }));
 
-  before(async () => {
-    await Room.create({ name: 'A' });
-  });
+  before(() => Room.create({ name: 'A' }));
 
   afterEach(() => Room.removeHook('beforeFind', 'read'));
 

@@ -380,13 +380,12 @@ describe('a repository', () => {
       expect(namesOf(await new TownRepository().large())).to.deep.equal(['Metz', 'Lyon']);
     });
 
-    it('stays of its class when it is bound to a transaction', async () => {
-      await unitOfWork(async (uow) => {
+    it('stays of its class when it is bound to a transaction', () =>
+      unitOfWork(async (uow) => {
         const bound = new TownRepository().with(uow);
         await bound.create({ name: 'Brest', population: 500 });
         expect(namesOf(await bound.large())).to.deep.equal(['Metz', 'Lyon', 'Brest']);
-      });
-    });
+      }));
 
     it('is what the routes use', async () => {
       class LoudRepository extends Repository<Town> {

@@ -65,9 +65,7 @@ describe('a unit of work', () => {
   const fail = (state: string) =>
     site.engine.sequelize.query(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`);
 
-  before(async () => {
-    await site.engine.sequelize.query(DEFERRED);
-  });
+  before(() => site.engine.sequelize.query(DEFERRED));
 
   beforeEach(() => emptyTables(site, 'entries'));
 
@@ -122,12 +120,11 @@ describe('a unit of work', () => {
     expect(await names()).to.deep.equal(['outside']);
   });
 
-  it('is not seen by others before it is committed', async () => {
-    await unitOfWork(async (uow) => {
+  it('is not seen by others before it is committed', () =>
+    unitOfWork(async (uow) => {
       await uow.repository(Entry).create({ name: 'one' });
       expect(await dbSession((session) => session.repository(Entry).list())).to.deep.equal([]);
-    });
-  });
+    }));
 
   it('has the isolation level that is asked for', async () => {
     const [row] = await unitOfWork(
@@ -526,9 +523,7 @@ describe('a unit of work', () => {
 describe('a read session', () => {
   const site = serveTestApp(() => ({ models: [Entry], bootstrap: { models: [] }, minPool: 2 }));
 
-  before(async () => {
-    await Entry.create({ name: 'one' });
-  });
+  before(() => Entry.create({ name: 'one' }));
 
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
     'of a model': () => Entry.create({ name: 'two' }),
@@ -542,8 +537,7 @@ describe('a read session', () => {
   };
   for (const [kind, write] of Object.entries(writes)) {
     it(`has the database refuse a write ${kind}`, async () => {
-      const error = await caughtError(() => dbSession(write));
-      expect(error).to.have.nested.property('parent.code', '25006');
+      expect(await caughtError(() => dbSession(write))).to.have.nested.property('parent.code', '25006');
       expect(await Entry.findAll({ raw: true })).to.deep.equal([
         { id: 1, name: 'one', amount: 0, parent: null },
       ]);

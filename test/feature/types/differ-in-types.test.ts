@@ -69,9 +69,7 @@ describe('a column of another type', () => {
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
 
-  before(async () => {
-    await execute(TABLES);
-  });
+  before(() => execute(TABLES));
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 

@@ -101,18 +101,15 @@ describe('a change and its answer', () => {
       const detail = `There is no ${model.name} with this id.`;
       if (model.options.paranoid) {
         const deleting = `UPDATE ${table} SET "deletedAt" = now()`;
-        const answer = await behind(deleting, () => site.agent.patch(path).send({ n: 7 }));
-        expectProblem(answer, 404, { detail });
+        expectProblem(await behind(deleting, () => site.agent.patch(path).send({ n: 7 })), 404, { detail });
         expect(await written(table)).to.deep.equal([{ n: 1 }]);
         await query(`UPDATE ${table} SET "deletedAt" = NULL`);
-        const deleted = await behind(deleting, () => site.agent.delete(path));
-        expectProblem(deleted, 404, { detail });
+        expectProblem(await behind(deleting, () => site.agent.delete(path)), 404, { detail });
         await query(`UPDATE ${table} SET "deletedAt" = NULL`);
       }
       if (SCOPED.includes(table)) {
         const moving = `UPDATE ${table} SET tenant = 2`;
-        const answer = await behind(moving, () => site.agent.patch(path).send({ n: 7 }));
-        expectProblem(answer, 404, { detail });
+        expectProblem(await behind(moving, () => site.agent.patch(path).send({ n: 7 })), 404, { detail });
         expect(await written(table)).to.deep.equal([{ n: 1 }]);
       }
     });

@@ -112,9 +112,7 @@ describe('being refused by the database', () => {
     site.agent.post('/volumes').send({ authorCode: 'mary', ...values });
   const changeVolume = (values: object) => site.agent.patch('/volumes/1').send(values);
 
-  before(async () => {
-    await site.engine.sequelize.query(SCHEMA);
-  });
+  before(() => site.engine.sequelize.query(SCHEMA));
 
   beforeEach(async () => {
     logger.clear();
@@ -222,12 +220,10 @@ describe('being refused by the database', () => {
     expect(await Loan.findAll({ raw: true })).to.deep.equal([body]);
   });
 
-  describe('for an exclusion', () => {
-    it('answers 409', async () => {
-      expect((await createAuthor({ code: 'x1' })).status).to.equal(201);
-      expectProblem(await createAuthor({ code: 'x234' }), 409, {
-        detail: 'The record conflicts with another one.',
-      });
+  it('for an exclusion answers 409', async () => {
+    expect((await createAuthor({ code: 'x1' })).status).to.equal(201);
+    expectProblem(await createAuthor({ code: 'x234' }), 409, {
+      detail: 'The record conflicts with another one.',
     });
   });
 

@@ -44,13 +44,13 @@ describe('creating a record', () => {
 
   const rows = (statement: string) => site.engine.sequelize.query(statement, { type: QueryTypes.SELECT });
 
-  before(async () => {
-    await site.engine.sequelize.query(`
+  before(() =>
+    site.engine.sequelize.query(`
       CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN NEW.stamp = 'stamped'; RETURN NEW; END $$;
       CREATE TRIGGER stamp BEFORE INSERT ON loans FOR EACH ROW EXECUTE FUNCTION stamp();
-    `);
-  });
+    `),
+  );
 
   beforeEach(() => emptyTables(site, 'books', 'loans'));
 

@@ -95,9 +95,7 @@ except(OF_MANY).describe('what a table makes', () => {
   }));
   const models = [Job, Task, Token, Numbered];
 
-  before(async () => {
-    await execute(TABLES);
-  });
+  before(() => execute(TABLES));
 
   beforeEach(() => execute('TRUNCATE jobs, tokens, numbers RESTART IDENTITY'));
 

@@ -187,21 +187,17 @@ describe('compileResource', () => {
     });
   });
 
-  describe('the dependencies', () => {
-    it('may hold anything, however large or circular, and it is named shortly', () => {
-      const circular: { self?: unknown } = {};
-      circular.self = circular;
-      expect(problemsOf(Article, { dependencies: [circular, 5n, new Guard(), 'x'.repeat(9)] })).to.deep.equal(
-        [
-          'Article: dependencies[0] is <ref *1> { self: [Circular *1] }; ' +
-            'use an Express handler or a routing-controllers middleware class.',
-          'Article: dependencies[1] is 5n; use an Express handler or a routing-controllers middleware class.',
-          'Article: dependencies[2] is Guard {}; use an Express handler or a routing-controllers middleware class.',
-          'Article: dependencies[3] is "xxxxxxxxx"; ' +
-            'use an Express handler or a routing-controllers middleware class.',
-        ],
-      );
-    });
+  it('the dependencies may hold anything, however large or circular, and it is named shortly', () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    expect(problemsOf(Article, { dependencies: [circular, 5n, new Guard(), 'x'.repeat(9)] })).to.deep.equal([
+      'Article: dependencies[0] is <ref *1> { self: [Circular *1] }; ' +
+        'use an Express handler or a routing-controllers middleware class.',
+      'Article: dependencies[1] is 5n; use an Express handler or a routing-controllers middleware class.',
+      'Article: dependencies[2] is Guard {}; use an Express handler or a routing-controllers middleware class.',
+      'Article: dependencies[3] is "xxxxxxxxx"; ' +
+        'use an Express handler or a routing-controllers middleware class.',
+    ]);
   });
 
   it('refuses writes of a version that the default scope leaves out', () => {

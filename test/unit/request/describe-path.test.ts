@@ -1,15 +1,6 @@
 import { expect } from 'chai';
 import express, { type Application, type Request } from 'express';
-import {
-  describePath,
-  loggerOf,
-  rememberRoutes,
-  requestLogger,
-  setLogger,
-} from '../../../src/request/request-log.js';
-import { currentItem, setCurrentItem, setRequestResource } from '../../../src/request/request-notes.js';
-import { defaultLogger, type Logger } from '../../../src/util/logger.js';
-import { defineModel, planOf } from '../../support/offline-models.js';
+import { describePath, rememberRoutes } from '../../../src/request/request-log.js';
 
 /** A request as Express has it when an error arrives. */
 function asked(app: Application, path: string, more: object = {}): Request {
@@ -62,37 +53,5 @@ describe('the path of a request as it may be logged', () => {
 
   it('has no words of applications inside', () => {
     expect(describePath(asked(outer, '/outer/guests'))).to.equal('/outer/:…');
-  });
-});
-
-describe('the logger of a request', () => {
-  const { outer, inner } = mounted();
-  const [ofOuter, ofInner, ofPlan] = [1, 2, 3].map((): Logger => ({ ...defaultLogger }));
-  const plan = planOf(defineModel('City'));
-
-  it('is that of its resource, or of the nearest application', () => {
-    if (!ofOuter || !ofInner || !ofPlan) throw new Error('There are three.');
-    expect(loggerOf(inner)).to.equal(defaultLogger);
-    setLogger(outer, ofOuter);
-    expect(loggerOf(inner)).to.equal(ofOuter);
-    setLogger(inner, ofInner);
-    expect([loggerOf(inner), loggerOf(outer)]).to.deep.equal([ofInner, ofOuter]);
-    const request = asked(inner, '/');
-    expect(requestLogger(request)).to.equal(ofInner);
-    setRequestResource(request, plan);
-    expect(requestLogger(request)).to.equal(ofInner);
-    setLogger(plan, ofPlan);
-    expect(requestLogger(request)).to.equal(ofPlan);
-  });
-});
-
-describe('the item that a request is at', () => {
-  it('is none, or what was said last', () => {
-    const request = {} as Request;
-    expect(currentItem(request)).to.equal(null);
-    for (const item of [0, 3, 'unknown', null] as const) {
-      setCurrentItem(request, item);
-      expect(currentItem(request)).to.equal(item);
-    }
   });
 });

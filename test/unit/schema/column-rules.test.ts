@@ -18,6 +18,7 @@ function brokenRules(type: ColumnType, value: unknown): string[] {
     .map(({ name }) => name);
 }
 
+/** Each text of a date, a time, a number, a UUID or bytes is in `wire-value.test.ts`. */
 const CASES: readonly {
   readonly label: string;
   readonly type: ColumnType;
@@ -82,12 +83,9 @@ const CASES: readonly {
   {
     label: 'int8',
     type: { kind: 'bigint' },
-    accepted: ['0', '9223372036854775807', '-9223372036854775808', '-0'],
+    accepted: ['0', '-0'],
     refused: [
-      ['9223372036854775808', 'isBigint'],
-      ['-9223372036854775809', 'isBigint'],
       ['1.0', 'isBigint'],
-      ['', 'isBigint'],
       [42, 'isBigint'],
       [42n, 'isBigint'],
     ],
@@ -95,12 +93,9 @@ const CASES: readonly {
   {
     label: 'numeric(5, 2)',
     type: PRICE,
-    accepted: ['0', '-999.99', '999.990', '12.5', 'NaN'],
+    accepted: ['999.990', 'NaN'],
     refused: [
       ['1000', 'isDecimal'],
-      ['0.001', 'isDecimal'],
-      ['1e2', 'isDecimal'],
-      ['Infinity', 'isDecimal'],
       [12.5, 'isDecimal'],
     ],
   },
@@ -141,12 +136,8 @@ const CASES: readonly {
   {
     label: 'timestamptz',
     type: { kind: 'date' },
-    accepted: ['2026-01-31T08:00:00.000Z', '2026-01-31T10:00:00+02:00', new Date(0)],
+    accepted: ['2026-01-31T10:00:00+02:00', new Date(0)],
     refused: [
-      ['2024-02-30T00:00:00Z', 'isDateTime'],
-      ['2026-01-31', 'isDateTime'],
-      ['2026-01-31T08:00:00', 'isDateTime'],
-      ['1', 'isDateTime'],
       ['foo 7', 'isDateTime'],
       [1769846400000, 'isDateTime'],
       [new Date(Number.NaN), 'isDateTime'],
@@ -155,12 +146,9 @@ const CASES: readonly {
   {
     label: 'date',
     type: { kind: 'dateonly' },
-    accepted: ['2026-01-31', '2024-02-29'],
+    accepted: ['2024-02-29'],
     refused: [
       ['2024-02-30', 'isDate'],
-      ['2026-01-31T00:00:00Z', 'isDate'],
-      ['-000000-01-01', 'isDate'],
-      ['10000-01-01', 'isDate'],
       [20260131, 'isDate'],
       [new Date(0), 'isDate'],
     ],
@@ -168,20 +156,17 @@ const CASES: readonly {
   {
     label: 'time',
     type: { kind: 'time' },
-    accepted: ['08:00', '08:00:00', '23:59:59.999999'],
+    accepted: ['08:00'],
     refused: [
       ['24:00:60', 'isTime'],
-      ['8:00', 'isTime'],
-      ['08:00:00Z', 'isTime'],
       [800, 'isTime'],
     ],
   },
   {
     label: 'uuid',
     type: { kind: 'uuid' },
-    accepted: ['6f9619ff-8b86-d011-b42d-00c04fc964ff', '6F9619FF-8B86-D011-B42D-00C04FC964FF'],
+    accepted: ['6F9619FF-8B86-D011-B42D-00C04FC964FF'],
     refused: [
-      ['6f9619ff8b86d011b42d00c04fc964ff', 'isUuid'],
       ['', 'isUuid'],
       [5, 'isUuid'],
     ],
@@ -202,10 +187,9 @@ const CASES: readonly {
   {
     label: 'bytea',
     type: { kind: 'blob' },
-    accepted: ['', 'AA==', 'AAAA', Buffer.from([0])],
+    accepted: ['', 'AA==', Buffer.from([0])],
     refused: [
       ['A', 'isBase64'],
-      ['AA-_', 'isBase64'],
       [[0], 'isBase64'],
     ],
   },
