@@ -109,9 +109,7 @@ export function compileResource(
   // Of many records they are those of one.
   const endpoints = new Set([...compiled.endpoints].map(singleOf));
   const access = compileAccess(check, compiled, shared);
-  const written = { ...compiled, endpoints, access };
-  bodyProblems(written, decorators).forEach(add);
-  replaceProblems(written, decorators).forEach(report);
+  bodyProblems({ ...compiled, endpoints, access }, decorators).forEach(add);
   for (const checkPlan of featureChecks) checkPlan({ ...compiled, access }, options).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
@@ -153,31 +151,6 @@ function bodyProblems(
 
 function isArrayOfBlobs(type: ColumnType): boolean {
   return type.kind === 'array' && (type.element.kind === 'blob' || isArrayOfBlobs(type.element));
-}
-
-/** Why `PUT /{id}` cannot create and replace the records; none where there is no such endpoint. */
-function replaceProblems(
-  { info, exposure, endpoints, explicitSchemas: { create, update }, access }: WrittenPlan,
-  { classProperties }: DecoratorReader,
-): string[] {
-  if (!endpoints.has('replace')) return [];
-  const { name, hasDefault } = info.primaryKey;
-  const isHidden = exposure.unwritable.has(name) || access?.fields.get(name)?.create === false;
-  const isKeyless = create ? !classProperties(create, 'write').has(name) : hasDefault || isHidden;
-  const lacking = create ? `, which createSchema ${create.name} lacks` : '';
-  return [
-    ...(isKeyless
-      ? [
-          `endpoints has 'replace', and clients do not give the key '${name}' of a new record${lacking}; leave it out.`,
-        ]
-      : []),
-    ...(update && update !== create
-      ? [
-          `endpoints has 'replace', whose body has to be right for both writes, and updateSchema ${update.name} is not the ` +
-            'createSchema; use one class for the two, or leave it out.',
-        ]
-      : []),
-  ];
 }
 
 function compileSchema(

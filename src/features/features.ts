@@ -4,12 +4,14 @@ import { bulk } from './bulk/bulk.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
 import { embeddedRecords } from './include/embed.js';
+import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
 import { subResources } from './sub-resources/sub-resources.js';
 
 /** A new feature is a folder or file beside these, and a line here. */
 export const FEATURES: readonly FeatureFactory[] = [
   ...ROW_FEATURES,
+  replace,
   embeddedRecords,
   idempotency,
   subResources,

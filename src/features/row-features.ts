@@ -7,7 +7,6 @@ import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { include } from './include/include.js';
 import { location } from './location.js';
-import { onlyNew } from './only-new.js';
 import { paging } from './paging.js';
 import { scope } from './scope.js';
 import { softDelete } from './soft-delete/soft-delete.js';
@@ -25,6 +24,5 @@ export const ROW_FEATURES: readonly FeatureFactory[] = [
   scope,
   entityTag,
   condition,
-  onlyNew,
   location,
 ];

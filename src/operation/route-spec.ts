@@ -44,8 +44,6 @@ export interface RouteSource {
   routes?(plan: RoutePlan): readonly RouteSpec[];
 }
 
-const RECORD_AFTER = 'The record after the change.';
-
 /** The routes of all resources that name no endpoints, in the order they are mounted. */
 export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
   list: {
@@ -105,7 +103,7 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
     parameters: ['id', 'values', 'context'],
     words: {
       verb: 'Change',
-      success: RECORD_AFTER,
+      success: 'The record after the change.',
       description: () =>
         'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.',
     },
@@ -127,32 +125,13 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
   },
 };
 
-const REPLACE: RouteSpec = {
-  endpoint: 'replace',
-  operation: 'replace',
-  method: 'replace',
-  verb: 'put',
-  path: '/:id',
-  parameters: ['id', 'values', 'context'],
-  words: {
-    verb: 'Replace',
-    success: RECORD_AFTER,
-    description: () =>
-      'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
-  },
-};
-
 /**
  * The routes that the methods of a resource can serve. A method such as `restore` is code of the user's where the resource does
  * not name the endpoint; the usual ones never are.
  */
 export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): readonly RouteSpec[] {
   const added = features.flatMap(({ routes }) => routes?.(plan) ?? []);
-  return Object.freeze([
-    ...Object.values(USUAL),
-    ...(plan.endpoints.has('replace') ? [REPLACE] : []),
-    ...added,
-  ]);
+  return Object.freeze([...Object.values(USUAL), ...added]);
 }
 
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */

@@ -41,6 +41,7 @@ export const LAYERS = [
   'express/resources',
   'handle',
   'features/include/embed.ts',
+  'features/replace',
   'features/idempotency',
   'express/connection',
   'express/routes',

@@ -15,11 +15,8 @@ import { accessOfApplication } from '../resources/application-access.js';
 import {
   forgetControllers,
   type HandWrittenRoute,
-  isGuarded,
-  lineageOf,
   type RegisteredController,
 } from '../resources/controller-metadata.js';
-import { CrudController, isOverridden } from '../resources/crud-controller.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
@@ -175,9 +172,7 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
           ];
     });
   });
-  problems.push(
-    ...routes.flatMap(({ resource }) => [...problemsOfRoutes(resource), ...replaceProblems(resource)]),
-  );
+  problems.push(...routes.flatMap(({ resource }) => problemsOfRoutes(resource)));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
@@ -198,21 +193,4 @@ function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | 
     );
   };
   return [...seen].find(([key]) => /^(?:get|all) /.test(key) && isWider(key.slice(4)))?.[1];
-}
-
-/**
- * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
- * come before it. Decorators of `replace` do, where the user has written it.
- */
-export function replaceProblems({ plan, controller }: Resource): string[] {
-  const lineage = lineageOf(controller, CrudController);
-  if (!plan.endpoints.has('replace') || isOverridden(controller, 'replace') || isGuarded(lineage, 'replace'))
-    return [];
-  return ['create', 'update']
-    .filter((method) => isGuarded(lineage, method))
-    .map(
-      (method) =>
-        `${controller.name}.${method} has decorators that guard it, and endpoints has 'replace', which would go past them; override ` +
-        'replace with the decorators that it needs, or leave it out.',
-    );
 }

@@ -1,0 +1,130 @@
+/** Replacement of a record: `PUT /{id}` creates it, or gives it other values. */
+import type { ResourceCheck } from '../../compile/compile-resource.js';
+import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
+import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { HandledRoute } from '../../handle/handled-route.js';
+import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
+import { classProperties } from '../../schema/class-properties.js';
+
+const REPLACE: HandledRoute = {
+  endpoint: 'replace',
+  operation: 'replace',
+  method: 'replace',
+  verb: 'put',
+  path: '/:id',
+  parameters: ['id', 'values', 'context'],
+  words: {
+    verb: 'Replace',
+    success: USUAL.update.words.success,
+    description: () =>
+      'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
+  },
+  problems: guardProblems,
+};
+
+/** For keys that clients give. */
+export const replace: FeatureFactory = Object.assign(onlyNew, {
+  routes: ({ endpoints }: RoutePlan) => (endpoints.has('replace') ? [REPLACE] : []),
+  check: bodyProblems,
+});
+
+/** Operations that change a record which exists. The condition rules them out (RFC 9110, 13.1.2). */
+const CHANGES = ['update', 'delete'] as const;
+
+/**
+ * `If-None-Match: *`: a replacement that creates, and leaves a record that is there alone; changes refuse it. For resources with tags
+ * and without: whether there is a record needs none.
+ */
+function onlyNew({ plan: { name } }: FeatureContext): Feature {
+  return {
+    inputs: [
+      {
+        in: 'header',
+        name: 'If-None-Match',
+        endpoints: ['replace'],
+        member: 'onlyNew',
+        read(text, { textOf }) {
+          checkAny(text);
+          if (textOf('If-Match') === undefined) return true;
+          // Both cannot hold (RFC 9110, 13.2.2).
+          throw new RefusedRequestError(
+            412,
+            `A ${name} cannot be there and not be there, and nothing was done; send If-Match or If-None-Match.`,
+          );
+        },
+        describe: () => ({
+          description: 'With `*` the record is created, and one that is there stays as it is.',
+          schema: { type: 'string', enum: ['*'] },
+        }),
+      },
+      {
+        in: 'header',
+        name: 'If-None-Match',
+        endpoints: CHANGES,
+        read(text) {
+          checkAny(text);
+          throw new RefusedRequestError(
+            412,
+            `Only a ${name} that is there can be changed, and nothing was done; leave If-None-Match out.`,
+          );
+        },
+      },
+    ],
+    rewrite: {
+      replace: (operation, inputs) => (inputs.onlyNew ? { ...operation, only: 'create' } : operation),
+    },
+    problems: Object.fromEntries([...CHANGES, 'replace'].map((each) => [each, [412]])),
+  };
+}
+
+/** Why the endpoint cannot create and replace the records; none where there is no such endpoint. */
+function bodyProblems({
+  info,
+  exposure,
+  endpoints,
+  explicitSchemas: { create, update },
+  access,
+}: Parameters<ResourceCheck>[0]): string[] {
+  if (!endpoints.has('replace')) return [];
+  const { name, hasDefault } = info.primaryKey;
+  const isHidden = exposure.unwritable.has(name) || access?.fields.get(name)?.create === false;
+  const isKeyless = create ? !classProperties(create, 'write').has(name) : hasDefault || isHidden;
+  const lacking = create ? `, which createSchema ${create.name} lacks` : '';
+  return [
+    ...(isKeyless
+      ? [
+          `endpoints has 'replace', and clients do not give the key '${name}' of a new record${lacking}; leave it out.`,
+        ]
+      : []),
+    ...(update && update !== create
+      ? [
+          `endpoints has 'replace', whose body has to be right for both writes, and updateSchema ${update.name} is not the ` +
+            'createSchema; use one class for the two, or leave it out.',
+        ]
+      : []),
+  ];
+}
+
+/**
+ * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
+ * come before it. Decorators of `replace` do, where the user has written it.
+ */
+function guardProblems({ controller }: Resource): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  if (isOverridden(controller, 'replace') || isGuarded(lineage, 'replace')) return [];
+  return ['create', 'update']
+    .filter((method) => isGuarded(lineage, method))
+    .map(
+      (method) =>
+        `${controller.name}.${method} has decorators that guard it, and endpoints has 'replace', which would go past them; override ` +
+        'replace with the decorators that it needs, or leave it out.',
+    );
+}
+
+/** @throws RefusedRequestError 400 */
+function checkAny(text: string): void {
+  if (text.trim() !== '*') throw new RefusedRequestError(400, 'If-None-Match of a write is *.');
+}
