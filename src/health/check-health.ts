@@ -233,43 +233,29 @@ function shownReason(error: unknown): string {
   return error instanceof ProbeFailure ? error.message : failureReason(error);
 }
 
-/** By a driver's code; Redis says it in the first word of its message only. */
+/**
+ * Codes of drivers by reason: of sockets, of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html), of Node
+ * (https://nodejs.org/api/tls.html#x509-certificate-error-codes), of ClickHouse by numbers, and the first words of messages of Redis.
+ */
+const CODES: Readonly<Record<string, string>> = {
+  'connection refused': 'ECONNREFUSED ENOENT',
+  'connection lost': 'ECONNRESET EPIPE',
+  'timed out': 'ETIMEDOUT',
+  'host not reachable': 'EHOSTUNREACH',
+  'host not found': 'ENOTFOUND EAI_AGAIN',
+  'authentication failed': '28P01 28000 516 194 193 192 WRONGPASS NOAUTH',
+  'no such database': '3D000 81',
+  'too many connections': '53300',
+  'certificate not trusted':
+    'SELF_SIGNED_CERT_IN_CHAIN DEPTH_ZERO_SELF_SIGNED_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT ' +
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'certificate of another host': 'ERR_TLS_CERT_ALTNAME_INVALID',
+  'certificate expired': 'CERT_HAS_EXPIRED',
+  'starting up or shutting down': '57P01 57P02 57P03 LOADING',
+};
+
 const REASONS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ECONNREFUSED: 'connection refused',
-    ECONNRESET: 'connection lost',
-    EPIPE: 'connection lost',
-    ETIMEDOUT: 'timed out',
-    EHOSTUNREACH: 'host not reachable',
-    ENOTFOUND: 'host not found',
-    EAI_AGAIN: 'host not found',
-    // PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
-    '28P01': 'authentication failed',
-    '28000': 'authentication failed',
-    '3D000': 'no such database',
-    '53300': 'too many connections',
-    ENOENT: 'connection refused',
-    // Node: https://nodejs.org/api/tls.html#x509-certificate-error-codes
-    SELF_SIGNED_CERT_IN_CHAIN: 'certificate not trusted',
-    DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate not trusted',
-    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate not trusted',
-    UNABLE_TO_GET_ISSUER_CERT: 'certificate not trusted',
-    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate not trusted',
-    ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
-    CERT_HAS_EXPIRED: 'certificate expired',
-    '57P01': 'starting up or shutting down',
-    '57P02': 'starting up or shutting down',
-    '57P03': 'starting up or shutting down',
-    // ClickHouse: AUTHENTICATION_FAILED, REQUIRED_PASSWORD, WRONG_PASSWORD, UNKNOWN_USER, UNKNOWN_DATABASE.
-    '516': 'authentication failed',
-    '194': 'authentication failed',
-    '193': 'authentication failed',
-    '192': 'authentication failed',
-    '81': 'no such database',
-    WRONGPASS: 'authentication failed',
-    NOAUTH: 'authentication failed',
-    LOADING: 'starting up or shutting down',
-  }),
+  Object.entries(CODES).flatMap(([reason, codes]) => codes.split(' ').map((code) => [code, reason])),
 );
 
 /** Drivers raise these without a code. */

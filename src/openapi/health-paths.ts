@@ -1,7 +1,7 @@
 /** The health routes, described. */
 import { type HealthOptions, resolveHealthOptions } from '../health/health-options.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { jsonContent, type PathItemObject, schemaRef } from './openapi-object.js';
+import { jsonContent, type OperationObject, type PathItemObject, schemaRef } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
 
 /** The tag of the health routes. */
@@ -40,45 +40,35 @@ const report = (healthy: boolean, error: string | null) => ({
 /** The paths of the health routes with these options. */
 export function healthPaths(options: HealthOptions): Record<string, PathItemObject> {
   const { prefix, includeLiveness } = resolveHealthOptions(options);
-  const ready = {
-    operationId: 'checkReadiness',
-    tags: [HEALTH_TAG.name],
-    summary: 'Whether requests can be answered',
+  const schema = schemaRef('HealthReport');
+  const ready = probe('checkReadiness', 'Whether requests can be answered', {
     description: 'Asks every back end; the report is given out again for a second.',
     responses: {
-      200: {
-        description: 'Every back end answers.',
-        content: jsonContent(schemaRef('HealthReport'), report(true, null)),
-      },
+      200: { description: 'Every back end answers.', content: jsonContent(schema, report(true, null)) },
       503: {
         description: 'A back end does not answer, or the process is stopping.',
-        content: jsonContent(schemaRef('HealthReport'), report(false, 'connection refused')),
+        content: jsonContent(schema, report(false, 'connection refused')),
       },
-      ...problemReferences([405]),
     },
-  };
-  const live = {
-    operationId: 'checkLiveness',
-    tags: [HEALTH_TAG.name],
-    summary: 'Whether the process turns',
+  });
+  const live = probe('checkLiveness', 'Whether the process turns', {
     description: 'Asks nothing.',
-    responses: {
-      200: {
-        description: 'It does.',
-        content: jsonContent(
-          {
-            type: 'object',
-            properties: { status: { type: 'string', const: 'alive' } },
-            required: ['status'],
-          },
-          { status: 'alive' },
-        ),
-      },
-      ...problemReferences([405]),
-    },
-  };
-  return {
-    [`${prefix}/ready`]: { get: ready },
-    ...(includeLiveness ? { [`${prefix}/live`]: { get: live } } : {}),
-  };
+    responses: { 200: { description: 'It does.', content: jsonContent(ALIVE, { status: 'alive' }) } },
+  });
+  return { [`${prefix}/ready`]: ready, ...(includeLiveness ? { [`${prefix}/live`]: live } : {}) };
+}
+
+const ALIVE: JsonSchema = {
+  type: 'object',
+  properties: { status: { type: 'string', const: 'alive' } },
+  required: ['status'],
+};
+
+function probe(
+  operationId: string,
+  summary: string,
+  { description, responses }: Pick<OperationObject, 'description' | 'responses'>,
+): PathItemObject {
+  const all = { ...responses, ...problemReferences([405]) };
+  return { get: { operationId, tags: [HEALTH_TAG.name], summary, description, responses: all } };
 }
