@@ -3,7 +3,6 @@
 import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { checkSentNames } from '../access/reference-access.js';
 import type { Endpoint } from '../declare/endpoint.js';
 import { noteOperation, operationChannel } from '../diagnostics/channels.js';
 import { hasAccessRules } from '../express/resources/application-access.js';
@@ -18,7 +17,7 @@ import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
 import { type Around, type AroundFinder, compileAround, compileCompletions, type Execute } from './around.js';
-import { hasCondition, inCondition } from './check-condition.js';
+import { compileGuardedMethod, hasCondition } from './around-method.js';
 import {
   commitRequest,
   inAddedSession,
@@ -29,9 +28,7 @@ import {
 } from './commit-request.js';
 import type { PathSettings, RouteDecisions } from './decide-route.js';
 import { type Completion, completionOf, type Outcome } from './outcome.js';
-import { withState } from './read-state.js';
-import { inRace } from './rerun-after-race.js';
-import { type Controller, compileMethod, type MethodRunner } from './run-method.js';
+import type { Controller } from './run-method.js';
 import { compileAloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape, type Format, isUnshaped, type Shape } from './shape-answer.js';
 import type { PageShaper } from './shape-page.js';
@@ -272,8 +269,6 @@ export function compileHandler(
 ): ActionRunner {
   const { operation, verb } = route;
   const { isDecorated, settings, shapedBy } = decisions;
-  const method = withState(resource, route, compileMethod(resource, route, shaper));
-  const guarded = inRace(resource, operation, inCondition(resource, operation, method));
   const shape = compileShape(resource, route, shapedBy);
   const work: RouteOperation<RequestArguments> = {
     resource,
@@ -283,7 +278,7 @@ export function compileHandler(
     // The body of a write is its own parameters' to read.
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
-    runMethod: isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded,
+    runMethod: compileGuardedMethod(resource, route, decisions, shaper),
     completions: compileCompletions(resource, operation),
     shape,
     findAround: compileAround(resource, route, shape),
@@ -297,19 +292,5 @@ function withoutInputs({ access, features }: Resource, operation: Endpoint): Req
   return async (request) => {
     const granted = await access(request, operation);
     return { query: features[operation].absentFor(granted.form), access: granted };
-  };
-}
-
-/** Checks the names that decorators have read past the parser, which refuses them elsewhere. */
-function withSentNames(
-  { plan, access }: Resource,
-  operation: Endpoint,
-  runMethod: MethodRunner,
-): MethodRunner {
-  if (!plan.access?.fields.size) return runMethod;
-  return async (action, input) => {
-    const { form } = await access(action.request, operation);
-    checkSentNames(action.request.body, form);
-    return runMethod(action, input);
   };
 }

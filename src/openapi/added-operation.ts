@@ -1,8 +1,7 @@
 /** A route of the user's, added to a resource or written by hand, described as far as its decorators tell: what it answers with, only its code knows. */
 
 import type { Class } from '../declare/crud-options.js';
-import type { AnswerType } from '../express/routes/answers.js';
-import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
+import type { ActionDescription, ActionParameter, AnswerType } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { USUAL } from '../operation/route-spec.js';

@@ -2,8 +2,8 @@
 
 import { type Exposure, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
-import type { RecordInfo } from '../describe/model-info.js';
-import { jsonFormOf } from '../describe/record.js';
+import { hasGetter, type RecordInfo } from '../describe/model-info.js';
+import { hasJsonForm, jsonFormOf } from '../describe/record.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-class.js';
 import {
@@ -16,7 +16,6 @@ import {
 import { hasType, isTransformed, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
-
 import { perPair } from '../util/memo.js';
 import { ownFormat, wireFormat } from './wire-format.js';
 
@@ -205,4 +204,21 @@ function pick(record: object, names: readonly string[]): WireRecord {
 function read(record: object, name: string): unknown {
   const isInstance = typeof (record as Partial<Gettable>).get === 'function';
   return isInstance ? (record as Gettable).get(name) : (record as WireRecord)[name];
+}
+
+/**
+ * Attributes that are hidden, and those of which code of the user's makes another value. A write of them counts as a
+ * change: otherwise the version or the moment of a change would show that the stored value is the one that was sent.
+ */
+export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
+  const { info, model, exposure, explicitSchemas } = plan;
+  const { read } = explicitSchemas;
+  const properties = read && classProperties(read, 'read');
+  const isShown = (name: string): boolean => {
+    if (hasGetter(model, name)) return false;
+    if (!read) return !exposure.unreadable.has(name) && !isTransformed(info.model, name, 'read');
+    return properties?.has(name) === true && !shapesValue(read, name) && !(name in Object(read.prototype));
+  };
+  const names = [...info.attributes.keys()];
+  return new Set(hasJsonForm(model) ? names : names.filter((name) => !isShown(name)));
 }

@@ -18,10 +18,10 @@ import {
   type RecordSerializer,
   readableProperties,
   recordPlan,
+  unseenAttributes,
 } from '../../respond/record-serializer.js';
 import { nestedRecords, type SerializerRegistry } from '../../respond/result-serializer.js';
 import { compileRowView, type RowView } from '../../respond/row-view.js';
-import { unseenAttributes } from '../../respond/unseen-attributes.js';
 import { lazy } from '../../util/memo.js';
 import { lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';

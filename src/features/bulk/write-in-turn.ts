@@ -11,7 +11,7 @@ import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
-import { inCondition } from '../../handle/check-condition.js';
+import { inCondition } from '../../handle/around-method.js';
 import type { Outcome } from '../../handle/outcome.js';
 import { compileMethod, contextOf, outcomeOf } from '../../handle/run-method.js';
 import { type RowRunner, sessionTarget } from '../../handle/run-rows.js';

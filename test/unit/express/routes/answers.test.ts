@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Answers } from '../../../../src/express/routes/answers.js';
+import { Answers } from '../../../../src/express/routes/describe-action.js';
 import { ConfigError } from '../../../../src/util/config-error.js';
 
 describe('@Answers', () => {

@@ -1,0 +1,183 @@
+/**
+ * Work around the method of a controller, for operations that are not one statement of ours, which has all of it in itself: the state
+ * of its record, the condition of its request, and a second run after a race.
+ */
+import type { Request } from 'express';
+import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import { checkSentNames } from '../access/reference-access.js';
+import type { EntityTagPlan } from '../compile/resource-plan.js';
+import { baseOf, type Endpoint } from '../declare/endpoint.js';
+import { describeFault } from '../errors/database-fault.js';
+import { storedText } from '../execute/customization/hydrate-record.js';
+import { whyUnwritten } from '../execute/executor.js';
+import type { Id } from '../execute/records/repository-operations.js';
+import { joinableSession, runInSavepoint } from '../execute/records/unit-of-work.js';
+import { SqlExecutor } from '../execute/rows/sql-executor.js';
+import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import type { Resource } from '../express/resources/resource.js';
+import type { ResultShaper } from '../express/resources/result-shaper.js';
+import { isInState } from '../features/entity-tag.js';
+import { writesGone } from '../features/soft-delete/deletion.js';
+import type { ReadOperation } from '../operation/operation.js';
+import { equalTo } from '../operation/predicates.js';
+import type { RouteSpec } from '../operation/route-spec.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { parsePathId } from '../request/read-id.js';
+import type { RouteDecisions } from './decide-route.js';
+import { argumentsOf, compileMethod, contextOf, type MethodRunner } from './run-method.js';
+import { sessionTarget } from './run-rows.js';
+
+/** Compiles the method of a route with all that goes around it. */
+export function compileGuardedMethod(
+  resource: Resource,
+  route: RouteSpec,
+  { isDecorated }: Pick<RouteDecisions, 'isDecorated'>,
+  shaper: ResultShaper,
+): MethodRunner {
+  const { operation, verb } = route;
+  const method = withState(resource, route, compileMethod(resource, route, shaper));
+  const guarded = inRace(resource, operation, inCondition(resource, operation, method));
+  return isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded;
+}
+
+/** Checks the names that decorators have read past the parser, which refuses them elsewhere. */
+function withSentNames(
+  { plan, access }: Resource,
+  operation: Endpoint,
+  runMethod: MethodRunner,
+): MethodRunner {
+  if (!plan.access?.fields.size) return runMethod;
+  return async (action, input) => {
+    const { form } = await access(action.request, operation);
+    checkSentNames(action.request.body, form);
+    return runMethod(action, input);
+  };
+}
+
+/**
+ * Compiles the reader of a state, by the key of its row, in the transaction of the running code. Null where records have their state: it
+ * may be in a system column, which Sequelize does not read.
+ */
+function compileStateReader({ plan: { info, entityTag } }: Resource) {
+  if (entityTag?.kind !== 'xmin') return null;
+  const executor = new SqlExecutor(info);
+  const operation: ReadOperation = Object.freeze({
+    kind: 'read',
+    where: equalTo(info.primaryKey.name, Object.freeze({ slot: 'id' })),
+    select: Object.freeze({ columns: Object.freeze([entityTag.attribute]) }),
+    isFresh: true,
+  });
+  return async (key: string | null): Promise<string | null> => {
+    if (key === null) return null;
+    const on = await sessionTarget(info.model.sequelize as Sequelize, 'post');
+    const { rows } = await executor.run(operation, { id: key }, on);
+    return rows[0]?.[0] ?? null;
+  };
+}
+
+/** Adds the state of its record to what a method gives. */
+function withState(
+  resource: Resource,
+  { operation, verb }: RouteSpec,
+  runMethod: MethodRunner,
+): MethodRunner {
+  const read = compileStateReader(resource);
+  if (!read || operation === 'list' || operation === 'delete') return runMethod;
+  const { plan } = resource;
+  const { primaryKey } = plan.info;
+  return async (action, input) => {
+    const isRead = verb === 'get';
+    const id = isRead ? (argumentsOf(input)?.id ?? parsePathId(plan, action.request)) : undefined;
+    // Before the record: a tag that is older than it only refuses, and a newer one would let a change be overwritten.
+    const before = isRead ? await read(encodeParameter(primaryKey.type, id) ?? null) : null;
+    const found = await runMethod(action, input);
+    if (!found) return null;
+    const state = isRead ? before : await read(found.stored(primaryKey.name) ?? null);
+    return {
+      ...found,
+      stored: (name) => (name === plan.entityTag?.attribute ? state : found.stored(name)),
+    };
+  };
+}
+
+const CHANGES: readonly Endpoint[] = ['update', 'delete'];
+
+/** True where a request may have a condition. */
+export function hasCondition({ headers }: Request): boolean {
+  return (headers['if-match'] ?? headers['if-none-match']) !== undefined;
+}
+
+/**
+ * Has a method run only where the condition of its request holds. The record is locked before, in the session of the running code.
+ *
+ * @throws NotFoundError @throws RefusedRequestError 412 with the tag that the record has
+ */
+export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
+  const { plan, access, features } = resource;
+  const { entityTag, info } = plan;
+  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(baseOf(operation))))
+    return runMethod;
+  const { absentFor, readHeaders } = features[operation];
+  const stateOf = compileStateReader(resource);
+  const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
+    if (input) return { ...input.query, form: input.access.form };
+    const granted = await access(request, operation);
+    const id = parsePathId(plan, request);
+    const { form } = granted;
+    return { ...readHeaders(request, absentFor(form), granted, id), form };
+  };
+  const currentState = async (record: object, { kind, attribute }: EntityTagPlan) => {
+    const state =
+      kind === 'version'
+        ? storedText(info, record, attribute)
+        : await stateOf?.(storedText(info, record, info.primaryKey.name) ?? null);
+    if (state !== undefined) return state;
+    throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
+  };
+  const check = async (action: Action, input: RequestArguments | null): Promise<void> => {
+    const { ifMatch: states, onlyNew, form } = await wantedBy(action, input);
+    const isReplaced = operation === 'replace';
+    // Any state will do: but for a replacement, which could create the record.
+    if (!onlyNew && (states === undefined || (states === null && !isReplaced))) return;
+    const id = (input ? input.id : parsePathId(plan, action.request)) as Id;
+    const { repository } = contextOf(resource, action);
+    const isOfDeleted = writesGone(operation);
+    const record = isReplaced ? await repository.findLocked(id) : await repository.getLocked(id, isOfDeleted);
+    const state = record && entityTag && (await currentState(record, entityTag));
+    const holds = onlyNew ? !record : record && isInState(states ?? null, state);
+    if (holds) return;
+    const write = { info, endpoint: operation, entityTag, onlyNew, ifMatch: states, form };
+    throw whyUnwritten(write, record && { state, isDeleted: isOfDeleted });
+  };
+  return async (action, given) => {
+    const input = argumentsOf(given);
+    const isAsked = input
+      ? (input.query.onlyNew ?? input.query.ifMatch) !== undefined
+      : hasCondition(action.request);
+    if (isAsked) await check(action, input);
+    return runMethod(action, given);
+  };
+}
+
+/**
+ * Has the method of a replacement run once more, in the session of the running code, where it fails on a unique value and the record
+ * is there by now. Before that it is undone.
+ */
+function inRace(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
+  if (operation !== 'replace') return runMethod;
+  const { plan } = resource;
+  return async (action, given) => {
+    const session = plan.model.sequelize && joinableSession(plan.model.sequelize, 'write');
+    if (!session) return runMethod(action, given);
+    try {
+      return await runInSavepoint(session, 'replacement', () => runMethod(action, given));
+    } catch (error) {
+      if (describeFault(error)?.kind !== 'unique') throw error;
+      const id = argumentsOf(given)?.id ?? parsePathId(plan, action.request);
+      const record = await contextOf(resource, action).repository.findLocked(id as Id);
+      if (!record) throw error;
+    }
+    return runMethod(action, given);
+  };
+}
