@@ -32,6 +32,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { ApiContract } from '../../support/api-contract.js';
 import { except } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { ask, TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
@@ -167,10 +168,8 @@ const VARIANTS: Readonly<Record<string, BootstrapOptions>> = {
 for (const [name, bootstrap] of Object.entries(VARIANTS)) {
   describe(`attributes with rules, on ${name}`, () => {
     const sql = new SqlLog();
-    let paths: TwoPaths;
-
-    before(async () => {
-      paths = await TwoPaths.start({
+    const paths = forSuite(() =>
+      TwoPaths.start({
         models: [Person, Badge] as ModelClass[],
         bootstrap: {
           models: [Person] as ModelClass[],
@@ -178,12 +177,10 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
           controllers: [...(bootstrap.controllers ?? []), Other],
         },
         engine: { logging: sql.record },
-      });
-    });
+      }),
+    );
 
     beforeEach(undo);
-
-    after(async () => paths[Symbol.asyncDispose]());
 
     async function undo(): Promise<void> {
       await Person.destroy({ truncate: true, restartIdentity: true });

@@ -10,7 +10,7 @@ import { except, OF_MANY } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete'] })
 @Table({ tableName: 'Order lines', timestamps: false })
@@ -41,13 +41,7 @@ const LATER =
 const UNAVAILABLE = { detail: 'The database is not available; try again.' };
 
 except(OF_MANY).describe('the catalogue', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({ models: [Line], bootstrap: { logger: new CapturedLog() } });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
+  const site = serveTestApp(() => ({ models: [Line], bootstrap: { logger: new CapturedLog() } }));
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 

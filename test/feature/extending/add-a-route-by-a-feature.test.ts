@@ -18,7 +18,7 @@ import {
 } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
 import { newest } from './features/newest.js';
 
@@ -53,15 +53,12 @@ const marked = (): ActingFeature => ({
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('a feature that adds a route', () => {
-  let site: TestApp;
+  const site = serveTestApp(() => ({ models: [Moon], bootstrap: { models: [] } }));
 
   before(async () => {
-    site = await startTestApp({ models: [Moon], bootstrap: { models: [] } });
     await emptyTables(site, 'moons');
     await Moon.bulkCreate(['Io', 'Titan', 'Rhea'].map((name) => ({ name })));
   });
-
-  after(() => site[Symbol.asyncDispose]());
 
   function build(fastPath: boolean, ...controllers: (new () => object)[]) {
     const { application, router } = buildApplication(

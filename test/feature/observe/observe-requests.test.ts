@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Table } from 'sequelize-typescript';
 import { Crud, type Logger } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'moons', timestamps: false })
@@ -38,7 +38,20 @@ describe('An application without a logger of its own', () => {
 });
 
 describe('Observing requests', () => {
-  let app: TestApp;
+  const app = serveTestApp(() => {
+    const bootstrap = { routePrefix: '/api', logger, accessLog: true, serverTiming: true };
+    return {
+      models: [Moon],
+      bootstrap,
+      prepare(express) {
+        express.use((request, response, next) => {
+          response.removeHeader('X-Request-Id');
+          if (request.query['by'] === 'middleware') response.setHeader('X-Request-Id', 'theirs-1');
+          next();
+        });
+      },
+    };
+  });
   const lines: Line[] = [];
   const writer =
     (level: string) =>
@@ -50,22 +63,6 @@ describe('Observing requests', () => {
     warn: writer('warn'),
     error: writer('error'),
   };
-
-  before(async () => {
-    const bootstrap = { routePrefix: '/api', logger, accessLog: true, serverTiming: true };
-    app = await startTestApp({
-      models: [Moon],
-      bootstrap,
-      prepare(express) {
-        express.use((request, response, next) => {
-          response.removeHeader('X-Request-Id');
-          if (request.query['by'] === 'middleware') response.setHeader('X-Request-Id', 'theirs-1');
-          next();
-        });
-      },
-    });
-  });
-  after(() => app[Symbol.asyncDispose]());
   beforeEach(() => {
     lines.length = 0;
   });

@@ -7,7 +7,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'shelves', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
@@ -25,15 +25,16 @@ class Book extends KeyedRow {
 
 describe('including one record by an integer key', () => {
   const sql = new SqlLog();
-  let site: TestApp;
-
-  before(async () => {
+  const site = serveTestApp(() => {
     const models = [Shelf, Book];
-    site = await startTestApp({
+    return {
       models,
       bootstrap: { logger: new CapturedLog(), models },
       engine: { logging: sql.record, models },
-    });
+    };
+  });
+
+  before(async () => {
     await Shelf.bulkCreate([
       { id: -7, name: 'Poems' },
       { id: 0, name: 'Plays' },
@@ -42,7 +43,6 @@ describe('including one record by an integer key', () => {
     const shelves = ['-7', '0', '2', '3', '9007199254740993', null, '-7'];
     await Book.bulkCreate(shelves.map((shelfId, index) => ({ id: index + 1, shelfId })) as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   it('finds it where it is, and null where it is deleted, missing, beyond its type or not named', async () => {
     const { body } = await site.agent.get('/books?include=shelf&shelf.fields=name').expect(200);

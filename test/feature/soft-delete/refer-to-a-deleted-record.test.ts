@@ -13,7 +13,7 @@ import {
 } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
 
 class Kept extends NumberedRow {}
 
@@ -96,16 +96,12 @@ async function fill({ engine }: TestApp): Promise<void> {
 
 for (const overridden of [false, true]) {
   describe(`a foreign key to soft-deleted rows${overridden ? ', behind overrides' : ''}`, () => {
-    let site: TestApp;
-
-    before(async () => {
+    const site = serveTestApp(() => {
       const controllers = [ChosenController, ...(overridden ? [EmpController] : [])];
-      site = await startTestApp({ models: [Org, Site, Emp, Remark, Chosen], bootstrap: { controllers } });
+      return { models: [Org, Site, Emp, Remark, Chosen], bootstrap: { controllers } };
     });
 
     beforeEach(() => fill(site));
-
-    after(() => site[Symbol.asyncDispose]());
 
     /** Expects an answer to a row that is deleted to be that to one of no row. */
     async function expectMissing(send: (id: number) => PromiseLike<Response>): Promise<void> {

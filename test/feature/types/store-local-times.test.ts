@@ -8,7 +8,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY, UNGUARDED } from '../../support/combination.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const WRITES = ['list', 'read', 'create', 'update', 'delete', 'restore', 'createMany', 'updateMany'] as const;
 
@@ -54,7 +54,24 @@ const CLOCKS = [
 
 for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
   except(OF_MANY).describe(`a column without a zone, where Sequelize writes in ${timezone}`, () => {
-    let site: TestApp;
+    after(async () => {
+      if (zoneOfProcess === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zoneOfProcess;
+    });
+
+    const site = serveTestApp(async () => {
+      process.env['TZ'] = 'America/New_York';
+      const database = await freshDatabase('clocks');
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      await client.query(TABLES).finally(() => client.end());
+      return {
+        models: [Visit, Stop],
+        database,
+        engine: { createAll: false, timezone },
+        bootstrap: { indexAdvice: false },
+      };
+    });
     const zoneOfProcess = process.env['TZ'];
 
     const ask = async (text: string) => {
@@ -63,26 +80,6 @@ for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
     };
     const stored = (id: number, column = 'at') =>
       ask(`SELECT "${column}"::text AS text FROM visits WHERE id = ${id}`);
-
-    before(async () => {
-      process.env['TZ'] = 'America/New_York';
-      const database = await freshDatabase('clocks');
-      const client = new Client({ connectionString: database.url });
-      await client.connect();
-      await client.query(TABLES).finally(() => client.end());
-      site = await startTestApp({
-        models: [Visit, Stop],
-        database,
-        engine: { createAll: false, timezone },
-        bootstrap: { indexAdvice: false },
-      });
-    });
-
-    after(async () => {
-      if (zoneOfProcess === undefined) delete process.env['TZ'];
-      else process.env['TZ'] = zoneOfProcess;
-      await site[Symbol.asyncDispose]();
-    });
 
     beforeEach(() => site.engine.sequelize.query('TRUNCATE visits, stops RESTART IDENTITY'));
 

@@ -1,13 +1,12 @@
 /** A table that takes a write and leaves its row out, by a trigger that gives NULL: 409, and all that it did is undone. */
 import { expect } from 'chai';
-import { Client } from 'pg';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, Repository, type UpdateValues } from '../../../src/index.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { freshDatabase } from '../../support/postgres.js';
-import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
+import { execute, freshDatabase } from '../../support/postgres.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete'] as const;
 
@@ -90,16 +89,19 @@ const VIEW = `
 const TABLES = ['plain', 'soft', 'hooked', 'called'];
 
 describe('a row that the database leaves out', () => {
-  let site: TestApp;
-  let keyed: TestApp;
+  const site = serveTestApp(() => ({
+    models: [Plain, Soft, Hooked, Called, Ruled],
+    bootstrap: { controllers: [CalledController] },
+  }));
+  const keyed = serveTestApp(async () => {
+    const database = await freshDatabase();
+    await execute(database.url, VIEW);
+    return { models: [Seen], database, bootstrap: { idempotency: { principal: () => 'ann' } } };
+  });
 
   const query = (text: string) => site.engine.sequelize.query(text);
 
   before(async () => {
-    site = await startTestApp({
-      models: [Plain, Soft, Hooked, Called, Ruled],
-      bootstrap: { controllers: [CalledController] },
-    });
     await query(`
       CREATE TABLE tried (what text);
       CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
@@ -116,15 +118,6 @@ describe('a row that the database leaves out', () => {
       await query(
         `CREATE TRIGGER leaving BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION leave_out()`,
       );
-    const database = await freshDatabase();
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    await client.query(VIEW).finally(() => client.end());
-    keyed = await startTestApp({
-      models: [Seen],
-      database,
-      bootstrap: { idempotency: { principal: () => 'ann' } },
-    });
   });
 
   beforeEach(async () => {
@@ -132,11 +125,6 @@ describe('a row that the database leaves out', () => {
     for (const table of TABLES)
       await query(`INSERT INTO ${table} (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same')`);
     await query('TRUNCATE tried');
-  });
-
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await keyed[Symbol.asyncDispose]();
   });
 
   /** Expects the refusal, and that all that the table has done is undone. */
