@@ -106,7 +106,7 @@ export function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): 
  */
 export function keepingOurs<M extends Model>(model: ModelClass<M>): ModelClass<M> {
   if (!hasFindHooks(model)) return model;
-  const isThere = (options: unknown) => OURS in Object(Object(options).where);
+  const isThere = (options: unknown) => holdsOurs(Object(options).where);
   return watchingHooks(model, (name, options) => {
     const wasThere = isThere(options);
     return () => {
@@ -117,4 +117,12 @@ export function keepingOurs<M extends Model>(model: ModelClass<M>): ModelClass<M
         );
     };
   });
+}
+
+/** True where a condition has ours among those all of which must hold. */
+function holdsOurs(where: unknown): boolean {
+  if (Array.isArray(where)) return where.some(holdsOurs);
+  return (
+    typeof where === 'object' && where !== null && (OURS in where || holdsOurs(Reflect.get(where, Op.and)))
+  );
 }

@@ -1,6 +1,6 @@
 /** A hook that puts another condition in the place of that of a request finds no rows of others: it is refused, and told. */
 import { expect } from 'chai';
-import { type FindOptions, Op } from 'sequelize';
+import { type FindOptions, Op, type WhereOptions } from 'sequelize';
 import { BeforeCount, BeforeFind, Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
@@ -53,18 +53,28 @@ describe('a hook that changes the condition of a request', () => {
   ];
 
   it('adds to it', async () => {
-    Parcel.change = (options) => {
-      options.where = { ...options.where, size: { [Op.lt]: 2 } };
-    };
-    const [list, filtered, other, changed] = await Promise.all(send());
-    expect(list?.body).to.deep.include({ total: 1 });
-    expect(filtered?.body.items.map(({ id }: Parcel) => id)).to.deep.equal([1]);
-    expect([other?.status, changed?.status]).to.deep.equal([404, 404]);
+    const small = { size: { [Op.lt]: 2 } };
+    for (const added of [
+      (where: object) => ({ ...where, ...small }),
+      (where: object) => [where, small],
+      (where: object) => ({ [Op.and]: [small, where] }),
+    ]) {
+      Parcel.change = (options) => {
+        options.where = added(options.where ?? {}) as WhereOptions;
+      };
+      const [list, filtered, other, changed] = await Promise.all(send());
+      expect(list?.body).to.deep.include({ total: 1 });
+      expect(filtered?.body.items.map(({ id }: Parcel) => id)).to.deep.equal([1]);
+      expect([other?.status, changed?.status]).to.deep.equal([404, 404]);
+    }
   });
 
   for (const [name, change] of Object.entries<Change>({
     'puts another in its place': (options) => {
       options.where = { size: 1 };
+    },
+    'makes it one of two': (options) => {
+      options.where = { [Op.or]: [options.where ?? {}, { size: 1 }] } as WhereOptions;
     },
     'empties it': (options) => {
       options.where = {};
