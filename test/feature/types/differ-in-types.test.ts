@@ -1,7 +1,7 @@
 /** Columns of other types than the attributes of their model are told at the start, and answered in one way on both paths. */
 // @runs fast
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, ForeignKey, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { ConfigError, Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
@@ -37,6 +37,22 @@ class Even extends Model {
   @Column(DataType.TEXT) declare host: string | null;
   @Column(DataType.ARRAY(DataType.STRING)) declare list: string[] | null;
   @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER))) declare board: number[][] | null;
+}
+
+/** Its rows are included, and listed under it. */
+@Crud({ include: { oddities: true } })
+@Table({ tableName: 'boxes', timestamps: false })
+class Box extends KeyedRow {
+  @HasMany(() => Oddity) declare oddities?: Oddity[];
+}
+
+@Crud()
+@Table({ tableName: 'oddities', timestamps: false })
+class Oddity extends KeyedRow {
+  @ForeignKey(() => Box) @Column(DataType.INTEGER) declare boxId: number | null;
+  @Column(DataType.BOOLEAN) declare flag: boolean | null;
+  @Column(DataType.INTEGER) declare count: number | null;
+  @Column(DataType.DATE) declare at: Date | null;
 }
 
 const TABLES = `
@@ -128,5 +144,31 @@ describe('a column of another type', () => {
       await answers(apps[1] as BuiltApp),
     ];
     expect(fast).to.deep.equal(general);
+  });
+});
+
+describe('a column of another type behind a relation', () => {
+  const site = serveTestApp(() => ({
+    models: [Box, Oddity],
+    engine: { createAll: false },
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
+
+  it('[P5] is included in one way on both paths', async () => {
+    await site.engine.sequelize.query(`
+      CREATE TABLE boxes (id int PRIMARY KEY);
+      CREATE TABLE oddities (id int PRIMARY KEY, "boxId" int, flag smallint, count text, at text);
+      INSERT INTO boxes VALUES (1);
+      INSERT INTO oddities VALUES (1, 1, 1, '7 or 8', '2020-01-02')`);
+    const answers: string[] = [];
+    for (const fastPath of [true, false]) {
+      const options = { models: [Box, Oddity], fastPath, logger: new CapturedLog(), indexAdvice: false };
+      const { agent } = await buildApp(options);
+      const { status, text } = await agent.get('/boxes?include=oddities');
+      answers.push(`${status} ${text}`);
+    }
+    const [fast, general] = answers;
+    expect(fast).to.equal(general);
+    expect(general).to.match(/^200 .*7 or 8/);
   });
 });
