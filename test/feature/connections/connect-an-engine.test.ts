@@ -309,13 +309,16 @@ describe('connecting an engine', () => {
       ['', 'The DSN is empty: the environment variable that it comes from is not set'],
       [undefined, 'The DSN is undefined: the environment variable that it comes from is not set'],
       ['undefined', 'The DSN is undefined: the environment variable that it comes from is not set'],
+      [5, 'The DSN is number'],
       ['lamps', 'The DSN is not a URL'],
+      ['localhost:5432/lamps', 'The DSN is not a URL'],
+      [`me:${SECRET}@localhost/lamps`, 'The DSN is not a URL'],
       [`postgres://me:${SECRET}@host:port/lamps`, 'The DSN cannot be read for certain', ENCODED],
       [`mysql://me:${SECRET}@host/lamps`, "The DSN begins with 'mysql:'"],
       [`postgres://me:%${SECRET}@host/lamps`, 'The DSN cannot be read for certain', ENCODED],
     ] as const) {
       it(`says what is wrong with the DSN ${String(dsn).replace(SECRET, '…')}`, async () => {
-        expect(await failureOf(dsn as string)).to.equal(
+        expect(await failureOf(dsn as unknown as string)).to.equal(
           `${found}; use one such as postgres://user:password@host:5432/database${encoded}.`,
         );
       });

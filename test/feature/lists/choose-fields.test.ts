@@ -157,6 +157,24 @@ describe('choosing fields', () => {
     });
   }
 
+  it('refuses each name that is none, with the one that may be meant', async () => {
+    for (const [text, ...told] of [
+      ['', "''."],
+      ['name,', "''."],
+      [' name', "' name'. Did you mean 'name'?"],
+      ['Name', "'Name'. Did you mean 'name'?"],
+      ['secret', "'secret'."],
+      ['x,y', "'x'.", "'y'."],
+      ['__proto__', "'__proto__'."],
+    ] as const) {
+      const { status, body } = await site.agent.get(`/towns?fields=${encodeURIComponent(text)}`);
+      expect([status, ...body.errors.map(({ detail }: { detail: string }) => detail)]).to.deep.equal([
+        400,
+        ...told.map((each) => `There is no field ${each} The fields are id, name, population.`),
+      ]);
+    }
+  });
+
   it('refuses the original name of a renamed property', async () => {
     const detail = "There is no field 'name'. The fields are id, title, greeting.";
     expectProblem(await site.agent.get('/villages/1?fields=name'), 400, {

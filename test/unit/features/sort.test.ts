@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import { parseSort } from '../../../src/features/sort.js';
-import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
-import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -61,14 +59,6 @@ function sorted(text: string): { order: string; issues: readonly RequestIssue[] 
 }
 
 describe('parseSort', () => {
-  it('has the default order without the parameter', () => {
-    expect(featuresOf(plan).list.readQuery('/things', OPEN_ACCESS).sort).to.deep.equal([
-      { attribute: 'b', descending: true },
-      { attribute: 'a', descending: false },
-      { attribute: 'id', descending: false },
-    ]);
-  });
-
   for (const [text, order] of Object.entries(SORTED)) {
     it(`makes of '${text}' the total order ${order}`, () => {
       expect(sorted(text)).to.deep.equal({ order, issues: [] });
