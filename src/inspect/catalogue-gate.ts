@@ -1,5 +1,5 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
-import { ConnectionError } from 'sequelize';
+import { ConnectionError, type Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeRecords } from '../describe/describe-model.js';
@@ -48,7 +48,7 @@ export class CatalogueGate {
   readonly #logged = new Set<string>();
   /** Reads the catalogue. @returns what is wrong with the tables */
   readonly #readOnce = oneAtATime(() => this.#read());
-  #isChanged = false;
+  readonly #changed = new Set<Sequelize>();
 
   constructor(
     private readonly plans: readonly ResourcePlan[],
@@ -62,7 +62,7 @@ export class CatalogueGate {
    */
   async start(): Promise<void> {
     for (const sequelize of new Set(this.plans.flatMap(({ model }) => model.sequelize ?? [])))
-      watchTables(sequelize, () => this.#readChanges());
+      watchTables(sequelize, () => this.#readChanges(sequelize));
     try {
       throwProblems(await this.#readOnce());
     } catch (error) {
@@ -141,12 +141,15 @@ export class CatalogueGate {
    * Reads the types of columns again, a moment after a table was changed, because every connection meets the change. Only who executes
    * the SQL follows from them: all other facts are those of the start, on both paths.
    */
-  #readChanges(): void {
-    if (this.#isChanged) return;
-    this.#isChanged = true;
+  #readChanges(sequelize: Sequelize): void {
+    if (this.#changed.has(sequelize)) return;
+    this.#changed.add(sequelize);
     const read = async () => {
-      this.#isChanged = false;
-      const models = [...new Set([...this.#open].flatMap(modelsOf))];
+      this.#changed.delete(sequelize);
+      // Another instance may have taken them over.
+      const models = [...new Set([...this.#open].flatMap(modelsOf))].filter(
+        (model) => model.sequelize === sequelize,
+      );
       const tables = await readCatalogue(models).catch(() => null);
       for (const [model, { facts }] of tables ?? [])
         setTableFacts(model, tableFacts(model), hasOtherTypes(describeRecords(model), facts));
