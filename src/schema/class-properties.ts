@@ -76,7 +76,7 @@ const DESCRIPTIONS = new WeakMap<object, DescribeProperties>();
  * @throws ConfigError when it extends a class that is derived from a model without a Sequelize instance, or another copy of
  * class-transformer has decorated it
  */
-export function classProperties(target: Class, direction: keyof typeof DIRECTIONS): ReadonlySet<string> {
+export function classProperties(target: Class, direction: 'write' | 'read'): ReadonlySet<string> {
   finishClass(target);
   refuseCopy(target);
   const validated = validatorsOf(target).map(({ propertyName }) => propertyName);

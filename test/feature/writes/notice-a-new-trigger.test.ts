@@ -80,7 +80,7 @@ for (const fastPath of [true, false]) {
         const { statements } = await sql.during(() =>
           Promise.all(Array.from({ length: 20 }, () => change('x'))),
         );
-        return statements.filter((text) => text.includes('pg_trigger')).length;
+        return statements.filter((text) => text.includes('tgisinternal')).length;
       };
       await change('first');
       expect(await asked()).to.equal(0);
