@@ -184,7 +184,8 @@ export class Lane {
   #isClosing = false;
   #isSlow = false;
   #watch: NodeJS.Timeout | undefined;
-  #lastAnswer = 0;
+  /** Time of the last answer, or of what was sent when all was answered. */
+  #silentSince = 0;
   /** The share of the table that its reads wait for. */
   #held: TableShare | null = null;
   #closesAt = Number.POSITIVE_INFINITY;
@@ -227,8 +228,8 @@ export class Lane {
     try {
       this.#client = await this.#source.acquire('read');
       this.#client.pipeline = true;
-      this.#lastAnswer = performance.now();
-      if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;
+      this.#silentSince = performance.now();
+      if (this.#source.readServers > 1) this.#closesAt = this.#silentSince + TENURE;
       this.#watch ??= this.#checkIn(PATIENCE);
       this.#sendSoon();
     } catch (error) {
@@ -259,6 +260,7 @@ export class Lane {
   #send(client: PooledClient, reads: readonly SharedRead[]): void {
     const [{ pending }] = reads as readonly [SharedRead];
     const { statement, settings } = pending;
+    if (this.#underway.length === 0) this.#silentSince = performance.now();
     this.#underway.push(reads);
     for (const read of reads) read.begin();
     this.#executor.execute(client, {
@@ -272,8 +274,8 @@ export class Lane {
   /** The answers come in the order of the batches, so each shows the time of its own. */
   #answered(client: PooledClient, statement: PreparedStatement, reads: readonly SharedRead[]): void {
     const now = performance.now();
-    statement.measure((now - this.#lastAnswer) / reads.length);
-    this.#lastAnswer = now;
+    statement.measure((now - this.#silentSince) / reads.length);
+    this.#silentSince = now;
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
     if (now > this.#closesAt) this.#isClosing = true;
@@ -297,12 +299,20 @@ export class Lane {
     return setTimeout(() => setImmediate(() => this.#check()), milliseconds).unref();
   }
 
+  /** A process that is busy reads an answer late: one that came before the silence was noticed is read in the next turn. */
   #check(): void {
     this.#watch = undefined;
-    if (!this.#client) return;
-    const silence = performance.now() - this.#lastAnswer;
-    if (silence >= PATIENCE) this.#giveUp(this.#client);
-    else this.#watch = this.#checkIn(PATIENCE - silence);
+    const client = this.#client;
+    if (!client) return;
+    const since = this.#silentSince;
+    const silence = performance.now() - since;
+    if (silence < PATIENCE) this.#watch = this.#checkIn(PATIENCE - silence);
+    else
+      setImmediate(() => {
+        if (this.#client !== client) return;
+        if (this.#silentSince === since) this.#giveUp(client);
+        else this.#watch ??= this.#checkIn(PATIENCE);
+      });
   }
 
   /**

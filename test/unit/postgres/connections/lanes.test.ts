@@ -209,6 +209,8 @@ class Simulation {
 
   async #wait(milliseconds: number): Promise<void> {
     await this.#clock.advance(milliseconds);
+    // A lane reads what came late in one more turn of the event loop.
+    await nextTurn();
     if (milliseconds < PATIENCE || this.#tokens < BURST) return;
     // All but the slow one, if it is known, are answered or asked again.
     const stuck = this.#reads.filter(({ told, isRepeated }) => told === undefined && !isRepeated);
@@ -313,6 +315,35 @@ const journeyArbitrary = fc.record({
   ),
 });
 
+/** A lane on the one connection of a pool. */
+function laneOfOne() {
+  const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false }) as PooledClient);
+  const sent: Batch[] = [];
+  const repeated: unknown[] = [];
+  const source = {
+    readServers: 1,
+    get isReadWaiting() {
+      return pool.waiting > 0;
+    },
+    acquire: () => pool.acquire(),
+    release: (client: PooledClient) => pool.release(client),
+  };
+  const lane = new Lane(source, { canPipeline: true, execute: (_, batch) => sent.push(batch) });
+  const add = async (id: string): Promise<void> => {
+    const asked = {
+      statement: new PreparedStatement('SELECT 1', 's'),
+      values: [id],
+      share: null,
+      settings: null,
+    };
+    const pending = { ...asked, answer: () => {}, fail: () => {} };
+    lane.add(new SharedRead(pending, () => repeated.push(id), new RepeatBudget()));
+    await nextTurn();
+    await nextTurn();
+  };
+  return { pool, lane, sent, repeated, add };
+}
+
 describe('reads that share a connection', () => {
   it('are each told once what one of their own executions gave', async () => {
     const property = fc.asyncProperty(journeyArbitrary, async ({ size, tokens, readServers, turns }) => {
@@ -325,32 +356,7 @@ describe('reads that share a connection', () => {
   });
 
   it('leave their connection to others who wait for one, and go with the next one meanwhile', async () => {
-    const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false }) as PooledClient);
-    const sent: Batch[] = [];
-    const source = {
-      readServers: 1,
-      get isReadWaiting() {
-        return pool.waiting > 0;
-      },
-      acquire: () => pool.acquire(),
-      release: (client: PooledClient) => pool.release(client),
-    };
-    const lane = new Lane(source, {
-      canPipeline: true,
-      execute: (_, batch) => sent.push(batch),
-    });
-    const add = async (id: string): Promise<void> => {
-      const asked = {
-        statement: new PreparedStatement('SELECT 1', 's'),
-        values: [id],
-        share: null,
-        settings: null,
-      };
-      const pending = { ...asked, answer: () => {}, fail: () => {} };
-      lane.add(new SharedRead(pending, () => {}, new RepeatBudget()));
-      await nextTurn();
-      await nextTurn();
-    };
+    const { pool, lane, sent, add } = laneOfOne();
     await add('first');
     const other = pool.acquire();
     await add('second');
@@ -372,5 +378,23 @@ describe('reads that share a connection', () => {
     expect([lane.load, lane.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
     // An idle connection has a timer.
     await pool.pool.destroyAllNow();
+  });
+
+  it('are not executed again where it is the process that is late', async () => {
+    using clock = new FakeClock();
+    const { lane, sent, repeated, add } = laneOfOne();
+    for (const id of ['first', 'second', 'third']) await add(id);
+    await clock.advance(15);
+    sent[0]?.end(null);
+    // A long turn of the event loop, in which the others are answered.
+    await clock.advance(20);
+    for (const { end } of sent.slice(1)) end(null);
+    await add('fourth');
+    expect(repeated).to.deep.equal([]);
+    expect(lane.load).to.equal(1);
+    await clock.advance(41);
+    await nextTurn();
+    expect(lane.isOpen).to.equal(false);
+    sent[3]?.end(null);
   });
 });
