@@ -26,6 +26,8 @@ const PATIENCE = 20;
 const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
+/** Reads that are sent before the turn of the event loop ends: PostgreSQL executes them while Node takes more requests. */
+const SENT_AT_ONCE = 64;
 /** Milliseconds after which a lane takes another connection where there are several servers, each of which is to have its turn. */
 const TENURE = 500;
 /** Reads that may be repeated, as a part of all reads. */
@@ -219,7 +221,9 @@ export class Lane {
     this.#collected.push(read);
     if (this.#client) {
       if (this.#source.isReadWaiting) this.#isClosing = true;
-      if (!this.#isClosing && this.#collected.length === 1) this.#sendSoon();
+      if (this.#isClosing) return;
+      if (this.#collected.length === 1) this.#sendSoon();
+      else if (this.#collected.length === SENT_AT_ONCE) this.#sendCollected(this.#client);
     } else if (!this.#isOpening) void this.#open();
   }
 
@@ -243,18 +247,20 @@ export class Lane {
   /** With all that come in this turn of the event loop. */
   #sendSoon(): void {
     setImmediate(() => {
-      if (!this.#client) return;
-      const client = this.#client;
-      const batches = inBatches(this.#collected.splice(0));
-      // One system call for all of them.
-      const stream = batches.length > 1 ? client.connection?.stream : undefined;
-      stream?.cork();
-      try {
-        for (const batch of batches) this.#send(client, batch);
-      } finally {
-        stream?.uncork();
-      }
+      if (this.#client) this.#sendCollected(this.#client);
     });
+  }
+
+  #sendCollected(client: PooledClient): void {
+    const batches = inBatches(this.#collected.splice(0));
+    // One system call for all of them.
+    const stream = batches.length > 1 ? client.connection?.stream : undefined;
+    stream?.cork();
+    try {
+      for (const batch of batches) this.#send(client, batch);
+    } finally {
+      stream?.uncork();
+    }
   }
 
   #send(client: PooledClient, reads: readonly SharedRead[]): void {
