@@ -46,17 +46,22 @@ export class ClientGone extends Error {
   }
 }
 
+type Mode = 'get' | 'read' | 'write';
+
+interface OpenSession {
+  readonly mode: Mode;
+  readonly sequelize: Sequelize;
+  readonly session: DatabaseSession;
+}
+
 /** The sessions of one request. */
 export class RequestSessions {
-  readonly #open = {
-    get: new Map<Sequelize, DatabaseSession>(),
-    read: new Map<Sequelize, DatabaseSession>(),
-    write: new Map<Sequelize, DatabaseSession>(),
-  };
+  /** Sessions that it has begun, or joined. */
+  #open: readonly OpenSession[] = [];
   /** Of the method that runs. */
   action: ActionMetadata | null = null;
   /** Units of work that the request is in. What has begun them ends them. */
-  readonly #joined = new Set<DatabaseSession>();
+  #joined: readonly DatabaseSession[] = [];
 
   constructor(
     private readonly request: Request,
@@ -98,23 +103,23 @@ export class RequestSessions {
 
   /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
   runAdded<T>(work: () => T): T {
-    const { read, write } = this.#open;
-    const [session] = [...write.values(), ...(SAFE_METHODS.has(this.request.method) ? read.values() : [])];
-    return session ? runInSession(session, work) : work();
+    const begun =
+      this.#of('write')[0] ?? (SAFE_METHODS.has(this.request.method) ? this.#of('read')[0] : undefined);
+    return begun ? runInSession(begun.session, work) : work();
   }
 
   /** True while there is a write that is not committed. */
   get hasWrites(): boolean {
-    return this.#open.write.size > 0;
+    return this.#of('write').length > 0;
   }
 
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
   async commit(): Promise<void> {
     if (this.#isGone && this.hasWrites) throw new ClientGone();
     for (const session of this.#own()) await session.commit();
-    const { write } = this.#open;
-    for (const [sequelize, session] of write) if (this.#joined.has(session)) write.delete(sequelize);
-    this.#joined.clear();
+    if (this.#joined.length === 0) return;
+    this.#open = this.#open.filter(({ session }) => !this.#joined.includes(session));
+    this.#joined = [];
   }
 
   /** Rolls back what is not committed. Never throws. */
@@ -134,34 +139,47 @@ export class RequestSessions {
 
   /** Session that the parameters began. */
   #begun(sequelize: Sequelize): DatabaseSession | undefined {
-    return this.#open.write.get(sequelize) ?? this.#open.read.get(sequelize);
+    return this.#find('write', sequelize) ?? this.#find('read', sequelize);
+  }
+
+  #find(mode: Mode, sequelize: Sequelize): DatabaseSession | undefined {
+    return this.#open.find((open) => open.mode === mode && open.sequelize === sequelize)?.session;
+  }
+
+  #of(mode: Mode): readonly OpenSession[] {
+    return this.#open.filter((open) => open.mode === mode);
   }
 
   /** Writes last: when the others cannot be ended, they are rolled back. */
   #sessions(): DatabaseSession[] {
-    return Object.values(this.#open).flatMap((sessions) => [...sessions.values()]);
+    return [...this.#of('get'), ...this.#of('read'), ...this.#of('write')].map(({ session }) => session);
   }
 
   /** Sessions that the request ends. */
   #own(): DatabaseSession[] {
-    return this.#sessions().filter((session) => !this.#joined.has(session));
+    return this.#sessions().filter((session) => !this.#joined.includes(session));
   }
 
   /** The unit of work that the running code is in. */
-  #join(sequelize: Sequelize): DatabaseSession | undefined {
-    const outer = joinableSession(sequelize, 'write');
-    if (outer) this.#joined.add(outer);
+  #join(mode: Mode, sequelize: Sequelize): DatabaseSession | undefined {
+    const outer = mode === 'write' ? joinableSession(sequelize, 'write') : undefined;
+    if (outer && !this.#joined.includes(outer)) this.#joined = [...this.#joined, outer];
     return outer;
   }
 
-  #session(mode: 'get' | 'read' | 'write', sequelize: Sequelize): DatabaseSession {
-    const snapshot = mode === 'read' ? SNAPSHOT : {};
-    const own = { logger: requestLogger(this.request), ...snapshot };
-    const options = { ...own, settings: requestSettings(this.request), owner: () => methodName(this.action) };
-    const known = this.#open[mode].get(sequelize);
-    const outer = known || mode !== 'write' ? undefined : this.#join(sequelize);
-    const session = known ?? outer ?? new DatabaseSession(sequelize, mode, options);
-    this.#open[mode].set(sequelize, session);
+  #begin(mode: Mode, sequelize: Sequelize): DatabaseSession {
+    return new DatabaseSession(sequelize, mode, {
+      logger: requestLogger(this.request),
+      settings: requestSettings(this.request),
+      owner: () => methodName(this.action),
+      ...(mode === 'read' ? SNAPSHOT : null),
+    });
+  }
+
+  #session(mode: Mode, sequelize: Sequelize): DatabaseSession {
+    const known = this.#find(mode, sequelize);
+    const session = known ?? this.#join(mode, sequelize) ?? this.#begin(mode, sequelize);
+    if (!known) this.#open = [...this.#open, { mode, sequelize, session }];
     // It may have gone while a parameter was waited for.
     if (this.#isGone) void session.abort(new ClientGone());
     return session;

@@ -46,6 +46,13 @@ export function inTransaction<T>(
   return session.run(async () => work(await session.begin()));
 }
 
+/** A call of a repository in a session. */
+interface Call {
+  readonly promise: Promise<unknown>;
+  /** As a log names it. */
+  readonly call: string;
+}
+
 /** A session of one Sequelize instance. */
 export class DatabaseSession implements SessionScope {
   readonly sequelize: Sequelize;
@@ -55,7 +62,7 @@ export class DatabaseSession implements SessionScope {
   #settings: RequestSettings | null;
   readonly #owner: () => string;
   /** Calls that are under way. */
-  readonly #calls = new Map<Promise<unknown>, string>();
+  readonly #calls: Call[] = [];
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
@@ -89,8 +96,12 @@ export class DatabaseSession implements SessionScope {
   }
 
   note(promise: Promise<unknown>, call: string): void {
-    if (!this.#isEnded) this.#calls.set(promise, call);
-    const end = () => void this.#calls.delete(promise);
+    const noted = { promise, call };
+    if (!this.#isEnded) this.#calls.push(noted);
+    const end = () => {
+      const index = this.#calls.indexOf(noted);
+      if (index >= 0) this.#calls.splice(index, 1);
+    };
     promise.then(end, (error: unknown) => {
       end();
       this.forgive(error);
@@ -104,11 +115,11 @@ export class DatabaseSession implements SessionScope {
 
   /** Waits for calls that the work has not awaited: without them half of it would be committed, or nothing and told as done. */
   async #settle(): Promise<void> {
-    const calls = [...new Set(this.#calls.values())].join(', ');
+    const calls = [...new Set(this.#calls.map(({ call }) => call))].join(', ');
     this.#logger.error(
       `${this.#owner()} returned while ${calls} was under way, and is held until that has ended; put await before the call.`,
     );
-    while (this.#calls.size > 0) await Promise.all(this.#calls.keys());
+    while (this.#calls.length > 0) await Promise.all(this.#calls.map(({ promise }) => promise));
   }
 
   get isReadOnly(): boolean {
@@ -211,7 +222,7 @@ export class DatabaseSession implements SessionScope {
    */
   async commit(): Promise<void> {
     if (this.#abortion) throw this.#abortion;
-    if (this.#calls.size > 0 && !this.#isEnded) await this.#settle();
+    if (this.#calls.length > 0 && !this.#isEnded) await this.#settle();
     if (this.#failure && !this.#isEnded) {
       await this.rollback(this.#failure.cause);
       this.#refuseFailure();
