@@ -99,6 +99,8 @@ const YEAR_OF_DATABASE = /^(\d+)(-.*?)( BC)?$/s;
 
 /** A text with a year as ECMAScript writes it -> the text that PostgreSQL reads. */
 export function toDatabaseYear(text: string): string {
+  // A year of four digits is the same in both.
+  if (text[4] === '-' && !text.startsWith('0000')) return text;
   const [, sign, digits = '', rest = ''] = EXPANDED.exec(text) ?? [];
   if (sign === undefined) return text;
   const year = Number(`${sign}${digits}`);
