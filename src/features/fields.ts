@@ -71,11 +71,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
 };
 
 /** Parses `name,population`. What is wrong is added to `issues`. */
-export function parseFields(
-  readable: readonly string[],
-  text: string,
-  issues: RequestIssue[],
-): readonly string[] {
+function parseFields(readable: readonly string[], text: string, issues: RequestIssue[]): readonly string[] {
   const names = text.split(',', readable.length + 1);
   const unknown = [...new Set(names)].filter((name) => !readable.includes(name));
   issues.push(...unknown.map((name) => unknownIssue(readable, name)));

@@ -29,7 +29,7 @@ export function countOf({ count, cap = DEFAULT_CAP }: CountRequest, usual: 'exac
 }
 
 /** Number of rows that a mode counts at most. @throws RangeError */
-export function countLimit(mode: CountMode, cap: number): number {
+function countLimit(mode: CountMode, cap: number): number {
   if (!COUNT_MODES.includes(mode)) {
     throw new RangeError(`count is ${showValue(mode)}; use one of ${COUNT_MODES.join(', ')}.`);
   }

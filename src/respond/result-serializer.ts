@@ -249,6 +249,6 @@ export function withMasks<T>(masks: RecordMasks, work: () => T): T {
 }
 
 /** The attributes of a model that are left out now. Where nothing says otherwise, none that has a rule leaves. */
-export function maskOf(model: object, restricted: readonly string[]): readonly string[] {
+function maskOf(model: object, restricted: readonly string[]): readonly string[] {
   return restricted.length === 0 ? restricted : (current?.(model) ?? restricted);
 }

@@ -182,7 +182,7 @@ export function isViewed(type: ColumnType, decorator: Decorator): boolean {
 }
 
 /** Gives a derived class a decorator of the model that sees the value that it is about; false for one that need not. */
-export function copyViewed(type: ColumnType, decorator: Decorator, target: new () => object): boolean {
+function copyViewed(type: ColumnType, decorator: Decorator, target: new () => object): boolean {
   const view = viewOf(type, decorator);
   const {
     name = '',

@@ -13,7 +13,7 @@ export function thrownError(thrown: unknown, source: string): object {
 }
 
 /** Text for a log of a thrown value that is no error: a text, or the message of an object, or its names without their values. */
-export function thrownValue(thrown: unknown): string {
+function thrownValue(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null) {
       const { message } = thrown as { readonly message?: unknown };

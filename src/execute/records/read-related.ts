@@ -53,7 +53,7 @@ const readers = new WeakMap<FoundRelation, RelatedRows>();
  *
  * @param keys texts of the parents' column, each once
  */
-export async function readRelated(
+async function readRelated(
   request: RelatedRequest,
   keys: readonly string[],
   { on, transaction }: RelatedContext,

@@ -178,7 +178,7 @@ function isNumeric(value: unknown): boolean {
 }
 
 /** True where a row may be found by the value: one beyond the range of the column would be an error, and not no row. */
-export function isOrdinaryKey(type: ColumnType, value: unknown): boolean {
+function isOrdinaryKey(type: ColumnType, value: unknown): boolean {
   if (value === null || !isOrdinary(type, value)) return false;
   if (type.kind !== 'integer' && type.kind !== 'bigint') return true;
   const isWhole = Number.isSafeInteger(Number(value));

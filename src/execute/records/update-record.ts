@@ -47,7 +47,7 @@ const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
  *
  * @throws InstanceError when the row is gone @throws NotStoredError when the database has left the row out
  */
-export async function updateRecord<M extends Model>(
+async function updateRecord<M extends Model>(
   record: M,
   values: Partial<Attributes<M>>,
   options: WriteOptions,

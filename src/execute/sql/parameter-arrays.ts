@@ -30,12 +30,12 @@ export function isGivable(type: ColumnType): boolean {
 export type GivenPart = 'value' | 'first' | 'last' | 'given';
 
 /** The slot of one array. */
-export function givenSlot(group: number, part: GivenPart, attribute: string): Slot {
+function givenSlot(group: number, part: GivenPart, attribute: string): Slot {
   return { slot: `many.${group}.${part}.${attribute}` };
 }
 
 /** The places of the rows among all that are asked for, from 0. */
-export function placesSlot(group: number): Slot {
+function placesSlot(group: number): Slot {
   return { slot: `many.${group}.places` };
 }
 

@@ -255,7 +255,7 @@ export function refusal(): RefusedRequestError {
 }
 
 /** Answers 503. The head of the answer must not have been sent. */
-export function refuseAnswer(response: ServerResponse): void {
+function refuseAnswer(response: ServerResponse): void {
   // Node's own server gives requests that are no Express requests only to listeners of the user's.
   const { req: request } = response as Response;
   const error = refusal();
@@ -285,7 +285,7 @@ const taking = new Map<Socket, Progress>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Expects the client to take something. The time begins again with all that it takes. */
-export function expectProgress(socket: Socket): void {
+function expectProgress(socket: Socket): void {
   if (taking.has(socket)) return;
   taking.set(socket, { bytes: pendingBytes(socket), at: performance.now() });
   timer ??= setInterval(() => endSilent(performance.now()), STEP).unref();

@@ -241,7 +241,7 @@ const DEFAULT_BODY_LIMIT = 100 * 1024;
  *
  * @throws ConfigError
  */
-export function parseBodyLimit(limit: string | number | undefined): number {
+function parseBodyLimit(limit: string | number | undefined): number {
   if (limit === undefined) return DEFAULT_BODY_LIMIT;
   const parsed = typeof limit === 'number' ? limit : bytes.parse(limit);
   if (parsed !== null && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;

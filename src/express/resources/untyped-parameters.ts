@@ -176,7 +176,7 @@ export const STRICT_VALIDATION = Object.freeze({
 });
 
 /** True where objects of a class without class-validator decorators are refused. */
-export function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
+function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
   const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
   const isValidated = own instanceof Object || (own ?? Boolean(validation));
   const options = {

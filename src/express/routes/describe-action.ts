@@ -119,7 +119,7 @@ export function Answers(type: AnswerType): MethodDecorator {
 }
 
 /** Answer of a method, declared by the nearest class that has one. */
-export function declaredAnswer(lineage: readonly object[], method: string): AnswerType | undefined {
+function declaredAnswer(lineage: readonly object[], method: string): AnswerType | undefined {
   for (const target of lineage) {
     const type = ANSWERS.get(target)?.get(method);
     if (type) return type;

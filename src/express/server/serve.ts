@@ -154,7 +154,7 @@ export function shutdownTimes({
 }
 
 /** Everything that is wrong with the options. */
-export function serveProblems(options: ServeOptions): string[] {
+function serveProblems(options: ServeOptions): string[] {
   const { port, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [

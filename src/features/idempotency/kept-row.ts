@@ -59,7 +59,7 @@ export function keepingRow(
 }
 
 /** The values of a row. NULL is nothing between two commas; an empty text is quoted. Not by one pattern, as values may be large. */
-export function parseRecord(text: string): TextRow {
+function parseRecord(text: string): TextRow {
   const values: (string | null)[] = [];
   let position = 1;
   while (position < text.length) {
