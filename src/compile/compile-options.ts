@@ -230,8 +230,8 @@ export function compileDependencies({ options, report }: OptionCheck): ResourceP
   return dependencies;
 }
 
-/** The options that features declare, as far as they are given. */
-export function compileFeatureOptions(
+/** The options of `@Crud` that features declare, and that are not undefined. */
+export function compileResourceOptions(
   check: OptionCheck,
   compilers: Readonly<Record<string, ResourceOptionCompiler>>,
 ): Readonly<Record<string, unknown>> {

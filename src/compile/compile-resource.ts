@@ -17,9 +17,9 @@ import {
   compileDefaultSort,
   compileDependencies,
   compileEndpoints,
-  compileFeatureOptions,
   compilePageSize,
   compilePrefix,
+  compileResourceOptions,
   compileSortable,
   type OptionCheck,
   type ResourceOptionCompiler,
@@ -102,7 +102,7 @@ export function compileResource(
     }),
     dependencies: compileDependencies(check),
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
-    features: compileFeatureOptions(check, featureOptions),
+    features: compileResourceOptions(check, featureOptions),
   };
   const entityTag = compileEntityTag(check);
   const compiled = { ...named, entityTag, ifMatch: compileIfMatch(check, entityTag) };

@@ -10,7 +10,12 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
 import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';
-import { type Asked, NOTHING_ASKED, type ResourceFeatures } from '../operation/compile-features.js';
+import {
+  type Asked,
+  NO_INPUTS,
+  NOTHING_ASKED,
+  type ResourceFeatures,
+} from '../operation/compile-features.js';
 import type { Input, Inputs } from '../operation/feature.js';
 import { patchTypes } from '../schema/body-json-schema.js';
 import { bodySchema, parseBody } from '../schema/body-schema.js';
@@ -158,8 +163,6 @@ export interface WantedArguments {
   /** Query parameters that the route reads by itself. */
   readonly others: readonly string[];
 }
-
-const NO_INPUTS: Inputs = Object.freeze({});
 
 /** The parser of what a route of the user's asks for. */
 export function compileWantedParser(

@@ -9,7 +9,12 @@ import type { RouteSpec } from '../../operation/route-spec.js';
 import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
 import { showValue } from '../../util/option-problems.js';
 import { authorizations, declaredParameters, lineageOf } from './controller-metadata.js';
-import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
+import {
+  CrudController,
+  type CrudControllerClass,
+  controllerSource,
+  isOverridden,
+} from './crud-controller.js';
 import { forgottenControllers, noteController } from './left-out.js';
 import { resourceParameterProblems } from './resource-parameters.js';
 import { routingStorage } from './routing-controllers-internals.js';
@@ -158,8 +163,9 @@ function ignoredDecoratorProblems(controller: Class): string[] {
 
 /** An override that was written for \`read(id, context)\` would take the query for the context. */
 function readProblems(controller: Class): string[] {
-  const { read } = (controller as unknown as CrudControllerClass).prototype;
-  if (read === CrudController.prototype.read) return [];
+  const generated = controller as unknown as CrudControllerClass;
+  if (!isOverridden(generated, 'read')) return [];
+  const { read } = generated.prototype;
   const decorated = declaredParameters(lineageOf(controller, CrudController), 'read').map(
     ({ index }) => index,
   );
@@ -181,7 +187,7 @@ function guardsOf(
   controller: CrudControllerClass,
   repository: Repository,
 ): Pick<Declaration, 'guards' | 'readGuards'> {
-  const { name, prototype } = controller;
+  const { name } = controller;
   const lineage = lineageOf(controller as unknown as Class, CrudController);
   const { uses, useInterceptors, responseHandlers } = routingStorage();
   const isOn =
@@ -189,7 +195,7 @@ function guardsOf(
     ({ target, method }: { target: unknown; method?: string }): boolean =>
       lineage.includes(target as object) && methods.includes(method);
   const overrides = (method: 'list' | 'read'): string[] =>
-    prototype[method] === CrudController.prototype[method] ? [] : [`${name} overrides ${method}`];
+    isOverridden(controller, method) ? [`${name} overrides ${method}`] : [];
   const reads = isOn(undefined, 'list', 'read');
   const authorized = authorizations();
   const isReadDecorated =

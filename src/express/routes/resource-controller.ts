@@ -89,13 +89,13 @@ export function registerResourceController(
     controller,
     ({ method }) => {
       const route = routesByMethod.get(method) as MountedMethod;
-      return compiledAtFirst(() => handlerFor()(method, route), plan.name, route.spec?.endpoint ?? method);
+      return compiledAtFirst(() => handlerFor()(method, route), plan.name, operationName(method, route.spec));
     },
   );
   for (const { single, method } of apart) if (single) copyGuards(lineage, single.method, method, controller);
   for (const method of routesByMethod.keys()) {
-    const { spec } = routesByMethod.get(method) as MountedMethod;
-    const isUserCodeRun = () => !spec || Boolean(spec.compile) || decisionsOf(spec, context).runsUserCode;
+    const { spec, decide } = routesByMethod.get(method) as MountedMethod;
+    const isUserCodeRun = () => !spec || Boolean(spec.compile) || decide?.().runsUserCode === true;
     askSettings(controller, method, settings, isUserCodeRun);
     addGeneratedMetadata(resource, method, controller, lineage);
   }
@@ -238,6 +238,11 @@ function actionOf({ plan, controller }: Resource, route: RouteSpec): ActionArgs 
     route: routePath(plan.prefix, route).slice(plan.prefix.length),
     options: {},
   };
+}
+
+/** Name of a route for subscribers of operations: one that executes several is no endpoint of its resource. */
+function operationName(method: string, spec: RouteSpec | null): string {
+  return spec && !spec.executes ? spec.endpoint : method;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ResourceArguments } from '../../handle/resource-arguments.js';
 import { contextOf } from '../../handle/run-method.js';
 import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
 import { setToldNames } from '../../request/request-notes.js';
-import { declaredParameters } from '../resources/controller-metadata.js';
+import { authorizations, declaredParameters } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
 import { resourceParameter } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
@@ -107,9 +107,9 @@ export function bindArguments(
     const parameter = isOurs ? resourceParameter(each) : undefined;
     return parameter ? { ...each, transform: (action: Action) => read(parameter, action) } : each;
   });
-  const isAuthorized = storage.responseHandlers.some(
-    ({ type, target, method: guarded }) =>
-      type === 'authorized' && lineage.includes(target) && (guarded === undefined || guarded === method),
+  const isAuthorized = authorizations().some(
+    ({ target, method: guarded }) =>
+      lineage.includes(target) && (guarded === undefined || guarded === method),
   );
   if (routeNamed(routes, method) || isAuthorized) return;
   const middleware = (request: Request, _response: unknown, next: (error?: unknown) => void) =>

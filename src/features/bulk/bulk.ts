@@ -32,7 +32,9 @@ const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
     single,
     joins: endpoint === 'createMany',
     compile: (context) =>
-      (context.compileJoined ? joinedHandler : manyHandler)({ endpoint, single }, context),
+      context.compileJoined
+        ? joinedHandler({ endpoint, single }, context, context.compileJoined)
+        : manyHandler({ endpoint, single }, context),
     problems: (resource) => problemsOf(endpoint, resource),
     describe: ({ resource, action }) => bulkOperation(resource, endpoint, action),
     describeJoined: withMany,

@@ -55,13 +55,17 @@ export function manyHandler({ endpoint, single }: BulkRoute, context: HandlerCon
 }
 
 /** Compiles the handler of a route for one record or many. */
-export function joinedHandler({ endpoint, single }: BulkRoute, context: HandlerContext): ActionRunner {
+export function joinedHandler(
+  { endpoint, single }: BulkRoute,
+  context: HandlerContext,
+  compileJoined: NonNullable<HandlerContext['compileJoined']>,
+): ActionRunner {
   const parse = parseOnce(compileBulkParser(context.resource, endpoint, true));
   // It is asked for what is no array alone.
-  const handleSingle = context.compileJoined?.(async (request) => (await parse(request)) as RequestArguments);
+  const handleSingle = compileJoined(async (request) => (await parse(request)) as RequestArguments);
   const handle = handleMany(single, context, parse);
   return async (metadata, action, params) => {
-    if (!isForMany(await parse(action.request))) return handleSingle?.(metadata, action, params);
+    if (!isForMany(await parse(action.request))) return handleSingle(metadata, action, params);
     noteOperation(action.request, { operation: endpoint });
     return handle(metadata, action, params);
   };
@@ -81,17 +85,17 @@ function handleMany(
   const { transaction } = operationSessions(resource, single, settings);
   const findAround = compileAround(resource, single, compileShape(resource, single));
   const write = rows && compileManyRunner(resource, operation);
-  /** Requests whose statement was refused. */
-  const refused = new WeakSet<BulkArguments>();
+  /** Requests whose statement was refused, or cannot do it. */
+  const tried = new WeakSet<BulkArguments>();
   /** With one statement; null where nothing was written that way. */
   const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
-    if (!write || !rows.isOpen() || !input.inputs.isAtomic || refused.has(input)) return null;
+    if (!write || !rows.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
+    tried.add(input);
     try {
       return await runOn((on) => write(input, mostAffected(plan, input.inputs), on));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      refused.add(input);
-      return null;
+      if (isRefusal(error)) return null;
+      throw error;
     }
   };
   const inSavepoint =
@@ -135,6 +139,7 @@ function handleMany(
       const { request, response } = action;
       const format = formatFor(response, answer);
       const written = await writeMany(input, inSavepoint(action));
+      noteOperation(request, { runner: written ? 'rows' : 'method' });
       if (written) return shape(written, input, format, action);
       const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
         if (operation === 'delete') return undefined;

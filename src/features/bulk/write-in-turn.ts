@@ -143,7 +143,7 @@ function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   };
 }
 
-/** Maximum of rows that/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
+/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
 async function findTargets(
   resource: Resource,
   action: Action,

@@ -2,7 +2,6 @@
 
 import type { Endpoint } from '../../declare/endpoint.js';
 import { rivalAttributes } from '../../describe/foreign-keys.js';
-import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
 import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
 import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -112,8 +111,6 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     return many.updateMatching({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
-    // One after the other, each is read first.
-    if (hasOtherTypes(info.model) || (single !== 'create' && isKeyTrusted(info.model))) return null;
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
       if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
