@@ -144,15 +144,20 @@ function wholeProblem(error: unknown, context: ProblemContext): Problem {
 /** PostgreSQL has refused a value that a read compares: the type of a column does not read it. Null for a request without filters. */
 function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext): Problem | null {
   const filters = [...parseQueryString(target).parameters].filter(([name]) => /(?:^|\.)q$/.test(name));
-  const errors = filters.map(([parameter, text]) => {
-    const columns = [...(plan?.filters ?? [])].flatMap(([name, { attribute }]) => {
-      const found = plan?.info.attributes.get(attribute)?.found;
+  if (!plan) return null;
+  const { info } = plan;
+  const compared = [...plan.filters];
+  const errors = filters.flatMap(([parameter, text]) => {
+    const columns = compared.flatMap(([name, { attribute }]) => {
+      const found = info.attributes.get(attribute)?.found;
       const isNamed = parameter === 'q' && text.includes(name) && !told.hidden.has(attribute);
       return found && isNamed && !TEXTS.includes(found.baseType) ? [`'${name}' is ${found.type}`] : [];
     });
+    // Another value of the request may be the one.
+    if (parameter === 'q' && columns.length === 0) return [];
     const types = columns.length > 0 ? ` (${columns.join(', ')})` : '';
     const detail = `PostgreSQL does not accept a value in ${parameter} for its column${types}.`;
-    return { parameter, code: 'q.type', detail };
+    return [{ parameter, code: 'q.type', detail }];
   });
   const [only] = errors;
   if (!only) return null;

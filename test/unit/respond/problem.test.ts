@@ -65,6 +65,13 @@ describe('toProblem', () => {
   });
 
   describe('of database errors', () => {
+    it('blames no q for a value that it does not have', () => {
+      for (const context of [{ target: '/reports/x?q=free+text' }, { plan, target: '/users?q=email==x' }]) {
+        const problem = toProblem(databaseError('22P02'), { ...context, isSafe: true });
+        expect(problem).to.have.property('status', 422);
+      }
+    });
+
     for (const code of ['40001', '40P01', '55P03']) {
       it(`does not say of a request that only reads that ${code} is a conflict with the change of another`, () => {
         expect(toProblem(databaseError(code), { isSafe: true })).to.deep.equal({
