@@ -59,7 +59,11 @@ async function updateRecord<M extends Model>(
   const returning = [...returned.map(({ column }) => column), MARK] as (keyof Attributes<M>)[];
   for (const name in values) {
     const value = values[name];
-    if (value !== undefined) record.set(name, value as M[typeof name]);
+    if (value === undefined) continue;
+    const stored = record.dataValues[name as keyof typeof record.dataValues];
+    record.set(name, value as M[typeof name]);
+    // Sequelize keeps an equal value in the form of the request, such as JSON with its names in another order.
+    if (!record.changed(name as keyof M)) record.setDataValue(name as keyof M, stored as M[keyof M]);
   }
   // As `update` does, which copies the options twice more on the way.
   const fields = (record.changed() || []) as (keyof Attributes<M>)[];

@@ -394,6 +394,16 @@ describe('the fast path and the general path', () => {
       });
     }
 
+    it('are equal for JSON that is there with its names in another order', async () => {
+      const answer = await sameWrite(
+        paths,
+        { method: 'PATCH', path: '/things/1', body: { jsonb: { b: 2, a: 1 } } },
+        [OLD],
+        { jsonb: { a: 1, b: 2 } },
+      );
+      expect(answer.body).to.include('"jsonb":{"a":1,"b":2}').and.include('2000-01-01');
+    });
+
     it('are equal for defaults, and for what only the database knows', async () => {
       for (const body of [
         { weight: 0.5 },
