@@ -1,4 +1,4 @@
-/** The rules of a resource -> the access of a request. Each rule is evaluated once, whatever needs its result. */
+/** The rules of a resource -> the access of a request. Each rule of what may be done is evaluated once, whatever needs its result. */
 import type { Request } from 'express';
 import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import { type AccessRule, EVERYTHING } from '../declare/access-options.js';
@@ -22,7 +22,7 @@ import { all, isPromise, type Maybe, then } from '../util/promises.js';
  * Asks the rules of a resource for a request.
  *
  * @param endpoint null for what is no operation of the resource
- * @param before what the same request was granted for another operation: the rules of rows are not asked again
+ * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
 export type AskAccess = (

@@ -61,7 +61,7 @@ interface Known {
 const known = new WeakMap<ModelClass, Known>();
 
 /** Changes whenever the table of any model is remembered, so that what follows from tables is decided once for each value. */
-export const TABLE_FACTS = { version: 0 };
+const TABLE_FACTS = { version: 0 };
 
 /** Makes a value at the first call, and once more whenever tables were read: plans are there before the catalogue is. */
 export function ofTables<T>(make: () => T): () => T {

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../declare/endpoint.js';
 import { hasQueryHooks } from '../../describe/model-hooks.js';
 import { type ModelInfo, timestampsOf } from '../../describe/model-info.js';
 import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
-import { hasOtherTypes, isKeyTrusted, TABLE_FACTS } from '../../describe/table-facts.js';
+import { hasOtherTypes, isKeyTrusted, ofTables } from '../../describe/table-facts.js';
 import { sequelizeProblem } from './internals-trial.js';
 import { classBlockers, kindOf } from './model-fast-path-blockers.js';
 import { hasOwnMethods, ownMethods, queryCustomizations } from './query-customizations.js';
@@ -63,15 +63,10 @@ function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boo
   // A write by key of several rows is to be undone.
   const needsKey = kind === 'write' && operation !== 'create';
   let isPlain: boolean | undefined;
-  let version = -1;
-  let isOfTable = false;
+  const isOfTable = ofTables(() => !hasOtherTypes(model) && !(needsKey && isKeyTrusted(model)));
   return () => {
-    if (version !== TABLE_FACTS.version) {
-      version = TABLE_FACTS.version;
-      isOfTable = !hasOtherTypes(model) && !(needsKey && isKeyTrusted(model));
-    }
     isPlain ??= !sequelizeProblem() && classBlockers(info, operation, needsRecords).length === 0;
-    return isOfTable && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);
+    return isOfTable() && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);
   };
 }
 

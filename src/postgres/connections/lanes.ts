@@ -168,7 +168,7 @@ export class SharedRead implements Execution {
   }
 }
 
-/** Where a reader gets its connections. */
+/** Source of the connections of a lane. */
 export type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
 
 /** One connection at a time that reads share. */
@@ -202,12 +202,12 @@ export class Lane {
     return this.#load;
   }
 
-  /** True where the reader has a connection, or opens one. */
+  /** True where the lane has a connection, or opens one. */
   get isInUse(): boolean {
     return this.#client !== null || this.#isOpening;
   }
 
-  /** True where the reader takes reads: not behind one that is slow. */
+  /** True where the lane takes reads: not behind one that is slow. */
   get isOpen(): boolean {
     return !this.#isSlow;
   }
@@ -273,14 +273,19 @@ export class Lane {
       before: settings ? [settings] : [],
       statement,
       executions: reads,
-      end: () => this.#answered(client, statement, reads),
+      end: (error) => this.#answered(client, statement, reads, error),
     });
   }
 
   /** The answers come in the order of the batches, so each shows the time of its own. */
-  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly SharedRead[]): void {
+  #answered(
+    client: PooledClient,
+    statement: PreparedStatement,
+    reads: readonly SharedRead[],
+    error: Error | null,
+  ): void {
     const now = performance.now();
-    statement.measure((now - this.#silentSince) / reads.length);
+    if (error === null) statement.measure((now - this.#silentSince) / reads.length);
     this.#silentSince = now;
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;

@@ -216,9 +216,9 @@ export class StatementRunner implements StatementTarget {
     return this.#submit(call, (pending) => this.#join(destination, pending));
   }
 
-  /** Slow reads of the pool, where the statement is one; null for others. */
-  #slowReadsOf(queue: ConnectionQueue, { statement }: PendingStatement): SlowReads | null {
-    return queue === this.#source.queues.read && statement.isSlow ? this.#slowReads : null;
+  /** Slow reads of the pool, where the statement is one; null for others. Reads alone have a share of the connections. */
+  #slowReadsOf({ statement, share }: PendingStatement): SlowReads | null {
+    return share && statement.isSlow ? this.#slowReads : null;
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
@@ -229,7 +229,7 @@ export class StatementRunner implements StatementTarget {
       use: (client, behind) => this.#execute(queue, client, pending, { requeue: again, read, behind }),
       fail: pending.fail,
       isGone: () => read?.isAnswered === true,
-      isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(queue, pending)?.areTooMany || false,
+      isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(pending)?.areTooMany || false,
       mayFollow: () => this.#canShare && destination === 'write' && pending.statement.isCheap,
     });
   }
@@ -274,13 +274,16 @@ export class StatementRunner implements StatementTarget {
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
     const share = queue.bypassesQueue || !requeue ? null : pending.share;
     const isLimited = share?.begin() ?? false;
-    const slowReads = this.#slowReadsOf(queue, pending);
+    const slowReads = this.#slowReadsOf(pending);
     slowReads?.begin();
     const started = performance.now();
     let isStaleNow = false;
     let isPutBack = false;
     let isWithdrawn = false;
+    let isOver = false;
     const end: Batch['end'] = (error) => {
+      if (isOver) return;
+      isOver = true;
       if (error === null) statement.measure(performance.now() - started);
       slowReads?.end();
       // It may be the one that is slow, and says nothing of the table.
@@ -300,7 +303,11 @@ export class StatementRunner implements StatementTarget {
     try {
       this.#executor.execute(client, { before, statement, executions, behind, end });
     } catch (error) {
-      slowReads?.end();
+      if (!isOver) {
+        slowReads?.end();
+        share?.end(isLimited, null);
+      }
+      isOver = true;
       throw error;
     }
   }
