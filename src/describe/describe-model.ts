@@ -14,7 +14,7 @@ import {
 } from './model-info.js';
 import { EXTENDS_MODEL, isModelClass } from './record.js';
 import { attributesVersion, instanceOptions } from './sequelize-internals.js';
-import { tableFacts } from './table-facts.js';
+import { ofTables, tableFacts } from './table-facts.js';
 
 type Introspection =
   | { readonly info: ModelInfo; readonly problems: readonly [] }
@@ -75,6 +75,8 @@ function describeAttribute(
 ): AttributeInfo {
   const column = cutName(options.field ?? name);
   const type = withZone(introspectColumnType(options.type), model, column);
+  // The catalogue is read when plans are there already.
+  const found = ofTables(() => tableFacts(model)?.columns.get(column));
   return Object.freeze({
     name,
     column,
@@ -82,9 +84,8 @@ function describeAttribute(
     role: attributeRole(model, name),
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
-    // The catalogue is read when plans are there already.
     get found() {
-      return tableFacts(model)?.columns.get(column);
+      return found();
     },
   });
 }
@@ -96,11 +97,11 @@ function withZone(type: ColumnType, model: ModelClass, column: string): ColumnTy
   if (type.kind === 'other' && type.bound)
     return Object.freeze({ ...type, bound: withZone(type.bound, model, column) });
   if (type.kind !== 'date') return Object.freeze(type);
-  const zoneOf = (): string | undefined => {
+  const zoneOf = ofTables((): string | undefined => {
     const found = tableFacts(model)?.columns.get(column)?.baseType;
     if (!found?.startsWith('timestamp without time zone') && !found?.startsWith('tsrange')) return undefined;
     return instanceOptions(model.sequelize as object).timezone ?? '+00:00';
-  };
+  });
   return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));
 }
 

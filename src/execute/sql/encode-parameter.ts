@@ -224,15 +224,16 @@ export function intoCells(cells: RowCells): TakeText {
   };
 }
 
-let lastMoment = 0;
+let lastSecond = 0;
 let lastText = '';
 
-/** The moment of a write. Many rows are written in one millisecond, and its text is worth as much as the rest of a row's. */
+/** The moment of a write. Many rows are written in one second, and its text is worth as much as the rest of a row's. */
 export function now(): string {
   const current = Date.now();
-  if (current !== lastMoment) {
-    lastMoment = current;
-    lastText = new Date(current).toISOString();
+  const second = Math.floor(current / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastText = new Date(current).toISOString().slice(0, -'000Z'.length);
   }
-  return lastText;
+  return `${lastText}${String(current - second * 1000).padStart(3, '0')}Z`;
 }
