@@ -36,7 +36,7 @@ interface Command {
   /** Kind of the only argument, and its value where it is left out. */
   readonly argument: { readonly kind: 'folder' | 'module'; readonly fallback?: string };
   readonly options: readonly (keyof typeof OPTIONS)[];
-  /** Gives what is printed. */
+  /** Returns the text that is printed. */
   run(argument: string, options: GivenOptions): string | Promise<string>;
 }
 

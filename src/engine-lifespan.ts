@@ -61,7 +61,7 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   cache?: string | Redis | Cluster;
   /**
    * True where connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use
-   * `false` behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before
+   * `false` behind a pooler that runs each transaction on another connection and keeps none, such as PgBouncer before
    * 1.21 in transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler,
    * too: once it shows, a warning is logged and no statements are kept from then on. Default: true.
    */
@@ -92,7 +92,7 @@ const OLDEST_SERVER = '13.0.0';
 const POOL = Object.freeze({ max: 10, acquire: 5_000 });
 
 /**
- * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and gives the
+ * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and returns the
  * engine; disposing the engine disconnects.
  *
  * Times out by default: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query

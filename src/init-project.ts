@@ -59,7 +59,7 @@ function readManifest(file: string): Manifest {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Gives each package the version that this one is tested with: it is in the range of the peers, and all fit together. */
+/** Sets each package to the version that this one is tested with: it is in the range of the peers, and all fit together. */
 function completeManifest(template: Manifest): Manifest {
   const { name, version, engines = {}, ...own } = readManifest(join(PACKAGE, 'package.json'));
   const known = {

@@ -22,7 +22,7 @@ export interface GivenOptions {
 }
 
 /**
- * Imports a module, which runs it, and looks at what it exports: an Express application that it bootstraps, what
+ * Imports a module, which runs it, and reads what it exports: an Express application that it bootstraps, what
  * `bootstrap` gave or a promise of it, or models with `@Crud` and controllers that extend generated ones. Models need
  * no database.
  *

@@ -19,7 +19,7 @@ import { BoundedCache } from '../util/memo.js';
 import { all, isPromise, type Maybe, then } from '../util/promises.js';
 
 /**
- * Asks the rules of a resource for a request.
+ * Evaluates the rules of a resource for a request.
  *
  * @param endpoint null for what is no operation of the resource
  * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
@@ -31,10 +31,10 @@ export type AskAccess = (
   before?: Maybe<Access>,
 ) => Maybe<Access>;
 
-/** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
+/** Evaluates which attributes a request may not read. Shared by all that need it of a request, so that each rule is evaluated once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
 
-/** The rules of attributes that a write asks. */
+/** The rules of attributes that a write evaluates. */
 const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
   create: ['create'],
   update: ['update'],
@@ -251,7 +251,7 @@ function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
 }
 
-/** Asks the rules of an endpoint in turn. */
+/** Evaluates the rules of an endpoint in turn. */
 function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): Maybe<unknown> {
   const rules = RULES_OF[endpoint];
   const ask = (index: number): Maybe<unknown> => {
@@ -304,7 +304,7 @@ interface Asked {
   answer: unknown;
 }
 
-/** Asks for the access of a request to a resource; a second time it gives the same. */
+/** Evaluates the access of a request to a resource, once. */
 export interface RequestAccess {
   /** @param endpoint what the request does; left out by what only needs the rows */
   (request: Request, endpoint?: Endpoint | null): Maybe<Access>;

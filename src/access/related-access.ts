@@ -17,7 +17,7 @@ import { accessRules } from './reference-access.js';
 /** Cached access of each request, by relation. */
 const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
 
-/** Asks what a request may see of the rows behind a relation; a second time it gives the same. */
+/** Evaluates what a request may see of the rows behind a relation, once. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
   if (isOpen(request, plan)) return OPEN;
   const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();

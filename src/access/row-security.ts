@@ -1,4 +1,4 @@
-/** The settings of each request, by which the row security of PostgreSQL knows who asks. */
+/** The settings of each request, by which the row security of PostgreSQL identifies the client. */
 
 import type { Request, RequestHandler } from 'express';
 import type { RowSecurityOptions } from '../declare/access-options.js';
@@ -32,7 +32,7 @@ export class RowSecurity {
   }
 
   /**
-   * Asks for the settings of a request, once, and refuses one that has none with 403.
+   * Evaluates the settings of a request, once, and refuses one that has none with 403.
    *
    * @param isAmbient whether code of the user's takes part, whose queries are to have them
    */
@@ -59,7 +59,7 @@ export class RowSecurity {
 /** Two parts at least, as PostgreSQL takes them for settings of an application. */
 const NAME = /^[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+$/;
 
-/** @throws RefusedRequestError 403 where something is missing; TypeError, which tells no value */
+/** @throws RefusedRequestError 403 where something is missing; TypeError, which shows no value */
 function settingsFrom(answer: unknown): RequestSettings {
   if (answer === null || answer === undefined) throw denied();
   if (typeof answer !== 'object' || Array.isArray(answer))

@@ -1,4 +1,4 @@
-/** The plan of a model without options, for operations that no route asks for: no rules, no relations, every attribute. */
+/** The plan of a model without options, for operations without a route: no rules, no relations, every attribute. */
 import type { RecordInfo } from '../describe/model-info.js';
 import { totalOrder } from './compile-options.js';
 import type { ResourcePlan } from './resource-plan.js';

@@ -1,4 +1,4 @@
-/** The options `etag` and `ifMatch` -> what tells the states of a row apart. */
+/** The options `etag` and `ifMatch` -> the identity of the states of a row. */
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
 import { isLeftOut } from '../describe/sequelize-internals.js';

@@ -151,7 +151,7 @@ function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
   };
 }
 
-/** The parser of a model's ids and their kind, or the problem that stands in its way. */
+/** The parser of a model's ids and their kind, or the problem that prevents it. */
 export function compileId(
   modelName: string,
   primaryKey: AttributeInfo,

@@ -46,7 +46,7 @@ function entriesOf(given: SubresourceAllow): readonly (readonly [string, Options
   return [...(given as readonly string[])].map((name) => [String(name), true] as const);
 }
 
-/** Why a relation can have no list under its parents, whoever asks for it. Ends of sentences. */
+/** Why a relation can have no list under its parents, for any client. Ends of sentences. */
 function reasons(
   { plan, declaration: { readGuards = [] } }: RelatedResource,
   name: string,

@@ -50,7 +50,7 @@ export class RelatedModels {
   /**
    * Target of a relation of a model; null where the relation cannot be shown, and then each reason is reported.
    *
-   * @param option the name of what asks for it, such as `include.reviews`
+   * @param option the name of the option, such as `include.reviews`
    */
   lead(
     model: ModelClass,

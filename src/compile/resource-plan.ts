@@ -38,7 +38,7 @@ export interface CountPlan {
 
 /** Attribute and operators of a filter. */
 export interface FilterPlan {
-  /** The attribute that tells it. */
+  /** The attribute that holds it. */
   readonly attribute: string;
   /** Of the attribute, or of the values inside of it. */
   readonly type: ColumnType;

@@ -47,14 +47,14 @@ export type Scope<M extends Model = Model> = { readonly [A in Attribute<M>]?: Sc
  */
 export interface FieldRules {
   /**
-   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. `include` knows no
-   * relation by it. The same holds for records in answers of other routes. `response.json()` cannot wait for a rule that gives a
+   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. `include` has no
+   * relation by it. The same holds for records in answers of other routes. `response.json()` cannot wait for a rule that returns a
    * promise, and leaves the attribute out. Records that code of the application reads have the attribute, and what its getters
    * make of it leaves. Default: true.
    */
   readonly read?: AccessRule;
   /**
-   * Stands for `create` and `update`. Where it is refused, a body with the attribute is answered with 422. Code of the
+   * Sets `create` and `update`. Where it is refused, a body with the attribute is answered with 422. Code of the
    * application may write it all the same. Default: true.
    */
   readonly write?: AccessRule;

@@ -96,7 +96,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` undoes the
    * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
-   * `PUT /{id}` creates the record, or gives it other values; what the body leaves out takes its default. `createMany`,
+   * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`.
    * Default: `list`, `read`, `create`, `update` and `delete`.

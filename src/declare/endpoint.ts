@@ -36,7 +36,7 @@ export const RULES = [...OPERATIONS, 'deleted'] as const;
 /** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
 
-/** The rules that an endpoint asks, all of which must allow it. */
+/** The rules of an endpoint, all of which must allow it. */
 export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {
   list: ['list'],
   read: ['read'],

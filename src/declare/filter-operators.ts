@@ -1,4 +1,4 @@
-/** The comparison operators of `q`, one row each: all that the library knows of an operator. A new operator is a new row. */
+/** The comparison operators of `q`, one row each: all facts of an operator. A new operator is a new row. */
 
 import type { Op } from 'sequelize';
 

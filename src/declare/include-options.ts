@@ -15,7 +15,7 @@ export interface IncludeOptions {
   count?: true | CountOptions;
   /**
    * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft
-   * deletion. `'all'` stands for no other condition. Has to be given where code that an include cannot ask guards the rows on the
+   * deletion. `'all'` means no other condition. Has to be given where code that an include cannot call guards the rows on the
    * routes of their own: `dependencies`, middlewares, an overridden `list` or `read`, a repository. Default: none.
    *
    * @example { where: (request) => filter`authorId==${request.user.id}` }
@@ -43,7 +43,7 @@ export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;
  * there: see `where` of `IncludeOptions`. It has to be given where code that such a list cannot ask guards the rows, or an
  * overridden or decorated `read` guards the record.
  *
- * A ConfigError tells of a relation to one, of rows that are not served or have no list, of a record without a read, and of a path
+ * A ConfigError names a relation to one, of rows that are not served or have no list, of a record without a read, and of a path
  * that a controller has already.
  *
  * @example

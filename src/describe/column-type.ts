@@ -1,4 +1,4 @@
-/** The kinds of column the library knows, as plain data, and the kind of a data type of Sequelize. */
+/** The kinds of column, as plain data, and the kind of a data type of Sequelize. */
 import type { DataType } from 'sequelize';
 import { type DataTypeInstance, dataTypeInstance } from './sequelize-internals.js';
 
@@ -74,7 +74,7 @@ function elementType(dataType: DataType): ColumnType {
   return type.kind === 'date' ? { ...type, isPrecise: true } : type;
 }
 
-/** Describes a column's type; a type nobody knows becomes `other` and is left to the database. */
+/** Describes a column's type; an unknown type becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
   const type = dataTypeInstance(dataType);
   if (typeof type === 'string') return { kind: 'other', sqlType: type };

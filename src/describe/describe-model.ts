@@ -1,4 +1,4 @@
-/** Sequelize model class -> `ModelInfo`. Reads what Sequelize already knows; needs no reflected types. */
+/** Sequelize model class -> `ModelInfo`. Reads what Sequelize has stored; needs no reflected types. */
 import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
@@ -25,7 +25,7 @@ export function isAttached(model: ModelClass): boolean {
   return Boolean(model.sequelize);
 }
 
-/** Looks at a model once. Never throws for a wrong model: every problem is returned, with what to write instead. */
+/** Describes a model once. Never throws for a wrong model: every problem is returned, with what to write instead. */
 export function introspectModel(model: ModelClass): Introspection {
   if (!isModelClass(model)) {
     const { name } = model as { readonly name: string };
@@ -136,7 +136,7 @@ function shadowedAttributeProblems(model: ModelClass): string[] {
     );
 }
 
-/** Gives those of the models that have no Sequelize instance one that never connects: describing them needs no database. */
+/** Attaches those of the models that have no Sequelize instance to one that never connects: describing them needs no database. */
 export function attachOffline(models: readonly ModelClass[]): void {
   const loose = [...new Set(models)].filter((model) => !isAttached(model));
   if (loose.length === 0) return;

@@ -7,7 +7,7 @@ const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 
 /**
  * Has a record know that a relation was loaded along, for its plain forms. Not for `reload`, which would read all rows of it: the
- * includes of the record's query are what that asks for.
+ * includes of the record's query are read from it.
  */
 export function noteInclude(record: Model, as: string): void {
   const { _options: options } = withFields(record, 'record', '_options', missing) as Model & {

@@ -9,7 +9,7 @@ import { type Hooks, hooksOf, scopeOf } from './sequelize-internals.js';
 export const HOOK_CLASSES = {
   /** May change a query before it is sent. Writes have queries, too. */
   find: 'beforeFind beforeFindAfterExpandIncludeAll beforeFindAfterOptions beforeCount',
-  /** Sees a query of any kind, or the records that it gives. */
+  /** Sees a query of any kind, or the records that it returns. */
   query: 'afterFind beforeQuery afterQuery',
   /** Sees a write. */
   write:

@@ -69,7 +69,7 @@ const TIMESTAMPS = ['createdAt', 'updatedAt', 'deletedAt'] as const;
 
 type Timestamps = Readonly<Partial<Record<(typeof TIMESTAMPS)[number], string>>>;
 
-/** The attributes that a model has for its timestamps, as Sequelize tells them from the options. */
+/** The attributes that a model has for its timestamps, as Sequelize reads them from the options. */
 export function timestampsOf({ options }: ModelClass): Timestamps {
   if (!options.timestamps) return {};
   const kept = TIMESTAMPS.filter(

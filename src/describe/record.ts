@@ -87,7 +87,7 @@ export function hasJsonForm({ prototype }: { readonly prototype: object }): bool
 /**
  * The JSON form of a record that has one of its own; null for any other. What it leaves out or masks must not leave.
  *
- * @throws TypeError where its `toJSON` gives no object
+ * @throws TypeError where its `toJSON` returns no object
  */
 export function jsonFormOf(record: object): Values | null {
   if (!isRecord(record) || !hasJsonForm({ prototype: record })) return null;

@@ -3,7 +3,7 @@ import type { Association } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import { didYouMean } from '../util/option-problems.js';
 
-/** The values that an association asks of the rows that it finds, by attribute. */
+/** The values of an association's scope, by attribute. */
 export type RelationScope = Readonly<Record<string, unknown>>;
 
 /** The rows between two models. */

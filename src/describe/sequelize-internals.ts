@@ -59,7 +59,7 @@ interface ModelInternals extends Partial<BuildableModel> {
 export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
   const { _scope: scope, options } = model as object as ModelInternals;
   if (scope !== undefined) return scope ?? NO_SCOPE;
-  // A class that Sequelize made of another one has a scope of its own, which nothing else tells.
+  // A class that Sequelize made of another one has a scope of its own, which nothing else shows.
   return model.sequelize?.models[model.name] === model
     ? (options.defaultScope ?? NO_SCOPE)
     : missing('Model._scope');
@@ -101,7 +101,7 @@ interface ConditionGenerator {
 }
 
 /**
- * The same model with another scope. Not a subclass, as `unscoped()` gives: records must be of the model's own class, by
+ * The same model with another scope. Not a subclass, as `unscoped()` makes: records must be of the model's own class, by
  * which their read schema is found.
  */
 export function withScope<M extends object>(model: M, scope: AppliedScope): M {
@@ -222,7 +222,7 @@ export function defaultValues(model: object): Readonly<Record<string, () => unkn
   return (model as ModelInternals)._defaultValues ?? missing('Model._defaultValues');
 }
 
-/** An object that Sequelize makes anew whenever it gives the model attributes, or takes them away. */
+/** An object that Sequelize makes anew whenever it adds or removes attributes of the model. */
 export function attributesVersion(model: object): object | undefined {
   return (model as ModelInternals).tableAttributes;
 }

@@ -30,13 +30,13 @@ export interface StatementMessage {
   readonly summary: string;
   /** The text with `$1` in the place of values; null where Sequelize has written values into it. */
   readonly text: string | null;
-  /** Milliseconds before it was sent: it waited for a connection. Null where only Sequelize knows. */
+  /** Milliseconds before it was sent: it waited for a connection. Null where only Sequelize has it. */
   wait: number | null;
   /** Milliseconds from then to its end; of one of Sequelize's, with its wait. Null where it was never sent. */
   duration: number | null;
   /** Number of executions sent together: reads that share a connection, or writes that share a transaction. */
   batchSize: number;
-  /** Rows that were found or written; null where it failed, or only Sequelize knows. */
+  /** Rows that were found or written; null where it failed, or only Sequelize has it. */
   rows: number | null;
   /** Error of PostgreSQL or the driver. Its message may hold values. */
   error?: unknown;
@@ -73,7 +73,7 @@ export function traceOperation<T>(message: OperationMessage, work: () => Promise
   return operationChannel.tracePromise(run, message) as Promise<T>;
 }
 
-/** Tells what is known of a request only when it is under way. */
+/** Publishes what is known of a request only when it is under way. */
 export function noteOperation(
   request: IncomingMessage,
   known: Partial<Pick<OperationMessage, 'operation' | 'runner'>>,
@@ -115,7 +115,7 @@ export class StatementTrace {
   end(error: unknown, rows: number | null = null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // When it is sent only Sequelize knows.
+    // Only Sequelize has the time when it is sent.
     const since = this.#message.text === null ? this.#begun : this.#sent;
     if (since !== null) this.#message.duration = performance.now() - since;
     this.#message.rows = rows;
@@ -133,7 +133,7 @@ export function traceStatement(text: string): StatementTrace | undefined {
   return statementChannel.hasSubscribers ? new StatementTrace(text, true) : undefined;
 }
 
-/** Tells of a statement of Sequelize's, whose text may hold values. */
+/** Publishes a statement of Sequelize's, whose text may hold values. */
 export async function traceQuery<T>(text: string, work: () => Promise<T>): Promise<T> {
   const trace = new StatementTrace(text, false);
   try {

@@ -115,7 +115,7 @@ const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
  */
 const ROW_REFUSALS: ReadonlySet<unknown> = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
-/** Where PostgreSQL finds that a rule writes something else, and gives no row (0A000). */
+/** Where PostgreSQL finds that a rule writes something else, and returns no row (0A000). */
 const RULES = 'RewriteQuery';
 
 /** Errors of pg and of Node that carry no SQLSTATE: the connection is gone, or never came to be. */

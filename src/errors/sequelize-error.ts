@@ -29,7 +29,7 @@ export function toSequelizeError(
 
 /**
  * The error of a foreign key whose row is not there for the request. It is that of a row which is not there at all, so that no
- * answer tells the two apart.
+ * answer separates the two.
  */
 export function missingReference({ model, attributes }: RecordInfo, attribute: string): DatabaseError {
   const { tableName: table } = constrainedModel(model);

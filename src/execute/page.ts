@@ -114,7 +114,7 @@ async function findOffsetPage<Row, Range>(
   count: Count,
 ): Promise<OffsetPage<Row>> {
   const offset = (page - 1) * size;
-  // A row more than the page has tells whether others follow, whatever is counted.
+  // A row more than the page has shows whether others follow, whatever is counted.
   const isAsked = typeof count === 'number';
   const limit = isAsked ? size + 1 : size;
   const rows = await source.findFrom(offset, limit);
@@ -184,7 +184,7 @@ async function findPlaced<Row, Range>(
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
 }
 
-/** A place that tells the key of its row only gets the other values from the row. @throws InvalidCursorError */
+/** A place that has only the key of its row gets the other values from the row. @throws InvalidCursorError */
 async function findPlace<Row, Range>(
   source: PageSource<Row, Range>,
   place: Keyset | null,

@@ -16,7 +16,7 @@ import { equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate, Slot } from '../request/query/predicate.js';
 
-/** A tag, or several of them; the first group is whether it is weak, the second what stands in the quotes. */
+/** A tag, or several of them; the first group is whether it is weak, the second what is in the quotes. */
 const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** Form of a state, behind the letter of its kind. */
@@ -60,8 +60,8 @@ export function isInState(states: WantedStates, state: string | null): boolean {
 export type OpenState = (sealed: string) => bigint | null | undefined;
 
 /**
- * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and what stands behind the dot
- * tells answers about the same state apart. Tags that are none of ours name no state.
+ * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and the part behind the dot
+ * separates answers about the same state. Tags that are none of ours name no state.
  *
  * @param isHidden whether the request may not read the state: then a tag with it names none, or the answer would tell it
  * @returns undefined for what is no list of tags

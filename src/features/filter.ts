@@ -38,7 +38,7 @@ function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly
   return [...relations.values()].flatMap((each) => [each, ...everyRelation(each.relations)]);
 }
 
-/** The texts are bound at once: a filter is passed on to code that knows nothing of the request. */
+/** The texts are bound at once: a filter is passed on to code without the request. */
 function rowsSeen(related: Reading['related']): RelatedRows {
   return {
     unreadable: (plan) => related(plan).target.form.unreadable,

@@ -76,7 +76,7 @@ function compileStateReader({ plan: { info, entityTag } }: Resource) {
   };
 }
 
-/** Adds the state of its record to what a method gives. */
+/** Adds the state of its record to what a method returns. */
 function withState(
   resource: Resource,
   { operation, verb }: RouteSpec,

@@ -28,7 +28,7 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
 
 /**
  * Injects the unit of work of the request: one transaction, begun now, committed before the response is written, rolled
- * back when anything throws, when the commit fails, and at once when the client goes away: what the method still asks of it
+ * back when anything throws, when the commit fails, and at once when the client goes away: what the method still sends to it
  * then fails. Generated operations and injected repositories of the same request are part of it.
  *
  * @example
@@ -103,9 +103,9 @@ export function InjectRecord(): ParameterDecorator {
 }
 
 /**
- * Injects what the query string asks of a list: `q`, `sort`, `fields`, `include` and the paging of the resource, with all checks of the
+ * Injects the query string of a list: `q`, `sort`, `fields`, `include` and the paging of the resource, with all checks of the
  * generated list. Query parameters that the method reads with `@QueryParam()` are accepted beside them. The method returns
- * what `page` or `cursorPage` of a repository gives for this query, to which it may add a `where`; the answer is the envelope
+ * what `page` or `cursorPage` of a repository returns for this query, to which it may add a `where`; the answer is the envelope
  * of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error of
  * the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
  * with a ConfigError.

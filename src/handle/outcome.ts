@@ -29,7 +29,7 @@ export interface WholeRecords {
   readonly size: number;
   /** Their writer, which makes one text at a time: all texts of large records may be too many for the memory. */
   writer(fields: Fields): WriteRecord;
-  /** The records as plain values, for code that looks at them. */
+  /** The records as plain values, for code that reads them. */
   values(fields: Fields): readonly WireRecord[];
 }
 
@@ -120,7 +120,7 @@ export function rowsShown(
 
 /** Records that a feature reads for those of an outcome, and adds to them. */
 export interface Completion {
-  /** The input that asks for them. */
+  /** The input that names them. */
   readonly input: string;
   /** True where SQL of this library reads all of them, so that no session is needed. */
   isOpen(input: RequestArguments): boolean;
@@ -136,7 +136,7 @@ export interface CompletionPlace {
   readonly atOnce: number;
 }
 
-/** The completion that a request asks for; null where it asks for none. */
+/** The completion of a request; null where it has none. */
 export function completionOf(
   completions: readonly Completion[],
   { query }: RequestArguments,

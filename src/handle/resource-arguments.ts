@@ -19,9 +19,9 @@ import { contextOf } from './run-method.js';
 /** Arguments that a method takes of its resource. */
 export interface ResourceArguments {
   readonly parameters: ReadonlySet<ResourceParameter>;
-  /** Reads what of it stands in the request, once for each. */
+  /** Reads its part of the request, once for each. */
   readonly parse: RequestParser;
-  /** Gives the value of a parameter. */
+  /** Returns the value of a parameter. */
   read(parameter: ResourceParameter, action: Action): Promise<unknown>;
 }
 
@@ -56,7 +56,7 @@ export function compileArguments(
 
 /**
  * Finds a record as the generated read does. Where the request may write it is locked, in the transaction that the method's
- * writes are part of. A session that another parameter asks for has begun by then.
+ * writes are part of. A session of another parameter has begun by then.
  */
 function recordFinder(resource: Resource, settings: PathSettings) {
   const reading = operationSessions(resource, USUAL.read, settings).session;

@@ -17,7 +17,7 @@ import { type Outcome, recordsShown } from './outcome.js';
 /** A controller, as far as it is called. */
 export type Controller = Record<string, (...args: unknown[]) => unknown>;
 
-/** Gives the controller for a request: the user's from his container, under its own name. */
+/** Makes the controller for a request: the user's from his container, under its own name. */
 export function controllerFor({ controller, isGenerated }: Resource): (action: Action) => Controller {
   const concrete = controller as unknown as new () => object;
   if (!isGenerated) return (action) => getFromContainer(concrete, action) as Controller;

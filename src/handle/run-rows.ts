@@ -55,7 +55,7 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
   runExtended?(input: I, extend: ExtendWrite, on?: StatementTarget): Promise<Outcome | null>;
 }
 
-/** Adds a feature's part to the statement of a write. @param columns that it gives; null for a delete */
+/** Adds a feature's part to the statement of a write. @param columns that it returns; null for a delete */
 export type ExtendWrite = (write: Statement, columns: readonly string[] | null) => Statement;
 
 /** Finds where statements of a request run that are in no session: any connection of the pool, with the settings of the request. */

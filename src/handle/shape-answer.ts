@@ -153,7 +153,7 @@ function pageBody(
   return `${text}]${JSON.stringify(bare).slice(NO_ITEMS.length)}`;
 }
 
-/** An override's page may hold anything in the place of a number, a record too, which the driver looks for. */
+/** An override's page may hold anything in the place of a number, a record too, which the driver searches for. */
 function holdsObjects(envelope: Envelope): boolean {
   return Object.values(envelope).some((value) => value instanceof Object && !Array.isArray(value));
 }

@@ -1,4 +1,4 @@
-/** `checkHealth`: asks all configured back ends at once, each on connections of its own. */
+/** `checkHealth`: queries all configured back ends at once, each on connections of its own. */
 import {
   type ClickHouseClient,
   type Cluster,
@@ -22,7 +22,7 @@ export const DEFAULT_TIMEOUT = 5;
 const TIMER_LIMIT = 2_000_000;
 
 /**
- * Asks every configured back end at the same time, each on a connection of its own. One that fails or is late is
+ * Queries every configured back end at the same time, each on a connection of its own. One that fails or is late is
  * recorded, never thrown; without any the report is healthy.
  *
  * @example
@@ -59,7 +59,7 @@ function abortable(ping: Ping): Ping {
   return (signal) => untilAborted(signal, ping(signal));
 }
 
-/** By a query: the plain ping asks nothing that needs credentials. It never rejects, but says so in its result. */
+/** By a query: the plain ping needs no credentials. It never rejects, but says so in its result. */
 function pingClickHouse(shared: ClickHouseClient): Ping {
   return async (signal) => {
     const { client, close } = separateClickHouse(shared);
@@ -72,7 +72,7 @@ function pingClickHouse(shared: ClickHouseClient): Ping {
   };
 }
 
-/** Asks all servers of a back end at the same time; each has to answer. */
+/** Queries all servers of a back end at the same time; each has to answer. */
 function pingServers(servers: readonly { readonly ping: Ping }[]): Ping {
   return async (signal) => {
     const answers = await Promise.allSettled(
@@ -194,7 +194,7 @@ export class HealthReport {
   }
 }
 
-/** Asks a back end. Resolves when it answers, rejects when it fails, and with the signal's reason when aborted. */
+/** Queries a back end. Resolves when it answers, rejects when it fails, and with the signal's reason when aborted. */
 type Ping = (signal: AbortSignal) => Promise<void>;
 
 class ProbeFailure extends Error {}

@@ -152,7 +152,7 @@ interface ResultRow {
 
 function readTables(sequelize: Sequelize, models: readonly ModelClass[]): Promise<ResultRow[]> {
   const bind = [models.map(quotedTable), models.map(schemaOf)];
-  // Sequelize knows the option, and its types do not.
+  // The option is in Sequelize, and not in its types.
   const options = { type: QueryTypes.SELECT, bind, useMaster: true };
   return sequelize.query<ResultRow>(TABLES, options as QueryOptionsWithType<QueryTypes.SELECT>);
 }
@@ -193,7 +193,7 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
   return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };
 }
 
-/** Every table has them, and no statement gives them a value. */
+/** Every table has them, and no statement sets them. */
 function isSystemColumn({ name }: ColumnRow): boolean {
   return ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].includes(name);
 }

@@ -244,7 +244,7 @@ type UnnamedNeed = Omit<IndexNeed, 'text'>;
 function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
   const { relation, target, through } = plan;
   const between = relation.through && through ? [keyNeed(through, relation.through.parentKey)] : [];
-  // The rows behind others are found by their own key, and sorted then. A filter asks whether there is one.
+  // The rows behind others are found by their own key, and sorted then. A filter tests whether there is one.
   const isByKey = relation.isOne || through !== null || option === 'filterAllow';
   const scope = [...(target.access?.scope.keys() ?? [])];
   return [...between, isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan)];

@@ -48,7 +48,7 @@ async function prepare(
   { name, definition, option, failure }: OwnTable,
   logger: Logger,
 ): Promise<void> {
-  // Sequelize knows the option, and its types do not. A replica may not have seen the table yet.
+  // The option is in Sequelize, and not in its types. A replica may not have seen the table yet.
   const options = { type: QueryTypes.SELECT, bind: [name], useMaster: true };
   const [found] = await sequelize.query<{ exists: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS "exists"',

@@ -1,4 +1,4 @@
-/** The route of the landing page: HTML for who asks for it, as browsers do, and JSON for all others. */
+/** The route of the landing page: HTML for clients that accept it, as browsers do, and JSON for all others. */
 import { createHash } from 'node:crypto';
 import express, { type Application, type Request, type Response, type Router } from 'express';
 import { closePaths } from '../express/routes/allowed-methods.js';

@@ -1,4 +1,4 @@
-/** The OpenAPI document of an application -> what its landing page tells. Pure, so it can tell of nothing that is not mounted. */
+/** The OpenAPI document of an application -> the content of its landing page. Pure, so it can show nothing that is not mounted. */
 import { type HealthOptions, resolveHealthOptions } from '../health/health-options.js';
 import type { ResolvedDocs } from '../openapi/docs-options.js';
 import type { OpenAPIObject, OperationObject } from '../openapi/openapi-object.js';

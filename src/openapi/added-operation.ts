@@ -1,4 +1,4 @@
-/** A route of the user's, added to a resource or written by hand, described as far as its decorators tell: what it answers with, only its code knows. */
+/** A route of the user's, added to a resource or written by hand, described by its decorators: its answer is in its code alone. */
 
 import type { Class } from '../declare/crud-options.js';
 import type { ActionDescription, ActionParameter, AnswerType } from '../express/routes/describe-action.js';

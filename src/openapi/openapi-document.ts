@@ -127,7 +127,7 @@ class DocumentDraft {
     resourceOf: DescribedAction['resourceOf'],
   ): void {
     const operations = new Set<Endpoint>();
-    // Express asks them the other way round; people look for the generated ones first.
+    // Express matches them in the other order; people search for the generated ones first.
     const isAdded = ({ spec }: ControllerRoute): number => (spec ? 0 : 1);
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
       const action = describe(route.spec?.single?.method ?? route.method);

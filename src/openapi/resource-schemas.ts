@@ -92,13 +92,13 @@ const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
 
 /** Schemas that the relations of a record add to its schema, and to the document. */
 interface IncludedSchemas {
-  /** By the names of the relations. None is required, because a client asks for each. */
+  /** By the names of the relations. None is required, because clients choose each. */
   readonly properties: Readonly<Record<string, JsonSchema>>;
   /** Schemas that these refer to, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** Gives a schema a name of its own: the wanted one, or that with a number. */
+/** Names a schema: the wanted name, or that with a number. */
 export type NameGiver = (wanted: string) => string;
 
 /** Names that are given once each. */

@@ -33,7 +33,7 @@ export interface Access {
   values(): ReadonlyMap<string, readonly unknown[]>;
   /** Rows that the values of a write have to name. Their slots are among `slots`. */
   readonly references: readonly Reference[];
-  /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
+  /** Identifies the rows of this access; part of cursors. Empty where all rows may be seen. */
   digest(): string;
 }
 
@@ -54,7 +54,7 @@ export const OPEN_ACCESS: Access = Object.freeze({
   digest: () => '',
 });
 
-/** Gives what is made of a form; made once for each. */
+/** Memoizes what is made of a form. */
 export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
   const open = make(OPEN_ACCESS.form);
   const others = new WeakMap<AccessForm, T>();
@@ -76,7 +76,7 @@ export function closedAttributes(
 }
 
 /**
- * Gives the access of a request, or a promise of it where a rule of the application's does.
+ * Returns the access of a request, or a promise of it where a rule of the application's does.
  *
  * @param values that are written, by attribute
  */

@@ -58,7 +58,7 @@ export function compileOperation(
   };
 }
 
-/** A write that gives the primary key, whether answers show it or not. */
+/** A write that returns the primary key, whether answers show it or not. */
 function withKey(operation: Operation, { plan }: FeatureContext): Operation {
   if (!('returning' in operation)) return operation;
   const columns = [...new Set([...operation.returning.columns, plan.info.primaryKey.name])];
@@ -116,7 +116,7 @@ export function compileAlso(): (select: Selection, names: readonly string[]) => 
   };
 }
 
-/** The columns that an operation gives. */
+/** The columns that an operation returns. */
 export function columnsGiven(operation: Operation): readonly string[] {
   if (operation.kind === 'delete') return [];
   return 'select' in operation ? operation.select.columns : operation.returning.columns;

@@ -43,7 +43,7 @@ export type ModelView = Pick<FeatureContext, 'readable' | 'columnsOf'>;
 /** Finds the view of a model that is served, or included. */
 export type ViewRegistry = (model: ModelClass) => ModelView;
 
-/** The state of a row without a version: its tag is that of no other state, and its first write gives it one. */
+/** The state of a row without a version: its tag is that of no other state, and its first write sets one. */
 export const NO_VERSION = 'null';
 
 /** The states of a row that a condition names, in the text form of their column, or `NO_VERSION`; the list null is any. */
@@ -93,7 +93,7 @@ export interface Input {
   /** The same for requests that may not see everything. Default: `absent`. */
   absentFor?(form: AccessForm): unknown;
   /**
-   * When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. From `PLACES`
+   * When it is read, from 0, which is the default. Inputs of one turn are read in the order of the document. From `PLACES`
    * on, all conditions on the rows are among the inputs.
    */
   readonly turn?: number;
@@ -131,7 +131,7 @@ export interface HeaderDescription {
 export interface AnswerDraft {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text, or values for code that looks at them; undefined is an answer without a body. */
+  /** JSON text, or values for code that reads them; undefined is an answer without a body. */
   readonly body: unknown;
 }
 
@@ -198,7 +198,7 @@ export type OperationSteps = {
 export interface WrittenRecord {
   /** The primary key, in the text form of its column. */
   readonly key: string;
-  /** The value of an attribute after the write, in the text form of its column; undefined where the write gives none, as a delete. */
+  /** The value of an attribute after the write, in the text form of its column; undefined where the write has none, as a delete. */
   stored(attribute: string): string | null | undefined;
 }
 
@@ -232,7 +232,7 @@ export interface Feature {
    * overrides and repositories have it. Pure.
    */
   condition?(inputs: Inputs): Filter | null;
-  /** Value that tells the rows of a list from others, for its cursors; undefined is none. Required where `prepare` or `rewrite` changes the rows. */
+  /** Value that identifies the rows of a list, for its cursors; undefined is none. Required where `prepare` or `rewrite` changes the rows. */
   digest?(inputs: Inputs, access: Access): unknown;
   /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;

@@ -79,7 +79,7 @@ export interface UpdateOperation {
   readonly returning: Selection;
 }
 
-/** A row with a key that the request gives: a new one, or the one that is there, with other values. */
+/** A row with a key of the request's: a new one, or the one that is there, with other values. */
 export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly kind: 'replace';
   /** The row with the key, as far as it may be replaced. */

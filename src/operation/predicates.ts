@@ -39,7 +39,7 @@ export function sqlCondition<V extends Value>(
   return Object.freeze({ kind: 'sql', texts: Object.freeze([...texts]), parts: Object.freeze(parts) });
 }
 
-/** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */
+/** The rows that the default scope of a model finds at this moment; null where it has no condition. */
 export function scopedRows(target: RecordInfo): WrittenFilter | null {
   const text = scopeCondition(target.model);
   return text === null ? null : Object.freeze({ kind: 'written', target, text });

@@ -176,7 +176,7 @@ function exists(
   return Object.freeze({ kind: 'exists', target, ...parts });
 }
 
-/** The rows with the values that an association asks for. */
+/** The rows with the values of an association's scope. */
 function scopeOf(info: RecordInfo, scope: RelationScope): Predicate | null {
   const conditions = Object.entries(scope).map(([attribute, value]): Predicate => {
     const type = info.attributes.get(attribute)?.type;

@@ -22,7 +22,7 @@ export interface RouteSpec {
   readonly single?: RouteSpec;
   /** True where `single` answers it as well, if both have one path. */
   readonly joins?: boolean;
-  /** The operations that it executes, where they are several. The last one gives its answer. Default: `operation`. */
+  /** The operations that it executes, where they are several. Its answer is that of the last one. Default: `operation`. */
   readonly executes?: readonly { readonly plan?: ResourcePlan; readonly operation: Endpoint }[];
 }
 

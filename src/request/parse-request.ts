@@ -156,7 +156,7 @@ export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesP
 
 /** Arguments that a route of the user's takes of its resource. */
 export interface WantedArguments {
-  /** The generated operation that it stands for, if it does. */
+  /** The generated operation in whose place it is; null where it is in none. */
   readonly operation: Endpoint | undefined;
   readonly hasId: boolean;
   readonly hasList: boolean;
@@ -164,7 +164,7 @@ export interface WantedArguments {
   readonly others: readonly string[];
 }
 
-/** The parser of what a route of the user's asks for. */
+/** The parser of the inputs of a route of the user's. */
 export function compileWantedParser(
   { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
   { operation, hasId, hasList, others }: WantedArguments,

@@ -7,7 +7,7 @@ const RESOURCE = Symbol('resource');
 const ITEM = Symbol('current item');
 const TOLD = Symbol('told names');
 
-/** Index of an item from 0; `'unknown'` is one that nothing tells; null is none. */
+/** Index of an item from 0; `'unknown'` is one without a known place; null is none. */
 export type CurrentItem = number | 'unknown' | null;
 
 /** Limits of the names in the errors of a request. */

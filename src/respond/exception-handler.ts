@@ -67,7 +67,7 @@ function refuseUnknownPath(isLast: () => boolean): RequestHandler {
 
 /** The error handler, writing to this logger, or else to that of what a request is for. */
 export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognizes error handlers by their four parameters.
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const log = (reason: unknown, status: number): void => logFailure(request, status, reason, logger);
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.

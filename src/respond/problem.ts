@@ -83,7 +83,7 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   unexpected: UNEXPECTED,
 };
 
-/** Sentences about one attribute, where the constraint tells which. */
+/** Sentences about one attribute, where the constraint names it. */
 const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute: string) => string>>> = {
   unique: (resource, attribute) => `Another ${resource} has the same ${attribute}.`,
   foreignKey: (_resource, attribute) => `The value of ${attribute} refers to a record that does not exist.`,
@@ -189,7 +189,7 @@ function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemCo
   const missing = missingNames(fault, plan, told);
   const hidden = new Set([...told.hidden, ...missing, ...hiddenNames(plan)]);
   const errors = [
-    // PostgreSQL tells the first.
+    // PostgreSQL names the first.
     ...missing.slice(0, 1).map(missingIssue),
     ...violationIssues(fault, plan, hidden),
     ...refusalIssues(fault, problem, plan, hidden),

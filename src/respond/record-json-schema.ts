@@ -12,7 +12,7 @@ import { readableAttributes } from '../schema/derive-class.js';
 import { type JsonProperty, type JsonSchema, orNull } from '../schema/json-schema.js';
 import { isTransformed, shapesValue } from '../schema/model-decorators.js';
 
-/** Any value, or none: only the user's code knows. */
+/** Any value, or none: the user's code decides. */
 const UNKNOWN: JsonProperty = Object.freeze({ schema: Object.freeze({}), isRequired: false });
 
 /** The schema of the records of a resource. */
@@ -21,7 +21,7 @@ export function recordJsonSchema(plan: ResourcePlan): JsonSchema {
   return withRules(objectSchema(read ? classRecord(plan, read) : derivedRecord(plan)), plan.access, 'read');
 }
 
-/** The same, with any choice of the properties: what `fields` gives. */
+/** The same, with any choice of the properties: the result of `fields`. */
 export function partialRecord({ required: _, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }

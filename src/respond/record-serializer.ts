@@ -120,7 +120,7 @@ function withTextForBytes(values: WireRecord, readClass: Class): WireRecord {
   return values;
 }
 
-/** The usual case: nothing of the user's stands between the record and JSON. */
+/** The usual case: nothing of the user's is between the record and JSON. */
 function direct({ info, exposure }: RecordPlan, nested: NestedRecords): RecordSerializer {
   const columns = readableAttributes(info, exposure).map(({ name, type }) => ({
     name,

@@ -129,7 +129,7 @@ function replaceRecords(value: unknown, serializers: SerializerRegistry): unknow
   });
 }
 
-/** The object itself where no record is in it; else a copy of its class, because class-transformer looks at that. */
+/** The object itself where no record is in it; else a copy of its class, because class-transformer reads that. */
 function replaceProperties(value: object, serializers: SerializerRegistry): object {
   const entries = Object.entries(value).map(
     ([name, part]) => [name, part, replaceRecords(part, serializers)] as const,

@@ -43,7 +43,7 @@ function valueJson(toWire: WireFormat, value: unknown): string {
   return JSON.stringify(toWire(value)) ?? 'null';
 }
 
-/** A short cut, and texts for which it must give what the driver's value gives. */
+/** A short cut, and texts for which its result must be that of the driver's value. */
 interface Direct {
   readonly format: TextFormat;
   readonly probes: readonly string[];

@@ -181,7 +181,7 @@ export function isViewed(type: ColumnType, decorator: Decorator): boolean {
   return viewOf(type, decorator) !== undefined;
 }
 
-/** Gives a derived class a decorator of the model that sees the value that it is about; false for one that need not. */
+/** Adds to a derived class a decorator of the model that sees the value that it is about; false for one that need not. */
 function copyViewed(type: ColumnType, decorator: Decorator, target: new () => object): boolean {
   const view = viewOf(type, decorator);
   const {
@@ -268,7 +268,7 @@ function isNeverOne(type: ColumnType, { name, constraints }: Decorator): boolean
 }
 
 /**
- * Gives a derived class the class-validator decorators of the model's attributes. `@IsOptional` is left out: it skips
+ * Adds to a derived class the class-validator decorators of the model's attributes. `@IsOptional` is left out: it skips
  * null as well as undefined, while whether null is allowed is the column's business.
  */
 export function copyValidators(

@@ -33,13 +33,13 @@ import {
 
 /** Schema that a body is checked against. */
 export interface BodySchema extends ValueSchema {
-  /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
+  /** class-validator refuses a class that is not in its storage: without properties, or with `@Expose()` only. */
   readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
   /** Properties that a client could see or set, but not this one; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
-  /** Properties of the class that this client cannot set; what it asks of them is not asked. */
+  /** Properties of the class that this client cannot set; their rules are not evaluated. */
   readonly closed: ReadonlySet<string>;
   /** The key of a new record, where a class of the user's decides what it may be; else null. */
   readonly givenKey: string | null;
@@ -265,7 +265,7 @@ function isSent(body: BodyValues, path: readonly string[]): boolean {
   return true;
 }
 
-/** class-validator knows only properties with validators; `@Expose()` declares one too. A class is looked at once. */
+/** class-validator stores only properties with validators; `@Expose()` declares one too. A class is examined once. */
 function declarations(): (failure: ValidationError) => boolean {
   const known = new Map<unknown, ReadonlySet<string>>();
   return ({ target, property }) => {

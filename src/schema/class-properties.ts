@@ -7,7 +7,7 @@ import type { JsonProperty } from './json-schema.js';
 /** A derived class: ordinary, constructed without arguments. */
 export type SchemaClass = new () => object;
 
-/** Gives a class what it is derived from, and returns what makes the values that its instances begin with. */
+/** Sets the base of a class, and returns the maker of the values that its instances begin with. */
 export type ShapeClass = (target: SchemaClass) => () => Readonly<Record<string, unknown>>;
 
 const DERIVED = new WeakSet<object>();
@@ -54,7 +54,7 @@ export function derivedClass(name: string, shape: ShapeClass): SchemaClass {
 }
 
 /**
- * Gives a class, and those that it extends, what they still lack.
+ * Adds to a class, and to those that it extends, what they still lack.
  *
  * @throws ConfigError when the model of one of them is not attached to a Sequelize instance
  */

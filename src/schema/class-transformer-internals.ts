@@ -97,7 +97,7 @@ function loaded(): NodeJS.Dict<NodeModule> {
   return typeof require === 'function' ? (require.cache ?? {}) : {};
 }
 
-/** Looks again where more files were loaded. */
+/** Searches again where more files were loaded. */
 function copies(): readonly Copy[] {
   const files = Object.keys(loaded());
   if (files.length !== found.files) {

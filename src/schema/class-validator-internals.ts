@@ -167,7 +167,7 @@ function isClass(type: unknown): boolean {
   return typeof type === 'function' && !OPEN_TYPES.has(type) && !isArrayClass(type);
 }
 
-/** The storage, which looks up each class once; decorators that come later are those of another validation. */
+/** The storage, which finds each class once; decorators that come later are those of another validation. */
 function remembering(storage: Storage): Storage {
   const found = new Map<unknown, ReturnType<Storage['getTargetValidationMetadatas']>>();
   return {

@@ -1,5 +1,5 @@
 /**
- * A derived body class -> a function that gives the values of a right body without class-transformer and
+ * A derived body class -> a function that returns the values of a right body without class-transformer and
  * class-validator. It only accepts: whatever it is not sure of, the class decides and words.
  */
 import { ValidationTypes } from 'class-validator';

@@ -27,7 +27,7 @@ export function schemaName({ name }: { readonly name: string }, kind: SchemaKind
   return `${name}${kind[0]?.toUpperCase()}${kind.slice(1)}`;
 }
 
-/** Tells the messages of column rules from those of the user's validators, which may quote a value. */
+/** Separates the messages of column rules from those of the user's validators, which may quote a value. */
 export interface RuleContext {
   readonly columnRule: string;
   /** JSON type of the values of the column; only for the rule that checks it. */
@@ -136,7 +136,7 @@ export function deriveBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyK
   return derivedClass(schemaName(info, kind), shapeBodyClass(info, exposure, kind));
 }
 
-/** Gives the values of a body the types that the model holds. */
+/** Converts the values of a body to the types that the model holds. */
 function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: SchemaClass): void {
   // A JSON value with a class of its own is what that class makes of it. On other columns the column's type decides.
   if (type.kind === 'json' && copyType(info, name, derived.prototype)) return;

@@ -113,7 +113,7 @@ export function isTransformed(target: object, property: string, direction: Direc
   return transformsOf(target, property, direction).length > 0;
 }
 
-/** The class that `@Type` gives a property; undefined without one, and where the value decides which it is. */
+/** The class that `@Type` sets for a property; undefined without one, and where the value decides which it is. */
 export function declaredType(target: object, property: string): Class | undefined {
   const metadata = transformerStorage.findTypeMetadata(target, property);
   if (!metadata || metadata.options?.discriminator) return undefined;
@@ -126,7 +126,7 @@ export function declaredType(target: object, property: string): Class | undefine
   }
 }
 
-/** The classes that `@Type` lets objects of a property become; null without one, and none where only a value tells. */
+/** The classes that `@Type` lets objects of a property become; null without one, and none where the value decides. */
 export function nestedTypes(target: object, property: string): readonly Class[] | null {
   const metadata = transformerStorage.findTypeMetadata(target, property);
   if (!metadata) return null;
@@ -140,7 +140,7 @@ function transformsOf(target: object, property: string, direction: Direction) {
   return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS[direction]);
 }
 
-/** Gives a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
+/** Adds to a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
 export function copyReadTransforms(info: RecordInfo, attribute: string, target: object): void {
   for (const { transformFn } of transformsOf(info.model, attribute, 'read').toReversed()) {
     Transform(transformFn, { toPlainOnly: true })(target, attribute);
@@ -148,7 +148,7 @@ export function copyReadTransforms(info: RecordInfo, attribute: string, target: 
 }
 
 /**
- * Gives a derived class the `@Transform`s of the model's attribute that take it from a body, in their order. One that
+ * Adds to a derived class the `@Transform`s of the model's attribute that take it from a body, in their order. One that
  * throws was written for values of the column's type; any other value is left for the column's rules to refuse.
  */
 export function copyWriteTransforms(
@@ -170,7 +170,7 @@ export function copyWriteTransforms(
   }
 }
 
-/** Gives a derived class the `@Type` of the model's attribute, which `@ValidateNested` needs; whether there is one. */
+/** Adds to a derived class the `@Type` of the model's attribute, which `@ValidateNested` needs; true where there is one. */
 export function copyType(info: ModelInfo, attribute: string, target: object): boolean {
   const metadata = transformerStorage.findTypeMetadata(info.model, attribute);
   // class-transformer's own types allow only functions that return a class.

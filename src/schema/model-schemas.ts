@@ -24,7 +24,7 @@ const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();
 
 /**
  * The class of a record as it leaves: every serializable attribute, without those that `@Exclude()` hides. Cached:
- * the same model gives the same class.
+ * the same model has the same class.
  *
  * @example
  * ```ts

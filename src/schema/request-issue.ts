@@ -38,7 +38,7 @@ export const MAX_ISSUES = 100;
 const MAX_CHARACTERS = 32_000;
 
 /**
- * The problems that an answer tells: the first ones, and one at least.
+ * The problems that an answer shows: the first ones, and one at least.
  *
  * @param most how many they may be
  */
@@ -53,7 +53,7 @@ export function firstIssues(found: readonly RequestIssue[], most = MAX_ISSUES): 
 }
 
 /**
- * A request that says something wrongly, or asks for what does not exist: the answer has its `status`, and its `errors` as they are.
+ * A request that is wrong, or names what does not exist: the answer has its `status`, and its `errors` as they are.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export class InvalidQueryError extends InvalidRequestError {
 }
 
 /**
- * A body that is not what the schema asks for, or that a rule of yours refuses. 422. In a request of many records the answer names the
+ * A body that does not match the schema, or that a rule of yours refuses. 422. In a request of many records the answer names the
  * record, too: `/3/title`.
  *
  * @example

@@ -203,7 +203,7 @@ export function isDecimal(value: string, precision: number | null, scale: number
 }
 
 /**
- * The bytes of standard base64 with padding, in its canonical form (RFC 4648, sections 3.5 and 4): an answer gives back
+ * The bytes of standard base64 with padding, in its canonical form (RFC 4648, sections 3.5 and 4): an answer returns
  * the same text. Undefined for anything else. No regular expression, which would overflow the stack on millions of characters.
  */
 export function parseBase64(value: string): Buffer | undefined {

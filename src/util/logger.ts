@@ -34,7 +34,7 @@ interface KnownLogger {
 }
 
 /**
- * Writes to a logger in the order of arguments that its library knows: pino and bunyan take an object before the message,
+ * Writes to a logger in the order of arguments of its library: pino and bunyan take an object before the message,
  * winston, `console` and all others after it. A logger that fails takes nothing else with it.
  *
  * @throws ConfigError for one without a method that lines are written with: those lines would be lost

@@ -1,6 +1,6 @@
 /** Values that are made once: at the first call, for each text, or for each object. */
 
-/** Gives what is made at the first call; a maker that throws is called again. */
+/** Memoizes what is made at the first call; a maker that throws is called again. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {

@@ -17,7 +17,7 @@ export const TEXT_WEIGHT = 4;
 
 let taken = 0;
 
-/** Takes bytes of the budget, or gives them back where their number is negative. */
+/** Takes bytes of the budget, or returns them where their number is negative. */
 export function takeBytes(bytes: number): void {
   taken += bytes;
 }

@@ -4,7 +4,7 @@ import { findVagueComments } from './rules.js';
 import { readSourceTree } from './source-tree.js';
 
 describe('the openings of comments', () => {
-  it('name their subject, in all of src', () => {
+  it('name their subject, and use the verbs of the field, in all of src', () => {
     expect(findVagueComments(readSourceTree())).to.deep.equal([]);
   });
 
@@ -14,11 +14,13 @@ describe('the openings of comments', () => {
       '  // Whether it is.',
       ' * Those that are.',
       '/** Waiting statements. */',
+      ' * The rule that knows the row.',
     ];
     expect(findVagueComments(new Map([['compile/a.ts', source.join('\n')]]))).to.deep.equal([
       "compile/a.ts:1 begins with 'What'; name the subject.",
       "compile/a.ts:2 begins with 'Whether'; name the subject.",
       "compile/a.ts:3 begins with 'Those'; name the subject.",
+      "compile/a.ts:5 says 'knows'; use a verb of the field.",
     ]);
   });
 });

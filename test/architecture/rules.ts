@@ -313,12 +313,20 @@ function violation(file: string, { specifier, line }: ModuleReference, reason: s
 /** Openings that leave out what a comment is about. */
 const VAGUE = /^\s*(?:\/\*\*|\*|\/\/)\s+(What|Whether|Who|Those|One of|How|Which)\b/;
 
-/** Comments that do not begin with their subject. */
+/** Verbs of people. The field has others: return, evaluate, read, log, identify, check. */
+const OF_PEOPLE = /^\s*(?:\/\*\*|\*|\/\/)\s.*\b(asks|gives|knows|looks|stands|tells)\b/i;
+
+/** Comments that do not begin with their subject, or whose verb is none of the field. */
 export function findVagueComments(sources: SourceTree): string[] {
   return [...sources].flatMap(([file, source]) =>
     source.split('\n').flatMap((line, index) => {
+      const place = `${file}:${index + 1}`;
       const [, opening] = VAGUE.exec(line) ?? [];
-      return opening ? [`${file}:${index + 1} begins with '${opening}'; name the subject.`] : [];
+      const [, verb] = OF_PEOPLE.exec(line) ?? [];
+      return [
+        ...(opening ? [`${place} begins with '${opening}'; name the subject.`] : []),
+        ...(verb ? [`${place} says '${verb}'; use a verb of the field.`] : []),
+      ];
     }),
   );
 }

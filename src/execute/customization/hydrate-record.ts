@@ -43,7 +43,7 @@ export function hydrator(columns: RecordColumns): Hydrate {
   };
 }
 
-/** Gives a record what Sequelize's constructor gives it beside its values. */
+/** Sets what Sequelize's constructor sets beside the values. */
 function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
   const { rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
   // Sequelize names those that are virtual, too, when all are read.
@@ -131,7 +131,7 @@ export function pristineRow(record: object): PristineRow | null {
   return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
 }
 
-/** Gives a record what was loaded of a relation, as Sequelize does. One that is as its row stays so. */
+/** Sets what was loaded of a relation, as Sequelize does. One that is as its row stays so. */
 export function attachRelation(record: Model, name: string, value: unknown): void {
   const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
   if (origin && pristineRow(record)) origin.relations = { ...origin.relations, [name]: value };

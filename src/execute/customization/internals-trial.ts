@@ -1,6 +1,6 @@
 /**
  * A trial, once in a process: a model with all that a user can plug in, which no table and no registry has, shows whether what
- * is read of Sequelize's internals tells of each. Where it does not, a scope or a hook would be passed by: then all queries are
+ * is read of Sequelize's internals shows each. Where it does not, a scope or a hook would be passed by: then all queries are
  * Sequelize's own. The same holds for a version of pg that is not known.
  */
 
@@ -112,7 +112,7 @@ const BLOCKERS = [
   'the model has a default scope',
 ];
 
-/** It is never connected, and no other instance knows the model. */
+/** It is never connected, and no other instance has the model. */
 function define() {
   const sequelize = new Sequelize({
     dialect: 'postgres',

@@ -30,7 +30,7 @@ export function seesQueries(sequelize: Sequelize): boolean {
 /** Settings are looked at once; hooks can come at any time. */
 const plainInstances = new WeakMap<Sequelize, boolean>();
 
-/** Settings of the Sequelize instance that change what a query does or tells. */
+/** Settings of the Sequelize instance that change what a query does or reports. */
 function instanceReasons(sequelize: Sequelize): string[] {
   const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } =
     instanceOptions(sequelize);
@@ -139,7 +139,7 @@ function overridden(own: object, base: object): string[] {
 /** Names of the fields of instances, by class. */
 const fieldNames = new WeakMap<object, readonly string[] | null>();
 
-/** The fields that a class gives its instances beside Sequelize's; null where it throws without values. */
+/** The fields of a class's instances beside Sequelize's; null where it throws without values. */
 function instanceFields(model: object): readonly string[] | null {
   const known = fieldNames.get(model);
   if (known !== undefined) return known;

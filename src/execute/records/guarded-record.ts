@@ -215,7 +215,7 @@ export class GuardedRow {
   }
 
   /**
-   * Looks at the row once it is written.
+   * Checks the row once it is written.
    *
    * @param before its values until then, as far as they are known: of a new one, keys that were looked at; null is none
    * @returns what it belongs to and refers to; null where it is gone

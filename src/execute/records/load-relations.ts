@@ -42,7 +42,7 @@ function parentKeyOf<M extends Model>(model: ModelClass<M>, name: string): strin
   return describeRelation(model as unknown as ModelClass, name).relation?.parentKey;
 }
 
-/** Gives records their relations. */
+/** Sets the relations of records. */
 export async function loadRelations<M extends Model>(
   model: ModelClass<M>,
   records: readonly Model[],
@@ -128,7 +128,7 @@ export interface RelatedNow {
 
 const loaded = new WeakMap<object, Map<string, LoadedRelation>>();
 
-/** Gives a record what was loaded of a relation. */
+/** Sets what was loaded of a relation. */
 function setLoaded(record: Model, name: string, relation: LoadedRelation): void {
   const known = loaded.get(record) ?? new Map<string, LoadedRelation>();
   loaded.set(record, known.set(name, relation));

@@ -1,4 +1,4 @@
-/** Values of records that only the scope or the table gives, whatever code of the user's sets, and what an UPDATE asks of its row. */
+/** Values of records that only the scope or the table sets, whatever code of the user's does, and the condition of an UPDATE. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
@@ -47,7 +47,7 @@ export function pinRow<M extends Model>(
 ): () => void {
   const { where: ofRecord } = record;
   const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));
-  // Sequelize asks with `true` for the condition of an UPDATE.
+  // Sequelize reads the condition of an UPDATE with `true`.
   const where = (isUpdate?: boolean) => {
     const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
     return isUpdate ? within(byKey) : { ...byKey, ...kept };
@@ -83,7 +83,7 @@ export function resetVersion(record: Model): void {
 
 /**
  * The same model, whose new records lack what its table fills in, or makes, unless there is a value for it: Sequelize has NULL for a key,
- * and asks for each attribute that may not be NULL. Its types lack the option `skip`.
+ * and requires each attribute that may not be NULL. Its types lack the option `skip`.
  */
 export function leavingToTable<M extends Model>(
   model: ModelClass<M>,

@@ -158,7 +158,7 @@ export async function readItems(
   context: RelatedContext,
 ): Promise<ItemsByParent> {
   const distinct = [...new Set(keys.filter((key) => key !== null))];
-  // One more tells whether there are others.
+  // One more shows whether there are others.
   const limit = request.plan.relation.isOne ? 1 : size === null ? null : size + 1;
   const { parents, ...found } = await readRelated({ ...request, limit }, distinct, context);
   const groups = new Map<string, Group>();

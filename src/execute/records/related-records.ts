@@ -1,6 +1,6 @@
 /**
  * The records behind a relation through the finder of their model, so that its hooks and scope hold: two statements for any number
- * of parents. The first one decides which rows each parent has, and the second one gives those that the finder finds of them. Both
+ * of parents. The first one decides which rows each parent has, and the second one returns those that the finder finds of them. Both
  * are sent again for parents some of whose rows a hook has hidden.
  */
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';

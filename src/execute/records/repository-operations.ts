@@ -50,7 +50,7 @@ export interface FoundRecords<M extends Model> {
 }
 
 /**
- * Makes an operation on a model, of inputs as a parser gives them.
+ * Makes an operation on a model, of parsed inputs.
  *
  * @throws TypeError where it is of soft deletion, and the model has none
  */

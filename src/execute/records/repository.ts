@@ -93,7 +93,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     return isOwn ? record && (await this.get(id)) : record;
   }
 
-  /** Locks the row that a replacement changes, and gives what it is changed to; null where there is none. @internal */
+  /** Locks the row that a replacement changes, and returns what it is changed to; null where there is none. @internal */
   async lockToReplace(id: Id, values: CreateValues<M>): Promise<UpdateValues<M> | null> {
     const record = await this.findLocked(id);
     const { access } = await this.context('other');
@@ -215,7 +215,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    */
   async purge(id: Id): Promise<void>;
   /**
-   * Removes the rows that were soft-deleted before a moment, and gives their number: for jobs, in batches. It takes them by key,
+   * Removes the rows that were soft-deleted before a moment, and returns their number: for jobs, in batches. It takes them by key,
    * together or not at all, and passes those that something else is changing. Hooks run as those of `destroy` do.
    *
    * @example
@@ -329,7 +329,7 @@ for (const name of OPERATIONS) {
     const promise = Reflect.apply(run, this, values);
     if (!session) return promise;
     session.note(promise, `${name} of ${this.model.name}`);
-    // Another one, which Node tells of where nothing has awaited it.
+    // Another one, which Node reports where nothing has awaited it.
     return promise.then((value) => value);
   };
   Object.defineProperty(Repository.prototype, name, { value: noted, writable: true, configurable: true });
@@ -340,7 +340,7 @@ export function isPlainRepository(repository: Repository): boolean {
   return repository.constructor === Repository && repository.isUnbound;
 }
 
-/** A subclass of `Repository` that knows its model. */
+/** A subclass of `Repository` for one model. */
 export type RepositoryClass<M extends Model = Model> = new () => Repository<M>;
 
 /** A repository, a subclass of `Repository`, or a model class. */

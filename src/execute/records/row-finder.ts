@@ -26,7 +26,7 @@ import { bothHold, conditionsOf, keepingOurs, type SequelizeRows, seenBy } from 
 interface StatementValues {
   /** Values that are bound so far, or null where all are quoted. */
   readonly bind: string[] | null;
-  /** Takes a value, and gives what stands for it in the text. */
+  /** Takes a value, and returns its placeholder in the text. */
   placeholder(value: Value): string;
 }
 
@@ -78,7 +78,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     this.#options = options;
     this.#criteria = criteria;
     this.#info = describeModel(model as unknown as ModelClass);
-    // Sequelize gives the table the model's name in every query.
+    // The alias of the table in queries of Sequelize is the model's name.
     this.column = columnsOf(this.#info, this.#info.name);
     this.terms = keyTerms(this.#info, criteria.order);
   }

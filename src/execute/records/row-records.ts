@@ -71,7 +71,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     return { records: records as M[], count, page: 'page' in found ? found.page : null };
   }
 
-  /** Tells a failure of a write as Sequelize does: unlike those of reads, it has a class for each kind of constraint. */
+  /** Reports a failure of a write as Sequelize does: unlike those of reads, it has a class for each kind of constraint. */
   async #write(operation: Operation, slots: Slots, on: StatementTarget | undefined) {
     try {
       return await this.#executor.run(operation, slots, on);

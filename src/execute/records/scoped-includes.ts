@@ -52,7 +52,7 @@ function both(one: WhereOptions | undefined, other: WhereOptions): WhereOptions 
   return one ? { [Op.and]: [{ [Op.and]: [one] }, other] } : other;
 }
 
-/** The same condition in Sequelize's words, because only Sequelize knows what the table is called in its query. */
+/** The same condition in Sequelize's words, because only Sequelize has the alias of the table in its query. */
 function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
   switch (predicate.kind) {
     case 'and':

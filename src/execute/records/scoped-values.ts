@@ -12,7 +12,7 @@ import { attributeOf, selectRow } from '../sql/predicate-sql.js';
 import { boundText, renderSql } from '../sql/sql-fragment.js';
 import type { WriteOptions } from './update-record.js';
 
-/** Checks the values of a new row. Those that the scope gives it are left out. @throws RefusedRequestError 403 for others */
+/** Checks the values of a new row. Those that the scope sets are left out. @throws RefusedRequestError 403 for others */
 export function checkNewRow(values: WriteValues, model: string, access: Access): void {
   for (const name of access.form.scope.keys()) {
     const isGiven = values[name] === undefined && presetOf(access, name) !== undefined;

@@ -309,7 +309,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     }
   }
 
-  /** Looks at the row of a record once it is written. */
+  /** Checks the row of a record once it is written. */
   async #prove(record: M, before: WriteValues | null, pins: Pins, options: WriteOptions): Promise<M> {
     const { transaction } = options;
     const guarded = this.#source && transaction && new GuardedRow(record, this.#source, this.#access);

@@ -56,7 +56,7 @@ function isKey(part: Predicate): boolean {
   return typeof value === 'object' && value.slot === 'id';
 }
 
-/** Options of a query for some rows. Only a SELECT gives the table a name. */
+/** Options of a query for some rows. Only a SELECT has an alias for the table. */
 export function queryOf<M extends Model>(
   info: RecordInfo,
   rows: SequelizeRows<M>,

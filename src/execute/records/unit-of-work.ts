@@ -78,7 +78,7 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
  *   uow.afterCommit(() => notify(to));
  * });
  * ```
- * @throws whatever the work throws, the database's error when the commit fails, and an error that tells of savepoints when
+ * @throws whatever the work throws, the database's error when the commit fails, and an error about savepoints when
  * something failed inside and its error was caught; ConfigError for a `logger` that lacks a method
  */
 export async function unitOfWork<T>(

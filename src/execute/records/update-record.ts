@@ -43,7 +43,7 @@ const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
 
 /**
  * Writes values to the row of a record. Sequelize does not report an UPDATE without a row: the row that comes back with it
- * tells, and shows what triggers did. Where a row may not be what came back, it is read in the same transaction.
+ * proves it, and shows what triggers did. Where a row may not be what came back, it is read in the same transaction.
  *
  * @throws InstanceError when the row is gone @throws NotStoredError when the database has left the row out
  */
@@ -157,7 +157,7 @@ export async function needsReading<M extends Model>(model: ModelClass<M>): Promi
 }
 
 /**
- * The attributes of the row that an UPDATE gives; null where it might not be the one that a query would give, or where
+ * The attributes of the row that an UPDATE returns; null where it might not be the one that a query would return, or where
  * hooks, scopes and methods of the user's would see the difference. Sequelize counts versions itself, and takes no other.
  */
 function returnedAttributes(
@@ -228,7 +228,7 @@ export async function insertRecord<M extends Model>(
   }
 }
 
-/** Writes values to the row of a record. Those that no answer shows the request count as changed, so that nothing tells the row had them. */
+/** Writes values to the row of a record. Those that no answer shows the request count as changed, so that nothing shows that the row had them. */
 export function updateUnseen<M extends Model>(
   record: M,
   values: WriteValues,

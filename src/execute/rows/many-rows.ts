@@ -76,7 +76,7 @@ export class ManyRows {
     this.#encoder = new RowEncoder(info);
   }
 
-  /** Inserts rows, and gives them in the order asked. */
+  /** Inserts rows, and returns them in the given order. */
   async insert(
     operation: InsertMany,
     slots: Slots = NO_SLOTS,
@@ -129,7 +129,7 @@ export class ManyRows {
   }
 
   /**
-   * Changes rows by their keys, and gives them in the order asked. As with a single row, only a row that differs is written.
+   * Changes rows by their keys, and returns them in the given order. As with a single row, only a row that differs is written.
    */
   async update(
     operation: UpdateMany,

@@ -50,7 +50,7 @@ export class RelatedRows {
   readonly #parents: ParentsSql;
   readonly #statements = new BoundedCache<Statement>();
   readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
-  /** The key of the target, where its text tells which row belongs to which parent. */
+  /** The key of the target, where its text shows which row belongs to which parent. */
   #key: string | null;
 
   /** @param info of the target */

@@ -1,4 +1,4 @@
-/** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
+/** Runs operations on the rows of one model, with statements made from the model alone, without instances, hooks and scopes. */
 
 import type { Sequelize } from 'sequelize';
 import { type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
@@ -76,8 +76,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   /**
-   * Reads a row or a page, or writes and gives what is written; `count` of a delete is its number of rows. An UPDATE writes rows that
-   * differ from the values; where none does, it gives them as they are. A replacement gives no row where the one that is there was not
+   * Reads a row or a page, or writes and returns what is written; `count` of a delete is its number of rows. An UPDATE writes rows that
+   * differ from the values; where none does, it returns them as they are. A replacement returns no row where the one that is there was not
    * to be replaced, or none is there. Null for values that only Sequelize can write, and for updates of a table with triggers that may
    * change a row once more: nothing has happened then that could not happen again.
    */
@@ -190,7 +190,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const { where, mark } = operation;
     const filled = mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
     const written = await write(on, this.#compiler.delete(operation), filled);
-    // A trigger that gives OLD leaves the row as it was, and counts as a write.
+    // A trigger that returns OLD leaves the row as it was, and counts as a write.
     if (written.count === 0 || mark !== null)
       await this.#refuseDropped(mark === null ? 'delete' : 'update', where, filled, on);
     return written;
@@ -230,7 +230,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       const changed = await this.#writeShared(statement, filled, key, on);
       const isWritten = changed.rows.length > 0;
       if (differs) {
-        // A trigger that gives OLD leaves the row as it was, and counts as a write.
+        // A trigger that returns OLD leaves the row as it was, and counts as a write.
         await this.#refuseDropped('update', where, filled, on);
         return changed;
       }
@@ -312,7 +312,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const written = await write(on, statement, filled);
     const isDone = written.rows.length > 0 || only === 'create';
     const found = isDone ? written : await this.#explain(operation, changes, statement, filled, on);
-    // Behind the columns of a row stands whether it is new; that of one as the values say does not differ.
+    // The column behind those of a row is true for a new one; that of one as the values say does not differ.
     if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
     if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
     // A row that cannot be replaced is created, or the database reports why not.

@@ -245,7 +245,7 @@ export class DatabaseSession implements SessionScope {
   }
 
   /**
-   * Rolls back while the work still runs, behind a query that is under way: whatever the work asks of the session then
+   * Rolls back while the work still runs, behind a query that is under way: whatever the work sends to the session then
    * fails with the reason. Never throws.
    */
   async abort(reason: Error): Promise<void> {

@@ -64,7 +64,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) === 'COMMIT';
-  // Of a raw query Sequelize gives all that the driver says, and of others the rows.
+  // Sequelize returns all of the driver's result for a raw query, and the rows for others.
   const options = { ...internals.options, type: QueryTypes.RAW };
   // An instance whose `query` passes on less does not keep the tag from being heard.
   let heard: unknown;

@@ -1,6 +1,6 @@
 /**
  * Values of many rows as parameters: an array for each column, so that one text serves any number of rows. The arrays get their
- * types from the columns of the table; the SELECT that tells a type is never executed.
+ * types from the columns of the table; the SELECT that shows a type is never executed.
  */
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
@@ -117,7 +117,7 @@ function typedMembers({ name }: TableSql, attribute: AttributeInfo, values: Slot
   return sql`CASE WHEN false THEN (SELECT ${columnName(attribute)} FROM ${raw(name)})[1:0] ELSE ${values} END`;
 }
 
-/** Types of which one value has several texts that Sequelize tells apart, and of which a column may hold less than is given. */
+/** Types of which one value has several texts that Sequelize compares as different, and of which a column may hold less than is given. */
 export function isComparedAsText(type: ColumnType): boolean {
   // Arrays of floats are compared as what they are.
   if (type.kind === 'array') return type.element.kind !== 'float' && isComparedAsText(type.element);

@@ -24,7 +24,7 @@ import {
   sql,
 } from './sql-fragment.js';
 
-/** Gives the SQL of a column. */
+/** Writes the SQL of a column. */
 export type ColumnSql = (attribute: string) => SqlFragment;
 
 /** Columns of a model, qualified with the alias that its table has in the query. */
@@ -166,7 +166,7 @@ const REST = raw("interval '999 microseconds'");
 
 /**
  * The equality of a moment of which an answer shows the milliseconds only: a value without microseconds is equal to all moments of its
- * millisecond. Undefined for another operator. A range of the column stands beside what no index answers.
+ * millisecond. Undefined for another operator. A range of the column is added to what no index answers.
  */
 function equalMoments({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment | undefined {
   const whole = sql`date_trunc('milliseconds', ${column})`;

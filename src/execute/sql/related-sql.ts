@@ -59,7 +59,7 @@ export interface RelatedSql extends RelatedKeysSql {
 }
 
 /**
- * Selects the first rows of each parent, parent by parent. The last column tells the place of the parent among the keys, from 1, so
+ * Selects the first rows of each parent, parent by parent. The last column is the place of the parent among the keys, from 1, so
  * that no key is compared in JavaScript.
  */
 export function compileRelated(table: TableSql, { selection, ...asked }: RelatedSql): Statement {
@@ -82,7 +82,7 @@ export function textSql(column: SqlFragment): SqlFragment {
   return sql`CASE WHEN ${column} IS NOT NULL THEN ${raw("format('%s', ")}${column}) END`;
 }
 
-/** Counts the rows of each parent as `count`, up to a limit. The second column tells the place of the parent, from 1, as `place`. */
+/** Counts the rows of each parent as `count`, up to a limit. The second column is the place of the parent, from 1, as `place`. */
 export function selectRelatedCounts(
   table: TableSql,
   { parents, where }: RelatedRowsSql,
@@ -122,7 +122,7 @@ function selectRelated(
 }
 
 /**
- * Selects the one row of each parent, in no order, where the parents have its primary key. PostgreSQL looks up all keys in one
+ * Selects the one row of each parent, in no order, where the parents have its primary key. PostgreSQL finds all keys in one
  * scan of the index. The last column is the key.
  */
 export function compileByKey(

@@ -42,7 +42,7 @@ export function describeSelection({ info }: TableSql, { columns }: Selection, nu
   return { number, attributes, columns: attributes.map(columnName) };
 }
 
-/** Columns whose text in a result is the one that `::text` gives. */
+/** Columns whose text in a result is the one of `::text`. */
 const SELF_TEXT: ReadonlySet<ColumnKind> = new Set([
   'integer',
   'bigint',

@@ -49,7 +49,7 @@ export interface GivenGroup {
 }
 
 /**
- * Inserts rows. Keys that no row gives are drawn from the sequence first. Behind the selected columns is true for a row whose
+ * Inserts rows. Keys that no row has are drawn from the sequence first. Behind the selected columns is true for a row whose
  * reference is missing. A row that is not found again by its key makes the statement fail.
  */
 export function compileInsertMany(
@@ -106,7 +106,7 @@ function insertGroup(
     ...values,
     ...stamped.map(({ attribute }) => nowSql(attribute)),
   ];
-  // Only a key of the sequence's own may be where the database gives all keys.
+  // Only a key of the sequence's own may be where the database makes all keys.
   const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');
   const selected = [columnName(primaryKey), ...returning.columns];
   return {

@@ -98,9 +98,9 @@ export interface ReplaceSql {
 }
 
 /**
- * Changes the row with a key, or inserts one where there is none; behind the columns of the row stands whether it is new. An INSERT
+ * Changes the row with a key, or inserts one where there is none; the column behind those of the row is true for a new one. An INSERT
  * with ON CONFLICT DO UPDATE would check and run for each change what only a new row has to meet: NOT NULL and CHECK of columns
- * that keep their values, policies and triggers. What another transaction inserts meanwhile gives no row at all.
+ * that keep their values, policies and triggers. What another transaction inserts meanwhile returns no row at all.
  */
 export function compileReplace(
   table: TableSql,
@@ -120,7 +120,7 @@ export function compileReplace(
 /** Condition that is true where a row has other values, or counts as one that has. */
 export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, always = false): SqlFragment {
   if (always) return raw('true');
-  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
+  // A parameter of its own: PostgreSQL infers one type for each, and a column may be compared as another (42P08).
   const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
   return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');
 }
@@ -143,7 +143,7 @@ export function nowSql({ type }: AttributeInfo): SqlFragment {
   return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
 }
 
-/** Gives a column the moment of the write. */
+/** Sets a column to the moment of the write. */
 export function assignNow(attribute: AttributeInfo): SqlFragment {
   return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
 }

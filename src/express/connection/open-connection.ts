@@ -256,7 +256,7 @@ export function refusal(): RefusedRequestError {
 
 /** Answers 503. The head of the answer must not have been sent. */
 function refuseAnswer(response: ServerResponse): void {
-  // Node's own server gives requests that are no Express requests only to listeners of the user's.
+  // Requests of Node's own server that are no Express requests reach only listeners of the user's.
   const { req: request } = response as Response;
   const error = refusal();
   for (const name of ['ETag', 'Last-Modified', 'Cache-Control']) response.removeHeader(name);
@@ -271,7 +271,7 @@ export function mustRefuse({ method }: IncomingMessage): boolean {
 
 /** Milliseconds in which a client has to take something of its answers. */
 const PATIENCE = 60_000;
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const STEP = 5_000;
 
 /** The last change of what waits for a client. */

@@ -15,7 +15,7 @@ import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/r
 import { throwProblems } from '../../util/config-error.js';
 import type { Resource } from './resource.js';
 
-/** The rules of a model, and what asks them. */
+/** The rules of a model, and their evaluation. */
 interface ModelAccess {
   readonly plan: AccessPlan;
   readonly access: RequestAccess;

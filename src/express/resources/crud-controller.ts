@@ -22,7 +22,7 @@ import type { ListQuery, ReadQuery } from '../../request/query/list-query.js';
  * }
  * ```
  */
-// biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and gives records
+// biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and returns records
 export interface CrudContext<M extends Model = any> {
   /** The request as Express has it, with what your middlewares have put there. */
   readonly request: Request;
@@ -43,7 +43,7 @@ export interface CrudContext<M extends Model = any> {
  */
 export abstract class CrudController<M extends Model = Model, R extends object = M> {
   /**
-   * `GET /`: a page of records. `query` is what the query string asks for, checked and parsed; it goes to `page` or `cursorPage` of the
+   * `GET /`: a page of records. `query` is the query string, checked and parsed; it goes to `page` or `cursorPage` of the
    * repository as it is, or with a `where` of yours. Cursors, totals and `fields` are made of the page that is returned. Parameters
    * with `@QueryParam()` behind the context are read beside those of the list, and are in the document.
    *

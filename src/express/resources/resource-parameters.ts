@@ -52,7 +52,7 @@ export function ownQueryParameters(lineage: readonly object[], method: string): 
   );
 }
 
-/** One line for each parameter that could not be read where it stands. */
+/** One line for each parameter that could not be read at its place. */
 export function resourceParameterProblems(
   controllers: readonly Class[],
   routes: readonly RouteSpec[],

@@ -71,7 +71,7 @@ export interface ResourceSettings {
 
 /**
  * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
- * its serializer. All but the first two are compiled when something first looks at them, so a start does not pay for routes that
+ * its serializer. All but the first two are compiled when something first reads them, so a start does not pay for routes that
  * no request has come to yet. The plan has found every problem before.
  */
 export function createResources(

@@ -30,7 +30,7 @@ export function checkDriver(): void {
 }
 
 /**
- * Runs what looks up the metadata of many classes. The searches of the storage go through all there is, for each class and each of
+ * Runs what searches the metadata of many classes. The searches of the storage go through all there is, for each class and each of
  * its methods; meanwhile they use an index by class, which is made at once. Nothing may be registered in between.
  */
 export function withMetadataIndex<T>(work: () => T): T {

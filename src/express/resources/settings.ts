@@ -250,7 +250,7 @@ function parseBodyLimit(limit: string | number | undefined): number {
   ]);
 }
 
-/** RFC 2104 asks for keys no shorter than the hash; fewer than 16 characters can be guessed. */
+/** RFC 2104 requires keys no shorter than the hash; fewer than 16 characters can be guessed. */
 const MIN_LENGTH = 16;
 
 /**

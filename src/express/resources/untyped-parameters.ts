@@ -10,7 +10,7 @@ import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } fr
 import { routingStorage } from './routing-controllers-internals.js';
 import type { RoutingOptions } from './settings.js';
 
-/** The decorators whose parameters come from a client. What the server itself gives needs no conversion. */
+/** The decorators whose parameters come from a client. Values of the server itself need no conversion. */
 const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
   body: 'Body',
   'body-param': 'BodyParam',
@@ -61,7 +61,7 @@ export function undecoratedParameterProblems(
   );
 }
 
-/** One line for each body that is an array of nobody knows what. */
+/** One line for each body that is an array of items without a class. */
 export function untypedListWarnings(methods: readonly DescribedMethod[], routing: RoutingOptions): string[] {
   return methods.flatMap(({ route, parameters }) =>
     parameters

@@ -110,7 +110,7 @@ export class AskedParameter {
     return instances;
   }
 
-  /** A query string repeats a name for each item, and gives a single one alone. */
+  /** A query string repeats a name for each item, and has a single one alone. */
   #list(value: unknown): readonly unknown[] {
     const { type } = this.#param;
     if (Array.isArray(value)) return value;

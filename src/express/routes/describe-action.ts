@@ -91,7 +91,7 @@ export type AnswerType = Class | readonly [Class];
 const ANSWERS = new WeakMap<object, Map<string | symbol, AnswerType>>();
 
 /**
- * Says in the OpenAPI document what a route of yours answers; its promise tells no compiler. A model stands for its records as they
+ * Describes in the OpenAPI document what a route of yours answers; the type of its promise is gone at run time. A model means its records as they
  * are answered, `[City]` for an array of them. Any other class is described by its class-validator and class-transformer decorators.
  * Nothing is checked or converted. For methods with a route of their own: what generated methods answer is known.
  *

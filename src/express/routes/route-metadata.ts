@@ -1,4 +1,4 @@
-/** Declares the methods of a resource to routing-controllers: status, parameters that its resource gives, and settings of row security. */
+/** Declares the methods of a resource to routing-controllers: status, parameters that its resource injects, and settings of row security. */
 
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
@@ -45,7 +45,7 @@ export function addGeneratedMetadata(
   }
 }
 
-/** For a method of which the user has decorated some parameters: routing-controllers reads those, and asks for the others. */
+/** For a method of which the user has decorated some parameters: routing-controllers reads those, and requires the others. */
 function parameterReader(
   resource: Resource,
   { operation }: RouteSpec,
@@ -55,7 +55,7 @@ function parameterReader(
   return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
 }
 
-/** Asks what the parameters of a method must not be read before. */
+/** Evaluates what the parameters of a method must not be read before. */
 function accessGuard({ access, features }: Resource, operation: Endpoint) {
   const { readHeaders, absentFor } = features[operation];
   return async (

@@ -1,10 +1,10 @@
-/** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
+/** A router whose cost grows with its routes -> a handler that matches only those of the request's first path segment. */
 import express, { type RequestHandler, type Router } from 'express';
 import { sendRequestId } from '../../request/standard-headers.js';
 import { mustRefuse, refusal } from '../connection/open-connection.js';
 
 /**
- * Express asks the layers of a router one after the other, so that a request would cost more with every model. Here each
+ * Express matches the layers of a router one after the other, so that a request would cost more with every model. Here each
  * first segment gets a router of its own: the same layers in the same order, without those whose path begins with another
  * segment. What is left out could not have matched, so every request meets what it met before; a layer that may match
  * under any segment (a middleware, a parameter, a regular expression) is in all of them.

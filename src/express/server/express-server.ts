@@ -11,7 +11,7 @@ import { ServedConnections } from './served-connections.js';
 export type RequestClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
 /**
- * Options that make a server of your own as fast as `serve` and the `listen` of an application that `bootstrap` knows. Express sets the prototype of every
+ * Options that make a server of your own as fast as `serve` and the `listen` of an application with `bootstrap`. Express sets the prototype of every
  * request and response to its own, which makes V8 give up what it has learned about their shape, and costs more than the rest
  * of Express together (expressjs/express#5998). Objects that are born with these prototypes are left as they are.
  *
@@ -29,7 +29,7 @@ export function requestClasses(app: Express): RequestClasses {
       `requestClasses takes an application of Express, and was given ${inspect(app, { depth: -1 })}; use that of express().`,
     );
   }
-  // Functions, not classes: only a function's prototype can be replaced by the application's. Bun gives them more than Node does.
+  // Functions, not classes: only a function's prototype can be replaced by the application's. Bun passes them more than Node does.
   function ExpressRequest(this: IncomingMessage, ...given: [socket: Socket]): void {
     Reflect.apply(IncomingMessage, this, given);
   }
@@ -46,7 +46,7 @@ export function requestClasses(app: Express): RequestClasses {
 }
 
 /**
- * Lets `app.listen` make such a server. Express's own gives `this` to `createServer`, which takes options as well as a listener.
+ * Lets `app.listen` make such a server. Express's own passes `this` to `createServer`, which takes options as well as a listener.
  * Any other `listen` is left as it is.
  */
 export function listenWithClasses(app: Express): void {
@@ -72,7 +72,7 @@ export type ServerTimeouts = Required<
 >;
 
 /**
- * Headers before the whole request; keep-alive above the idle time of usual load balancers, 60 s. Node looks at the times of headers
+ * Headers before the whole request; keep-alive above the idle time of usual load balancers, 60 s. Node checks the times of headers
  * and requests now and then: by default every 30 s, which would double them.
  */
 export const TIMEOUTS: ServerTimeouts = Object.freeze({
@@ -82,7 +82,7 @@ export const TIMEOUTS: ServerTimeouts = Object.freeze({
   connectionsCheckingInterval: 1_000,
 });
 
-/** Creates the server, and what tells what is under way on it. */
+/** Creates the server, and the list of what is under way on it. */
 export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIMEOUTS) {
   checkResponses();
   const server: Server = createServer({ ...timeouts, ...requestClasses(app) }, (request, response) => {

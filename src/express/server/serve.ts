@@ -15,7 +15,7 @@ import { announceReady, endWithProcess } from './process-end.js';
 import type { CutOff } from './served-connections.js';
 
 /**
- * Listens, tells the logger of `bootstrap` where, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
+ * Listens, logs where by the logger of `bootstrap`, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
  * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
  * requests under way finish, and what is left is closed at `shutdownTimeout`. When every server of the process has stopped,
  * the engines are disposed, and the process ends with 0, or with 1 when requests had to be cut off or something could not

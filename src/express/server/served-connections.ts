@@ -141,7 +141,7 @@ export class ServedConnections {
     return { requests: rest.flatMap(({ open }) => open), connections: silent.length };
   }
 
-  /** Node tells nobody which connections are idle; it only destroys them. */
+  /** Node has no list of idle connections; it only destroys them. */
   #idleByNode(): readonly Socket[] {
     const idle: Socket[] = [];
     for (const socket of this.#sockets) {

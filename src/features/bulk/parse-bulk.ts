@@ -1,6 +1,6 @@
 /**
  * A request that writes many records -> what is done with each. What is wrong with any of them is told of all at once; where
- * each record stands for itself, it is kept for the answer.
+ * each record is independent, it is kept for the answer.
  */
 import type { Request } from 'express';
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../declare/endpoint.js';
@@ -133,7 +133,7 @@ function compileBodyParser(
   };
 }
 
-/** @throws InvalidBodyError, and what refuses an item, where one stands for all */
+/** @throws InvalidBodyError, and what refuses an item, where one fails all */
 async function parseItems(
   request: Request,
   { inputs, access, absent }: Head,

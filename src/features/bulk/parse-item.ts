@@ -12,7 +12,7 @@ import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/r
 import { isPromise, type Maybe } from '../../util/promises.js';
 import { hidesState } from '../entity-tag.js';
 
-/** An item of a body: what it asks for, or what is wrong with it. */
+/** An item of a body: its values, or its problems. */
 export interface BulkItem {
   /** As it was sent. */
   readonly body: unknown;

@@ -1,6 +1,6 @@
 /**
  * Writes many records in one transaction, one by one as single requests would: overrides, hooks and rules see each. All happens or
- * nothing, unless each record stands for itself, in a savepoint of its own.
+ * nothing, unless each record is independent, in a savepoint of its own.
  */
 import type { Response } from 'express';
 import type { Action } from 'routing-controllers';
@@ -175,7 +175,7 @@ async function lockTargets(resource: Resource, action: Action, items: readonly B
   return locked.length === ids.length;
 }
 
-/** Only the database knows which keys are equal: of `citext` and `char`, texts that differ may be. */
+/** Only the database decides which keys are equal: of `citext` and `char`, texts that differ may be. */
 function refuseRepeated(name: string, outcome: Outcome, index: number, written: Map<string, number>): void {
   const key = outcome.stored(name);
   if (key === null || key === undefined) return;

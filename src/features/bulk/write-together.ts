@@ -116,7 +116,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
-    // Its statement gives no rows to follow.
+    // Its statement returns no rows to follow.
     if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;

@@ -85,7 +85,7 @@ export class KeptAnswers {
     if (count !== 1) throw new Error('The Idempotency-Key of this request is gone, so nothing is written.');
   }
 
-  /** Gives the key back, so that the request may be sent again. */
+  /** Releases the key, so that the request may be sent again. */
   async release({ scope, key }: RequestKey, on: StatementTarget): Promise<void> {
     await on.write(this.#statements.release, [scope, key]);
   }
@@ -137,7 +137,7 @@ function readKey({ rows }: TextResult, expected: string): KnownKey {
   const [fingerprint, status, location = null, etag = null, answer] = rows[0] ?? [];
   const [asked] = expected.split('.');
   if (fingerprint?.split('.')[0] !== asked) return 'other';
-  // The answer tells of rows that the request may not see any more.
+  // The answer shows rows that the request may not see any more.
   if (fingerprint !== expected) return 'unanswered';
   if (status === null || status === undefined) return 'unanswered';
   return { status: Number(status), location, etag, answer: answer ?? '' };

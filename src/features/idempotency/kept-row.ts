@@ -10,7 +10,7 @@ const SIGN = '=';
 
 const marks = new WeakMap<readonly string[], string>();
 
-/** Stands before a row with these columns: another deployment may answer with others. */
+/** Prefix of a row with these columns: another deployment may answer with others. */
 function markOf(columns: readonly string[]): string {
   const known = marks.get(columns) ?? `${SIGN}${hash('sha1', JSON.stringify(columns), 'base64url')}`;
   marks.set(columns, known);

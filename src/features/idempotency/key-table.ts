@@ -26,7 +26,7 @@ export function keyTables({ endpoints, model }: ResourcePlan): OwnTable[] {
   return WRITES.some((each) => operations.has(each)) ? [keyTableOf(model)] : [];
 }
 
-/** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones looks for their time. */
+/** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones searches by their time. */
 function definitionOf(name: string): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${name} (
@@ -60,7 +60,7 @@ export function keyStatements({ name }: OwnTable) {
     find: `SELECT fingerprint, status, location, etag, answer FROM ${name} WHERE scope = $1 AND key = $2`,
     /** Keeps an answer: scope, key, status, location, etag, answer. */
     keep: `UPDATE ${name} SET status = $3, location = $4, etag = $5, answer = $6 WHERE scope = $1 AND key = $2`,
-    /** Gives a key back: scope, key. */
+    /** Releases a key: scope, key. */
     release: `DELETE FROM ${name} WHERE scope = $1 AND key = $2`,
     /** Removes some old keys: seconds of retention, how many. Those that another request takes now are left. */
     sweep:

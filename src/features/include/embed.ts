@@ -140,7 +140,7 @@ async function readMember(
   const restOf = (index: number): Rest => {
     const { hasNext } = groups[index] as Group;
     const total = totals?.[index];
-    // Where no rows were read, their number tells whether there are any.
+    // Where no rows were read, their number shows whether there are any.
     return total ? { has_next: isNone ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
   const { isOne, name } = relation;

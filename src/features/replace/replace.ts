@@ -1,4 +1,4 @@
-/** Replacement of a record: `PUT /{id}` creates it, or gives it other values. */
+/** Replacement of a record: `PUT /{id}` creates it, or sets its other values. */
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';

@@ -1,4 +1,4 @@
-/** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
+/** Rows that are kept when they are deleted, and are missing from then on, unless a request includes them: `deleted`. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { deletedAtOf, type ModelInfo, type RecordInfo } from '../../describe/model-info.js';
@@ -42,7 +42,7 @@ function keepDeleted({ plan }: FeatureContext): Feature | null {
   });
   return {
     inputs: mayBeSeen(plan) ? [INPUT] : [],
-    // A soft delete changes the row, and may not change what tells its states apart.
+    // A soft delete changes the row, and may not change what identifies its states.
     varies: ({ deleted }) => deleted !== undefined,
     digest: ({ deleted }) => deleted && ['deleted', deleted],
     prepare: {

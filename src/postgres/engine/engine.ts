@@ -37,7 +37,7 @@ export interface EngineParts {
 const engines = new Set<Engine>();
 
 /**
- * Tells the library about a Sequelize instance you made yourself. The instance stays yours, as do clients: disposing the
+ * Registers a Sequelize instance you made yourself. The instance stays yours, as do clients: disposing the
  * engine does not close them. `engineLifespan` makes and owns an instance instead. A client of Redis that is made from a URL
  * is connecting when this returns, and fails commands until its event `ready`.
  *

@@ -32,7 +32,7 @@ export class QueryTurns {
   readonly #limit: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limit milliseconds after which a query is given up; 0 for never. Default: pg gives it up by itself */
+  /** @param limit milliseconds after which a query is given up; 0 for never. Default: pg ends it by itself */
   constructor(client: TurnsClient, limit = 0) {
     this.#client = client;
     this.#limit = limit;

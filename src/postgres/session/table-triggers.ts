@@ -25,7 +25,7 @@ export interface TableTriggers {
   readonly areThere: boolean;
   /** True for a table without rules: a view may write anything else. */
   readonly isPlain: boolean;
-  /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
+  /** Writes of a row that the table may leave out: a trigger before them returns NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
   /** True where a trigger runs for updates of some columns: those that a statement sets, with whatever values. */
   readonly watchColumns: boolean;

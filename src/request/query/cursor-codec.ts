@@ -66,7 +66,7 @@ export interface CursorCodec {
   readonly states: SealedStates;
 }
 
-/** Makes the tags of payloads, and looks at them. */
+/** Makes the tags of payloads, and verifies them. */
 interface Tagger {
   tag(payload: string): string;
   isAuthentic(payload: string, tag: string): boolean;
@@ -86,7 +86,7 @@ function signatures(secrets: readonly string[]): Tagger {
     createHmac('sha256', key).update(payload).digest('base64url').slice(0, TAG_LENGTH);
   return {
     tag: (payload) => sign(payload, keys[0]),
-    // Every key is tried, so that the time tells nothing of which one fits.
+    // Every key is tried, so that the time does not show which one fits.
     isAuthentic: (payload, tag) => keys.map((key) => isSame(tag, sign(payload, key))).includes(true),
   };
 }
@@ -145,7 +145,7 @@ function payloadOf({ values, isInclusive, digest }: Keyset, scope: CursorScope):
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** Of all values the primary key, which tells the row. */
+/** Of all values the primary key, which identifies the row. */
 function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
   const key = plan.info.primaryKey.name;
   const known = values.map((value, index) => (sort[index]?.attribute === key ? value : null));
@@ -206,7 +206,7 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
   return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
 }
 
-/** Of another table in a filter, its name tells which it is. */
+/** Another table in a filter, by its name. */
 function nameOfTarget(member: string, value: unknown): unknown {
   return member === 'target' ? (value as RelatedFilter['target']).name : value;
 }

@@ -31,7 +31,7 @@ export interface Level extends FilterablePlan {
   readonly prefix: string;
 }
 
-/** An attribute by the name that the client knows it by. */
+/** An attribute by the name that clients use. */
 export type ShownAttribute = Pick<AttributeInfo, 'name' | 'type'>;
 
 /** An attribute, behind relations to one record. */
@@ -182,7 +182,7 @@ export interface NamedRelation {
   readonly condition: NamedFilter | null;
 }
 
-/** Several filters as one. PostgreSQL asks each EXISTS for itself, so that fifty of them are fifty scans. */
+/** Several filters as one. PostgreSQL evaluates each EXISTS by itself, so that fifty of them are fifty scans. */
 export function join(kind: 'and' | 'or', operands: readonly NamedFilter[]): NamedFilter {
   const joined: NamedFilter[] = [];
   for (const operand of operands) {

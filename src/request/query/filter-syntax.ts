@@ -53,10 +53,10 @@ export type SyntaxNode =
       readonly isList: boolean;
     };
 
-/** The tokens, each where the parser stands. */
+/** The tokens, each at the parser's position. */
 const TOKENS = {
   blanks: /[ \t]*/y,
-  /** `,` and `;`, or a word that stands alone; right behind a value the word would be part of that value. */
+  /** `,` and `;`, or a word by itself; right behind a value the word would be part of that value. */
   or: /[ \t]*(?:,|or(?=[ \t]))[ \t]*/y,
   and: /[ \t]*(?:;|and(?=[ \t]))[ \t]*/y,
   open: /\([ \t]*/y,
@@ -204,7 +204,7 @@ class FilterParser {
     });
   }
 
-  /** The token of this kind that stands here; null where another one does. */
+  /** The token of this kind at the position; null where it is another one. */
   #take(kind: keyof typeof TOKENS): Lexeme | null {
     const pattern = TOKENS[kind];
     const position = this.#position;

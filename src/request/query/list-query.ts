@@ -4,7 +4,7 @@ import type { CountMode, CountRequest } from '../../declare/count-options.js';
 import type { Keyset } from './cursor-codec.js';
 import type { Filter } from './predicate.js';
 
-/** Soft-deleted records that a request asks for: them only, or them among the others. */
+/** Soft-deleted records in a list: them only, or them among the others. */
 export const DELETED = ['only', 'with'] as const;
 
 /** Value of `DELETED`. */

@@ -13,7 +13,7 @@ import { FilterError, type Lexeme, parseFilterSyntax, type SyntaxNode } from './
 import { typeFilter } from './parse-filter.js';
 import type { Filter } from './predicate.js';
 
-/** Stands in the text for a value: no text that is written by hand has it. */
+/** Mark of a value in the text: no text that is written by hand has it. */
 const PLACEHOLDER = /\uE000(\d+)\uE001/g;
 
 const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();

@@ -1,4 +1,4 @@
-/** States of records as texts for clients that may not read them: only the application's secret tells which state it is. */
+/** States of records as texts for clients that may not read them: only the application's secret can open them. */
 import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
 
 /** Makes and reads such texts. A text is good for one record; `null` is the state of one without a version. */
