@@ -14,8 +14,7 @@ export interface PublicName {
 
 /** Every name of `index.ts`, sorted. */
 export function publicNames(sources: SourceTree): PublicName[] {
-  const { references } = scanModule(sources.get('index.ts') ?? '');
-  return references
+  return scanModule(sources.get('index.ts') ?? '')
     .filter(({ kind }) => kind === 'export')
     .flatMap(({ specifier, names }) => {
       const file = posix.normalize(specifier ?? '').replace(/\.js$/, '.ts');

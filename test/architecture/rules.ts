@@ -1,11 +1,11 @@
 /** The rules of the architecture: which file may import what. Each returns one line per violation. */
 import { builtinModules } from 'node:module';
 import { posix } from 'node:path';
-import { type ModuleReference, type ModuleScan, scanModule } from './scan-module.js';
+import { type ModuleReference, scanModule } from './scan-module.js';
 import type { SourceTree } from './source-tree.js';
 
 /** What every file imports and exports, by its path in `src`. */
-export type ModuleTree = ReadonlyMap<string, ModuleScan>;
+export type ModuleTree = ReadonlyMap<string, readonly ModuleReference[]>;
 
 /** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. A file before or behind its folder has a line of its own. */
 export const LAYERS = [
@@ -115,7 +115,7 @@ export function scanModules(sources: SourceTree): ModuleTree {
 
 /** Imports against the direction, of `index.ts`, and of files that are not there; types count as well. */
 export function findWrongDirections(modules: ModuleTree): string[] {
-  return [...modules].flatMap(([file, { references }]) => {
+  return [...modules].flatMap(([file, references]) => {
     const own = layerOf(file);
     if (own < 0) return [`${file} belongs to no layer: ${[...LAYERS, ...ROOT_FILES].join(', ')}.`];
     return references.flatMap((reference) => {
@@ -134,7 +134,7 @@ const ROOMS = ['postgres/'];
 
 /** Imports that pass a door by. The files that compose may. */
 export function findPastDoors(modules: ModuleTree): string[] {
-  return [...modules].flatMap(([file, { references }]) =>
+  return [...modules].flatMap(([file, references]) =>
     references.flatMap((reference) => {
       if (ROOT_FILES.includes(file)) return [];
       const target = targetOf(file, reference, modules);
@@ -158,7 +158,7 @@ export function findCycles(modules: ModuleTree): string[] {
       return;
     }
     if (finished.has(file)) return;
-    for (const reference of modules.get(file)?.references ?? []) {
+    for (const reference of modules.get(file) ?? []) {
       const target = targetOf(file, reference, modules);
       if (target !== null) visit(target, [...path, file]);
     }
@@ -215,7 +215,7 @@ const LOOSE_CAST = /\bas (?:unknown|object) as \{/;
 export function findLooseInternals(sources: SourceTree): string[] {
   return [...sources].flatMap(([file, source]) => {
     if (ACCESSORS.test(file) || file.endsWith('.d.ts')) return [];
-    const { references } = scanModule(source);
+    const references = scanModule(source);
     const lines = source.split('\n').flatMap((text, index) => {
       if (INTERNAL_FIELD.test(text))
         return [`${file}:${index + 1} declares a field of a framework's internals.`];
@@ -243,10 +243,9 @@ export function findInputAndOutput(modules: ModuleTree): string[] {
   });
 }
 
-/** Default exports, `export *`, and imports whose target cannot be told. */
+/** `export *`, and imports whose target cannot be told. Biome finds default exports. */
 export function findUnnamedExports(modules: ModuleTree): string[] {
-  return [...modules].flatMap(([file, { references, defaultExports }]) => [
-    ...defaultExports.map((line) => `${file}:${line} has a default export; name it.`),
+  return [...modules].flatMap(([file, references]) => [
     ...references
       .filter(({ kind, names }) => kind === 'export' && names.some(({ source }) => source === '*'))
       .map((reference) => violation(file, reference, 'export * hides what is exported; name it')),
@@ -258,7 +257,7 @@ export function findUnnamedExports(modules: ModuleTree): string[] {
 
 /** Packages that an installation need not have. The types of a package may come with `@types`. */
 export function findUndeclaredPackages(modules: ModuleTree, declared: ReadonlySet<string>): string[] {
-  return [...modules].flatMap(([file, { references }]) =>
+  return [...modules].flatMap(([file, references]) =>
     references.flatMap((reference) => {
       const name = packageOf(reference);
       const isBuiltin = name.startsWith('node:') || builtinModules.includes(name);
@@ -272,7 +271,7 @@ export function findUndeclaredPackages(modules: ModuleTree, declared: ReadonlySe
 }
 
 function valueImports(modules: ModuleTree): { file: string; reference: ModuleReference }[] {
-  return [...modules].flatMap(([file, { references }]) =>
+  return [...modules].flatMap(([file, references]) =>
     references.filter(({ isTypeOnly }) => !isTypeOnly).map((reference) => ({ file, reference })),
   );
 }
