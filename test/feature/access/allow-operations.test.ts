@@ -10,22 +10,22 @@ import {
   type AccessRule,
   type BootstrapOptions,
   type ConfigError,
-  type CreateValues,
   Crud,
   type CrudContext,
   crudController,
   crudRouter,
+  type Id,
   InjectId,
   InjectRecord,
   type ListQuery,
   type ModelClass,
   type ReadQuery,
-  type UpdateValues,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -85,73 +85,27 @@ class Open extends Numbered {}
 
 const calls: string[] = [];
 
-class Overriding extends crudController(Guarded) {
-  override list(query: ListQuery, context: CrudContext<Guarded>) {
-    calls.push('list');
-    return super.list(query, context);
-  }
-  override read(id: number, query: ReadQuery, context: CrudContext<Guarded>) {
-    calls.push('read');
-    return super.read(id, query, context);
-  }
-  override create(values: CreateValues<Guarded>, context: CrudContext<Guarded>) {
-    calls.push('create');
-    return super.create(values, context);
-  }
-  override update(id: number, values: UpdateValues<Guarded>, context: CrudContext<Guarded>) {
-    calls.push('update');
-    return super.update(id, values, context);
-  }
-  override remove(id: number, context: CrudContext<Guarded>) {
-    calls.push('delete');
-    return super.remove(id, context);
-  }
-}
+const Overriding = passingController(crudController(Guarded), (method) => calls.push(method));
 
 class Form {
   @IsString() declare name: string;
 }
 
-class Decorated extends crudController(Guarded) {
+/** With parameters of the user's, some of which are read of the resource before the method. */
+class Decorated extends Overriding {
   override list(query: ListQuery, context: CrudContext<Guarded>, @QueryParam('page') _page?: number) {
-    calls.push('list');
     return super.list(query, context);
   }
-  override read(id: number, query: ReadQuery, context: CrudContext<Guarded>, @QueryParam('q') _q?: string) {
-    calls.push('read');
+  override read(id: Id, query: ReadQuery, context: CrudContext<Guarded>, @InjectRecord() _thing?: Guarded) {
     return super.read(id, query, context);
   }
   override create(@Body() values: Form, context: CrudContext<Guarded>) {
-    calls.push('create');
     return super.create(values, context);
   }
-  override update(id: number, @Body() values: Form, context: CrudContext<Guarded>) {
-    calls.push('update');
+  override update(id: Id, @Body() values: Form, context: CrudContext<Guarded>, @InjectId() _id?: number) {
     return super.update(id, values, context);
   }
-  override remove(id: number, context: CrudContext<Guarded>, @QueryParam('q') _q?: string) {
-    calls.push('delete');
-    return super.remove(id, context);
-  }
-}
-
-/** What is read of the resource before the method. */
-class Injected extends crudController(Guarded) {
-  override read(
-    id: number,
-    query: ReadQuery,
-    context: CrudContext<Guarded>,
-    @InjectRecord() _thing?: Guarded,
-  ) {
-    calls.push('read');
-    return super.read(id, query, context);
-  }
-  override update(id: number, @Body() values: Form, context: CrudContext<Guarded>, @InjectId() _id?: number) {
-    calls.push('update');
-    return super.update(id, values, context);
-  }
-  override remove(id: number, context: CrudContext<Guarded>, @InjectId() _id?: number) {
-    calls.push('delete');
+  override remove(id: Id, context: CrudContext<Guarded>, @InjectId() _id?: number) {
     return super.remove(id, context);
   }
 }
@@ -189,25 +143,23 @@ type Site = ReturnType<typeof supertest>;
 
 describe('an operation with a rule', () => {
   const sql = new SqlLog();
-  const sites = new Map<string, Site>();
   const site = serveTestApp(() => ({
     models: TABLES,
     bootstrap: { models: [Guarded] as ModelClass[] },
     engine: { logging: sql.record },
   }));
 
-  before(async () => {
-    const built = async (options: BootstrapOptions) => (await buildApp(options)).agent;
-    const models = [Guarded] as ModelClass[];
-    sites.set('of a generated controller', site.agent);
-    sites.set('that is overridden', await built({ models, controllers: [Overriding] }));
-    sites.set('whose parameters are decorated', await built({ models, controllers: [Decorated] }));
-    sites.set('whose parameters are injected', await built({ models, controllers: [Injected] }));
-    const open = { models: [Open] as ModelClass[], controllers: [WithOptions] };
-    sites.set('of crudController with options', await built(open));
-    sites.set('of crudRouter', await routed(crudRouter(Guarded, PATH)));
-    sites.set('of crudRouter with options', await routed(crudRouter(Open, { ...PATH, can: CAN })));
-  });
+  const built = async (options: BootstrapOptions) => (await buildApp(options)).agent;
+  const models = [Guarded] as ModelClass[];
+  const open = { models: [Open] as ModelClass[], controllers: [WithOptions] };
+  const SITES: Readonly<Record<string, () => Site | Promise<Site>>> = {
+    'of a generated controller': () => site.agent,
+    'that is overridden': () => built({ models, controllers: [Overriding] }),
+    'whose parameters are decorated': () => built({ models, controllers: [Decorated] }),
+    'of crudController with options': () => built(open),
+    'of crudRouter': () => routed(crudRouter(Guarded, PATH)),
+    'of crudRouter with options': () => routed(crudRouter(Open, { ...PATH, can: CAN })),
+  };
 
   async function routed(router: ReturnType<typeof crudRouter>): Promise<Site> {
     const app: Express = express();
@@ -225,27 +177,22 @@ describe('an operation with a rule', () => {
     return { status: result.status, body: result.body, statements };
   }
 
-  for (const name of [
-    'of a generated controller',
-    'that is overridden',
-    'whose parameters are decorated',
-    'whose parameters are injected',
-    'of crudController with options',
-    'of crudRouter',
-    'of crudRouter with options',
-  ]) {
+  for (const [name, make] of Object.entries(SITES)) {
     describe(name, () => {
-      const agent = () => sites.get(name) as Site;
+      let agent: Site;
+      before(async () => {
+        agent = await make();
+      });
 
       it('[H3] is refused before anything of the request is looked at', async () => {
         calls.length = 0;
         for (const wrong of WRONG) {
           const [method] = wrong;
-          const { status, body, statements } = await send(agent(), wrong, 'no');
+          const { status, body, statements } = await send(agent, wrong, 'no');
           expect(status, `${method} ${wrong[1]}`).to.equal(403);
           if (method !== 'head') expect(body.detail).to.match(/^This request may not \w+ (Guarded|Open)\.$/);
           expect(statements).to.deep.equal([]);
-          expect((await send(agent(), wrong, 'yes')).status, `${method} ${wrong[1]}`).to.be.oneOf([400, 415]);
+          expect((await send(agent, wrong, 'yes')).status, `${method} ${wrong[1]}`).to.be.oneOf([400, 415]);
         }
         expect(calls).to.deep.equal([]);
       });
@@ -253,7 +200,7 @@ describe('an operation with a rule', () => {
       it('is done where the rule says so', async () => {
         for (const rule of ['yes', 'yes later']) {
           const as = (method: 'get' | 'post' | 'patch' | 'delete', path: string) =>
-            agent()[method](path).set('rule', rule);
+            agent[method](path).set('rule', rule);
           const created = await as('post', '/things').send({ name: 'a' });
           expect(created.status).to.equal(201);
           const path = `/things/${created.body.id}`;
@@ -265,35 +212,28 @@ describe('an operation with a rule', () => {
       });
 
       it('does not change what a path answers to other methods', async () => {
-        expect((await agent().options('/things')).status).to.equal(204);
-        expect((await agent().put('/things')).status).to.equal(405);
-        expect((await agent().put('/things/1')).status).to.equal(405);
+        expect((await agent.options('/things')).status).to.equal(204);
+        expect((await agent.put('/things')).status).to.equal(405);
+        expect((await agent.put('/things/1')).status).to.equal(405);
+      });
+
+      it('[H1] fails closed, whatever a rule answers or throws', async () => {
+        const refused = ['no', 'no later', 'nothing', 'null', 'truthy', 'one', 'truthy later', 'none such'];
+        const failing = ['throws', 'rejects', 'throws null', 'rejects with null'];
+        const answers: Readonly<Record<string, readonly [number, string]>> = {
+          ...Object.fromEntries(refused.map((rule) => [rule, [403, 'This request may not read a thing.']])),
+          ...Object.fromEntries(failing.map((rule) => [rule, [500, 'Internal Server Error']])),
+          'throws 403': [403, 'Ask somebody else.'],
+          'rejects with 404': [404, 'Nothing here.'],
+        };
+        for (const [rule, [status, detail]] of Object.entries(answers)) {
+          const answer = await agent.get('/things/1').set('rule', rule);
+          const told = { detail: answer.body.detail.replace(/Guarded|Open/, 'a thing') };
+          expect([answer.status, told], rule).to.deep.equal([status, { detail }]);
+        }
       });
     });
   }
-
-  it('[H1] fails closed, whatever a rule answers or throws', async () => {
-    const refused = ['no', 'no later', 'nothing', 'null', 'truthy', 'one', 'truthy later', 'none such'];
-    const answers: Readonly<Record<string, readonly [number, string]>> = {
-      ...Object.fromEntries(refused.map((rule) => [rule, [403, 'This request may not read Guarded.']])),
-      throws: [500, 'Internal Server Error'],
-      rejects: [500, 'Internal Server Error'],
-      'throws null': [500, 'Internal Server Error'],
-      'rejects with null': [500, 'Internal Server Error'],
-      'throws 403': [403, 'Ask somebody else.'],
-      'rejects with 404': [404, 'Nothing here.'],
-    };
-    for (const name of [
-      'of a generated controller',
-      'that is overridden',
-      'whose parameters are decorated',
-    ]) {
-      for (const [rule, [status, detail]] of Object.entries(answers)) {
-        const answer = await (sites.get(name) as Site).get('/things/1').set('rule', rule);
-        expect([answer.status, answer.body], `${rule}, ${name}`).to.deep.equal([status, { detail }]);
-      }
-    }
-  });
 
   it('takes true and false', async () => {
     const app: Express = express();

@@ -5,17 +5,9 @@ import { Exclude, Transform } from 'class-transformer';
 import type { Request } from 'express';
 import fc from 'fast-check';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import {
-  type Class,
-  Crud,
-  type CrudContext,
-  crudController,
-  type FieldRules,
-  type ListQuery,
-  type ModelClass,
-  type ReadQuery,
-} from '../../../src/index.js';
+import { Crud, crudController, type FieldRules, type ModelClass } from '../../../src/index.js';
 import { forSuite } from '../../support/for-suite.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { ask as askOne, TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 
 /** Kinds of attributes, each with a value that is told apart from those of the others. */
@@ -103,24 +95,6 @@ function makeModel(shape: Shape, index: number): ModelClass {
   return model;
 }
 
-/** Overrides that call `super`. */
-function makeController(model: ModelClass): Class {
-  return class extends crudController(model) {
-    override list(query: ListQuery, context: CrudContext) {
-      return super.list(query, context);
-    }
-    override async read(id: number, query: ReadQuery, context: CrudContext) {
-      return super.read(id, query, context);
-    }
-    override async create(values: object, context: CrudContext) {
-      return super.create(values, context);
-    }
-    override async update(id: number, values: object, context: CrudContext) {
-      return super.update(id, values, context);
-    }
-  };
-}
-
 /** What a request asks for, and what it may read. */
 interface Asked {
   readonly index: number;
@@ -154,7 +128,9 @@ describe(`models with any rules of reading (seed ${SEED})`, () => {
     TwoPaths.start({
       models,
       bootstrap: {
-        controllers: models.filter((_, index) => SHAPES[index]?.isOverridden).map(makeController),
+        controllers: models
+          .filter((_, index) => SHAPES[index]?.isOverridden)
+          .map((model) => passingController(crudController(model))),
       },
     }),
   );

@@ -4,17 +4,15 @@ import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import { Client } from 'pg';
 import { type Action, Interceptor, type InterceptorInterface } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, type Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
-  type CreateValues,
   Crud,
   type CrudContext,
-  type CrudController,
   crudController,
   type Id,
-  InjectUnitOfWork,
   type ListQuery,
+  type ModelClass,
   type Page,
   type ReadQuery,
   type RouteInfo,
@@ -24,6 +22,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { type Listening, listen } from '../../support/listen.js';
+import { inUnit, passingController } from '../../support/passing-controllers.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { wholeOr } from '../../support/short.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -168,42 +167,6 @@ class WithCode {
 /** In short, one that renames, and one that computes. */
 const READ_CLASSES = wholeOr([Renamed, WithCode], [Chosen, Renamed, Strict, WithCode]);
 
-/** Overrides that call `super` and pass on what they get. */
-function passingController<M extends Model>(base: ReturnType<typeof crudController<M>>) {
-  return class Passing extends base {
-    override list(query: ListQuery, context: CrudContext<M>) {
-      return super.list(query, context);
-    }
-    override read(id: Id, query: ReadQuery, context: CrudContext<M>) {
-      return super.read(id, query, context);
-    }
-    override create(values: CreateValues<M>, context: CrudContext<M>) {
-      return super.create(values, context);
-    }
-    override update(id: Id, values: UpdateValues<M>, context: CrudContext<M>) {
-      return super.update(id, values, context);
-    }
-    override remove(id: Id, context: CrudContext<M>) {
-      return super.remove(id, context);
-    }
-  };
-}
-
-/** The same in the unit of work of the request. */
-function unitController<M extends Model>(base: ReturnType<typeof crudController<M>>) {
-  class InUnit extends passingController(base) {}
-  for (const [method, index] of [
-    ['list', 2],
-    ['read', 3],
-    ['create', 2],
-    ['update', 3],
-    ['remove', 2],
-  ] as const) {
-    InjectUnitOfWork()(InUnit.prototype, method, index);
-  }
-  return InUnit as new () => CrudController<M>;
-}
-
 /** What interceptors were given. */
 const seen: unknown[] = [];
 
@@ -272,28 +235,24 @@ interface Extended {
   readonly options: BootstrapOptions;
 }
 
-const controllers = (make: (base: never) => unknown) =>
-  [Plain, Walked, WithGetter, WithNote].map((model) =>
-    make(crudController(model as never) as never),
-  ) as never;
+const OVERRIDES = [Plain, Walked, WithGetter, WithNote].map((model) =>
+  passingController(crudController(model as ModelClass)),
+);
 
 const EXTENSIONS: readonly Extended[] = [
   { what: 'nothing', options: {} },
   ...wholeOr<Extended[]>(
     [],
     [
-      { what: 'overrides', options: { controllers: controllers(passingController as never) } },
+      { what: 'overrides', options: { controllers: OVERRIDES } },
       { what: 'an interceptor', options: { routing: { interceptors: [Passing] } } },
     ],
   ),
   {
     what: 'overrides and an interceptor',
-    options: {
-      controllers: controllers(passingController as never),
-      routing: { interceptors: [Passing] },
-    },
+    options: { controllers: OVERRIDES, routing: { interceptors: [Passing] } },
   },
-  { what: 'a unit of work', options: { controllers: controllers(unitController as never) } },
+  { what: 'a unit of work', options: { controllers: OVERRIDES.map(inUnit) } },
   ...READ_CLASSES.flatMap((schema) =>
     wholeOr([{}], [{}, { routing: { interceptors: [Passing] } }]).map((options) => ({
       what: `the read schema ${schema.name} ${'routing' in options ? 'and an interceptor' : ''}`,

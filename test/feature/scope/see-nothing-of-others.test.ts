@@ -9,35 +9,30 @@ import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { OperationCompiler } from '../../../src/execute/sql/operation-compiler.js';
 import {
   type BootstrapOptions,
-  type CreateValues,
-  type CrudContext,
   type CrudController,
   type CrudOptions,
   crudController,
-  type Id,
   InjectId,
   InjectListQuery,
   InjectRecord,
   InjectRepository,
-  InjectUnitOfWork,
   type ListQuery,
   type ModelClass,
-  type ReadQuery,
   type Repository,
-  type UpdateValues,
 } from '../../../src/index.js';
 import type { Operation } from '../../../src/operation/operation.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
+import { inUnit, passingController } from '../../support/passing-controllers.js';
 import { ProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
 import { Card, Folder, SERVED, type World } from '../../support/tenant-notes.js';
 
 /** Overrides of every method that ask `super`, and routes of their own. */
 function overridden(model: ModelClass, options: CrudOptions = {}) {
-  class Overridden extends crudController(model, options) {
+  class Overridden extends passingController(crudController(model, options)) {
     @Get('/:id/alike')
     async alike(
       @InjectId() id: number,
@@ -61,40 +56,8 @@ function overridden(model: ModelClass, options: CrudOptions = {}) {
     touch(@InjectRecord() record: Model, @InjectRepository(model) rows: Repository) {
       return rows.update(Number(record.get('id')), { points: 8 } as never);
     }
-
-    override list(query: ListQuery, context: CrudContext) {
-      return super.list(query, context);
-    }
-    override read(id: Id, query: ReadQuery, context: CrudContext) {
-      return super.read(id, query, context);
-    }
-    override create(values: CreateValues<never>, context: CrudContext) {
-      return super.create(values, context);
-    }
-    override update(id: Id, values: UpdateValues<never>, context: CrudContext) {
-      return super.update(id, values, context);
-    }
-    override remove(id: Id, context: CrudContext) {
-      return super.remove(id, context);
-    }
   }
   return Overridden;
-}
-
-/** The same in the unit of work of the request. */
-function inUnit(model: ModelClass) {
-  // Decorated parameters are read once for a request, so no such method serves many records.
-  class InUnit extends overridden(model, { endpoints: OPERATIONS }) {}
-  for (const [method, index] of [
-    ['list', 2],
-    ['read', 3],
-    ['create', 2],
-    ['update', 3],
-    ['remove', 2],
-  ] as const) {
-    InjectUnitOfWork()(InUnit.prototype, method, index);
-  }
-  return InUnit;
 }
 
 const controllersOf = (make: (model: ModelClass) => unknown) =>
@@ -124,7 +87,13 @@ const WAYS: Readonly<
   'an override of each method': {
     options: () => ({ fastPath: true, controllers: controllersOf((model) => overridden(model)) }),
   },
-  'a unit of work': { options: () => ({ fastPath: true, controllers: controllersOf(inUnit) }) },
+  'a unit of work': {
+    // Decorated parameters are read once for a request, so no such method serves many records.
+    options: () => ({
+      fastPath: true,
+      controllers: controllersOf((model) => inUnit(overridden(model, { endpoints: OPERATIONS }))),
+    }),
+  },
   'hooks of models': {
     options: () => ({ fastPath: true }),
     hooks: ['beforeFind', 'afterFind', 'beforeSave', 'beforeDestroy', 'beforeBulkDestroy'],
