@@ -21,6 +21,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { type Listening, listen } from '../../support/listen.js';
 import { inUnit, passingController } from '../../support/passing-controllers.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -305,7 +306,7 @@ function requestsOf(path: string, key: string): WholeRequest[] {
 }
 
 /** The same routes on both sides. */
-interface Sides {
+interface Sides extends AsyncDisposable {
   readonly fast: Listening;
   readonly general: Listening;
   readonly routes: readonly RouteInfo[];
@@ -335,7 +336,16 @@ describe('extending a route', () => {
     };
     const fast = await buildApp({ ...both, fastPath: true });
     const general = await buildApp({ ...both, fastPath: false });
-    return { fast: await listen(fast.app), general: await listen(general.app), routes: fast.crud.routes };
+    const [one, other] = [await listen(fast.app), await listen(general.app)];
+    return {
+      fast: one,
+      general: other,
+      routes: fast.crud.routes,
+      async [Symbol.asyncDispose]() {
+        await one[Symbol.asyncDispose]();
+        await other[Symbol.asyncDispose]();
+      },
+    };
   }
 
   /** Three rows: with values, without, and with what only SQL can write. */
@@ -370,16 +380,7 @@ describe('extending a route', () => {
 
   for (const { what, options } of EXTENSIONS) {
     describe(`by ${what}`, () => {
-      let sides: Sides;
-
-      before(async () => {
-        sides = await serve(options);
-      });
-
-      after(async () => {
-        await sides.fast[Symbol.asyncDispose]();
-        await sides.general[Symbol.asyncDispose]();
-      });
+      const sides = forSuite(() => serve(options));
 
       it('gives the same bytes, shows the same values, and stores the same rows', async () => {
         const lists = sides.routes.filter(({ operation }) => operation === 'list');
@@ -434,43 +435,33 @@ describe('extending a route', () => {
   }
 
   it('runs a getter once for each record, also where it changes the record', async () => {
-    const sides = await serve({ models: [WithChanges] });
-    try {
-      await restore();
-      for (const side of [sides.fast, sides.general]) {
-        gotten.length = 0;
-        await ask(side, { path: '/with-changes' });
-        await ask(side, { path: '/with-changes/1' });
-        expect(gotten).to.deep.equal([1, 2, 3, 1]);
-      }
-    } finally {
-      await sides.fast[Symbol.asyncDispose]();
-      await sides.general[Symbol.asyncDispose]();
+    await using sides = await serve({ models: [WithChanges] });
+    await restore();
+    for (const side of [sides.fast, sides.general]) {
+      gotten.length = 0;
+      await ask(side, { path: '/with-changes' });
+      await ask(side, { path: '/with-changes/1' });
+      expect(gotten).to.deep.equal([1, 2, 3, 1]);
     }
   });
 
   for (const [what, change] of Object.entries(CHANGES)) {
     it(`gives what an override makes of a record: ${what}`, async () => {
-      const sides = await serve({ models: [Plain], controllers: [changingController(change)] });
-      try {
-        for (const wanted of [
-          { path: '/plains' },
-          { path: '/plains?fields=number,text' },
-          { path: '/plains/1' },
-          { path: '/plains/2?fields=moment' },
-          { method: 'PATCH', path: '/plains/1', body: { flag: false } },
-        ]) {
-          const answers = [];
-          for (const side of [sides.fast, sides.general]) {
-            await restore();
-            answers.push(await ask(side, wanted));
-          }
-          expect(answers[0], JSON.stringify(wanted)).to.deep.equal(answers[1]);
-          expect(answers[0]?.status).to.equal(200);
+      await using sides = await serve({ models: [Plain], controllers: [changingController(change)] });
+      for (const wanted of [
+        { path: '/plains' },
+        { path: '/plains?fields=number,text' },
+        { path: '/plains/1' },
+        { path: '/plains/2?fields=moment' },
+        { method: 'PATCH', path: '/plains/1', body: { flag: false } },
+      ]) {
+        const answers = [];
+        for (const side of [sides.fast, sides.general]) {
+          await restore();
+          answers.push(await ask(side, wanted));
         }
-      } finally {
-        await sides.fast[Symbol.asyncDispose]();
-        await sides.general[Symbol.asyncDispose]();
+        expect(answers[0], JSON.stringify(wanted)).to.deep.equal(answers[1]);
+        expect(answers[0]?.status).to.equal(200);
       }
     });
   }

@@ -323,15 +323,6 @@ describe('an injected parameter', () => {
       expect(committed).to.deep.equal([]);
     });
 
-    it('commits where the client waits', async () => {
-      const { reached, until } = stopOver();
-      const answer = post('/tasks/kept/slow').then((response) => response);
-      await reached;
-      until();
-      expectJson(await answer, 200, { done: true });
-      expect(await stored()).to.deep.equal(['kept']);
-    });
-
     afterEach(() => {
       pause = undefined;
     });

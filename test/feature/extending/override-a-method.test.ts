@@ -20,7 +20,7 @@ import {
   UseBefore,
   UseInterceptor,
 } from 'routing-controllers';
-import { type CreationAttributes, Op, QueryTypes } from 'sequelize';
+import { type CreationAttributes, Op } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -171,15 +171,6 @@ describe('overriding a method', () => {
       expectJson(await agent.get('/songs/1'), 200, { id: 7, title: 'Made up', plays: '0' });
       expect((await agent.get('/songs')).body.items).to.deep.equal([FIRST]);
     });
-
-    it('may refuse with an error of routing-controllers', async () => {
-      class Songs extends crudController(Song) {
-        override async remove(): Promise<void> {
-          throw new BadRequestError('Songs are for ever.');
-        }
-      }
-      expectProblem(await (await serve(Songs)).delete('/songs/1'), 400, { detail: 'Songs are for ever.' });
-    });
   });
 
   describe('that returns plain objects', () => {
@@ -229,24 +220,12 @@ describe('overriding a method', () => {
       expect(text).to.not.include('secret');
     });
 
-    it('hides of a record that it writes by itself what it hides elsewhere', async () => {
-      class ByHand extends crudController(Song) {
-        override async read(id: number, _query: ReadQuery, { repository, response }: CrudContext<Song>) {
-          return response.json({ song: await repository.get(id) }) as never;
-        }
-      }
-      expectJson(await (await serve(ByHand)).get('/songs/1'), 200, { song: FIRST });
-    });
-
-    it('gives an address to what it created', async () => {
-      const response = await (await serve(Songs)).post('/songs').send({ title: 'New' });
-      expectJson(response, 201, { id: 'a b', title: 'New' });
-      expect(response.headers['location']).to.equal('/songs/a%20b');
-    });
-
-    it('sends the result of an update', async () => {
-      const response = await (await serve(Songs)).patch('/songs/1').send({ title: 'New' });
-      expectJson(response, 200, { id: 1, title: 'New' });
+    it('gives an address to what it created, and sends the result of an update', async () => {
+      const agent = await serve(Songs);
+      const created = await agent.post('/songs').send({ title: 'New' });
+      expectJson(created, 201, { id: 'a b', title: 'New' });
+      expect(created.headers['location']).to.equal('/songs/a%20b');
+      expectJson(await agent.patch('/songs/1').send({ title: 'New' }), 200, { id: 1, title: 'New' });
     });
   });
 
@@ -452,19 +431,14 @@ describe('overriding a method', () => {
       expectProblem(await agent.delete('/songs/2'), 400, { detail: 'Say why.' });
       expectNothing(await agent.delete('/songs/2?reason=old'), 204);
       const { paths } = crud.openapi();
-      const own = (path: string, method: 'get' | 'delete') =>
-        paths[path]?.[method]?.parameters?.filter(
-          (each) => 'name' in each && /^(?:minPlays|loud|reason)$/.test(each.name),
-        );
-      expect(own('/songs', 'get')).to.deep.equal([
-        { name: 'minPlays', in: 'query', required: false, schema: { type: 'number' } },
-      ]);
-      expect(own('/songs/{id}', 'get')).to.deep.equal([
-        { name: 'loud', in: 'query', required: true, schema: { type: 'boolean' } },
-      ]);
-      expect(own('/songs/{id}', 'delete')).to.deep.equal([
-        { name: 'reason', in: 'query', required: false, schema: { type: 'string' } },
-      ]);
+      for (const [path, method, name, required, type] of [
+        ['/songs', 'get', 'minPlays', false, 'number'],
+        ['/songs/{id}', 'get', 'loud', true, 'boolean'],
+        ['/songs/{id}', 'delete', 'reason', false, 'string'],
+      ] as const) {
+        const described = { name, in: 'query', required, schema: { type } };
+        expect(paths[path]?.[method]?.parameters).to.deep.include(described);
+      }
     });
 
     it('shares query parameters with the list, which refuses what it does not take', async () => {
@@ -649,16 +623,5 @@ describe('overriding a method', () => {
     const agent = await serve(Songs);
     expectJson(await agent.get('/hits/1?utm_source=x'), 200, FIRST);
     expect((await agent.get('/songs/1')).status).to.equal(404);
-  });
-
-  it('does not change what the generated controller does elsewhere', async () => {
-    expectJson(await site.agent.get('/songs/1'), 200, FIRST);
-    expectIssue(await site.agent.post('/songs').send({ title: 'New', contract: 'x' }), 422, {
-      pointer: '/contract',
-      code: 'unknownProperty',
-      detail: 'There is no such property. The properties are title, plays.',
-    });
-    const rows = await site.engine.sequelize.query('SELECT contract FROM songs', { type: QueryTypes.SELECT });
-    expect(rows).to.deep.equal([{ contract: 'hidden' }]);
   });
 });

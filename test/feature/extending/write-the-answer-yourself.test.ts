@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { Get, HttpCode, OnNull, OnUndefined, Res, UseAfter, UseBefore } from 'routing-controllers';
+import { Get, HttpCode, OnNull, OnUndefined, Param, Res, UseAfter, UseBefore } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ReadQuery } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -27,6 +27,22 @@ function answerLater(response: Response): Response {
   return response;
 }
 
+/** Results of routes, by the end of their path. */
+const RESULTS: Readonly<Record<string, () => unknown>> = {
+  stream: () => Readable.from(['a', 'b', 'c']),
+  bytes: () => Buffer.from([0, 255]),
+  text: () => 'text',
+  number: () => 0,
+  false: () => false,
+  empty: () => '',
+  bigint: () => ({ value: 1n }),
+  circular() {
+    const value: Record<string, unknown> = {};
+    value['self'] = value;
+    return value;
+  },
+};
+
 class FilmController extends crudController(Film, { endpoints: ['list', 'read', 'delete'] }) {
   override async read(id: number, _query: ReadQuery, { response }: CrudContext<Film>): Promise<Film> {
     // A record is promised, and the response is what is returned: routing-controllers takes it for "already answered".
@@ -43,34 +59,9 @@ class FilmController extends crudController(Film, { endpoints: ['list', 'read', 
     return answerLater(response);
   }
 
-  @Get('/stream')
-  stream(): Readable {
-    return Readable.from(['a', 'b', 'c']);
-  }
-
-  @Get('/bytes')
-  bytes(): Buffer {
-    return Buffer.from([0, 255]);
-  }
-
-  @Get('/text')
-  text(): string {
-    return 'text';
-  }
-
-  @Get('/number')
-  number(): number {
-    return 0;
-  }
-
-  @Get('/false')
-  no(): boolean {
-    return false;
-  }
-
-  @Get('/empty')
-  empty(): string {
-    return '';
+  @Get('/results/:name')
+  result(@Param('name') name: string): unknown {
+    return RESULTS[name]?.();
   }
 
   @Get('/null')
@@ -94,18 +85,6 @@ class FilmController extends crudController(Film, { endpoints: ['list', 'read', 
   @HttpCode(201)
   @Get('/undefined-201')
   undefinedCreated(): void {}
-
-  @Get('/bigint')
-  bigint(): object {
-    return { value: 1n };
-  }
-
-  @Get('/circular')
-  circular(): object {
-    const value: Record<string, unknown> = {};
-    value['self'] = value;
-    return value;
-  }
 
   @UseAfter((_request: Request, _response: Response, next: NextFunction) => {
     seen.push('after');
@@ -174,7 +153,14 @@ describe('writing the answer yourself', () => {
   });
 
   it('does not go on to a "not found" handler of the application after an answer', async () => {
-    for (const path of ['/films', '/films/x', '/films/now', '/films/text', '/films/null', '/films/after']) {
+    for (const path of [
+      '/films',
+      '/films/x',
+      '/films/now',
+      '/films/results/text',
+      '/films/null',
+      '/films/after',
+    ]) {
       await site.agent.get(path);
     }
     await site.agent.post('/films');
@@ -219,9 +205,9 @@ describe('writing the answer yourself', () => {
   }
 
   it('sends streams and bytes as they are', async () => {
-    const stream = await fetch(`${site.server.url}/films/stream`);
+    const stream = await fetch(`${site.server.url}/films/results/stream`);
     expect(await stream.text()).to.equal('abc');
-    const bytes = await fetch(`${site.server.url}/films/bytes`);
+    const bytes = await fetch(`${site.server.url}/films/results/bytes`);
     expect([...new Uint8Array(await bytes.arrayBuffer())]).to.deep.equal([0, 255]);
   });
 
@@ -232,7 +218,7 @@ describe('writing the answer yourself', () => {
     ['empty', '""'],
   ] as const) {
     it(`sends ${json} as JSON`, async () => {
-      const { status, text, headers } = await site.agent.get(`/films/${path}`);
+      const { status, text, headers } = await site.agent.get(`/films/results/${path}`);
       expect([status, text]).to.deep.equal([200, json]);
       expect(headers['content-type']).to.equal('application/json; charset=utf-8');
     });
@@ -247,7 +233,7 @@ describe('writing the answer yourself', () => {
 
   for (const path of ['bigint', 'circular']) {
     it(`answers 500 where a result of ${path} cannot be written as JSON`, async () => {
-      expectProblem(await site.agent.get(`/films/${path}`), 500, { detail: 'Internal Server Error' });
+      expectProblem(await site.agent.get(`/films/results/${path}`), 500, { detail: 'Internal Server Error' });
       expect(logger.lines).to.have.lengthOf(1);
     });
   }

@@ -10,9 +10,7 @@ import {
   ConfigError,
   Crud,
   type CrudApplication,
-  type CrudContext,
   crudController,
-  type ListQuery,
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
@@ -24,6 +22,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { startTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
@@ -56,16 +55,6 @@ class Sun extends NamedRow {
 @Crud({ history: true })
 @Table({ tableName: 'comets', paranoid: true })
 class Comet extends NamedRow {}
-
-class MoonController extends crudController(Moon) {
-  override create(values: object, context: CrudContext<Moon>) {
-    return super.create(values, context);
-  }
-
-  override list(query: ListQuery, context: CrudContext<Moon>) {
-    return super.list(query, context);
-  }
-}
 
 const MODELS = [Moon, Sun, Comet];
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -177,7 +166,7 @@ describe('three features of one file each', () => {
   for (const [path, options] of [
     ['the fast path', { fastPath: true }],
     ['the general path', { fastPath: false }],
-    ['the path of an override', { fastPath: true, controllers: [MoonController] }],
+    ['the path of an override', { fastPath: true, controllers: [passingController(crudController(Moon))] }],
   ] as const) {
     describe(`on ${path}`, () => {
       let application: CrudApplication;

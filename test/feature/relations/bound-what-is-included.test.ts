@@ -183,6 +183,9 @@ describe('[R19] a hostile include', () => {
       ['include=parts&parts.size=', 'it accepts an integer from 0 to 4.'],
       ['parts.parts.size=1&include=parts', 'add include=parts.parts'],
       ['Include=whole', "Did you mean 'include'?"],
+      ['include=parts&parts.sort=x', 'Sortable'],
+      ['include=parts&parts.q=wholId==4', "Did you mean 'wholeId'?"],
+      ['include=parts&parts.fields=x', 'id, wholeId'],
     ] as const) {
       const { status, text } = await get(query);
       expect([status, text]).to.deep.equal([400, text]);

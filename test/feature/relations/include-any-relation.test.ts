@@ -90,7 +90,14 @@ class Badge extends Model {
 
 @Crud(
   wrong({
-    include: { writer: UNGUARDED, 'writer.badge': UNGUARDED, editor: UNGUARDED, notes: UNGUARDED },
+    include: {
+      writer: UNGUARDED,
+      'writer.badge': UNGUARDED,
+      'writer.written': UNGUARDED,
+      'writer.edited': UNGUARDED,
+      editor: UNGUARDED,
+      notes: UNGUARDED,
+    },
   }),
 )
 @Table({ tableName: 'articles', timestamps: false })
@@ -232,6 +239,8 @@ describe('including any relation', () => {
     expect([names(ann.written), names(ann.edited)]).to.deep.equal(['Cats', 'Dogs']);
     const bob = await get('/people/2?include=edited,written&written.fields=name&edited.fields=name');
     expect([names(bob.written), names(bob.edited)]).to.deep.equal(['Dogs Emus', 'Cats Emus']);
+    const { writer } = await get('/articles/2?include=writer.written,writer.edited');
+    expect([names(writer.written), names(writer.edited)]).to.deep.equal(['Dogs Emus', 'Cats Emus']);
     const { items } = await get(
       '/articles?fields=name&include=writer,editor&writer.fields=name&editor.fields=name',
     );

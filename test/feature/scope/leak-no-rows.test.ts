@@ -124,6 +124,7 @@ describe('a leak', () => {
         ['GET', '/tasks/1'],
         ['HEAD', '/tasks/1'],
         ['POST', '/tasks', { title: 'x' }],
+        ['POST', '/tasks', 'no object'],
         ['PATCH', '/tasks/1', { title: 'x' }],
         ['DELETE', '/tasks/1'],
         ['GET', '/tasks/of/all'],

@@ -165,7 +165,7 @@ describe('a scope of any model', () => {
   after(async () => paths[Symbol.asyncDispose]());
 
   for (const [index, { title, name, Parent, keys, scopes }] of declared.entries()) {
-    it(`holds for one with ${title}`, async () => {
+    it(`[G4] holds for one with ${title}`, async () => {
       const [own, other, fresh] = keys;
       const [, mine, theirs] = scopes;
       const { sequelize } = paths.site.engine;
