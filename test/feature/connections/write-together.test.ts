@@ -60,6 +60,8 @@ const PLACED = 'ALTER TABLE coins ADD CONSTRAINT placed UNIQUE (place) DEFERRABL
 /** What a request is about. */
 const NAME = new AsyncLocalStorage<string>();
 
+/** Name of the writes that take the connections. */
+const FIRST = 'a first one';
 const PLENTY = Array.from({ length: 40 }, (_, index) => index + 1);
 
 describe('writing together', () => {
@@ -68,6 +70,10 @@ describe('writing together', () => {
   let control: Client;
   /** Writes that have asked for a connection so far. */
   let asked = 0;
+  /** Requests that have come so far. */
+  let come = 0;
+  /** Requests go on when it is fulfilled. */
+  let gate: Promise<void> | null = null;
   const logger = new CapturedLog();
 
   const create = (body: object, path = '/coins'): Promise<Response> =>
@@ -84,7 +90,7 @@ describe('writing together', () => {
 
   /**
    * Sends requests while all connections for writes are in use, so that those wait in line when one is free; and gives the
-   * answers.
+   * answers. The connections are taken when all requests have come: PostgreSQL ends a statement that waits for long.
    */
   async function together(
     send: (number: number) => Promise<Response>,
@@ -92,11 +98,19 @@ describe('writing together', () => {
   ): Promise<Response[]> {
     const { options } = site.engine.sequelize as unknown as { options: { pool: { max: number } } };
     const { max } = options.pool;
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    come = 0;
+    const answers = PLENTY.map(send);
+    while (come < PLENTY.length) await sleep(2);
     await control.query('SELECT pg_advisory_lock(7)');
-    const first = Array.from({ length: max }, () => create({ name: 'a first one', worth: 7 }));
+    const first = Array.from({ length: max }, () => create({ name: FIRST, worth: 7 }));
     while ((await waiting()) < max) await sleep(2);
     asked = 0;
-    const answers = PLENTY.map(send);
+    gate = null;
+    open();
     while (asked < PLENTY.length) await sleep(2);
     whenAllWait();
     await control.query('SELECT pg_advisory_unlock(7)');
@@ -137,8 +151,11 @@ describe('writing together', () => {
       minPool: pool.max,
       bootstrap: { fastPath: true, logger },
       prepare: (app) => {
-        app.use((request, _response, next) => {
-          NAME.run(request.get('name') ?? 'nobody', next);
+        app.use(async (request, _response, next) => {
+          const name = request.get('name') ?? 'nobody';
+          come += 1;
+          if (name !== FIRST) await gate;
+          NAME.run(name, next);
         });
       },
     });
@@ -220,7 +237,7 @@ describe('writing together', () => {
   });
 
   it('tells each what became of its own write when all have become slow', async () => {
-    await start({ pool: { max: 8 }, dialectOptions: { statement_timeout: 1_500, query_timeout: 1_600 } });
+    await start({ pool: { max: 8 }, dialectOptions: { statement_timeout: 2_500, query_timeout: 2_600 } });
     // Known to be cheap.
     for (let round = 0; round < 5; round += 1) await create({ name: 'a cheap one' });
     const answers = await together((number) => create({ name: newOne(number), worth: 9 }));
