@@ -344,6 +344,12 @@ except(OF_MANY).describe('many records in one request', () => {
         [{ id: 2.5, title: 'x' }, 422, issue('/1/id', 'id', 'id must be an integer.')],
         [{ title: 'x' }, 422, issue('/1/id', 'isDefined', 'id is required.')],
         [{ id: 2, version: '0' }, 422, issue('/1/version', 'isInt', 'version must be an integer from 0.')],
+        [{ id: 2, version: -1 }, 422, issue('/1/version', 'isInt', 'version must be an integer from 0.')],
+        [
+          { id: 2, version: 2 ** 31 },
+          422,
+          issue('/1/version', 'isInt', 'version must be an integer from 0.'),
+        ],
         [{ id: 2, tenant: 2 }, 422, issue('/1/tenant', 'readOnly', 'tenant cannot be set.')],
         [
           { id: 1, title: 'x' },
@@ -418,6 +424,8 @@ except(OF_MANY).describe('many records in one request', () => {
           { name: 'a ', size: 2 },
         ]);
       expectProblem(await change(''), 422, repeated);
+      const mistyped = await site.agent.patch('/padded-labels').send([{ name: 7 }]);
+      expectProblem(mistyped, 422, issue('/0/name', 'id', 'name must be a text.'));
       expect(await stored()).to.have.property('size', 0);
       expectJson(await change('?atomic=false'), 207, {
         items: [

@@ -178,6 +178,7 @@ describe('what is logged of a failure', () => {
     const guarded = (app: Express) => {
       app.use(fail);
       app.get('/menu/:day', fail);
+      app.use('/deep', express.Router().get('/rows/:id', fail));
       const options = { models: [Guest], controllers: [TableController], routePrefix: '/api', logger };
       return bootstrap(app, options);
     };
@@ -189,12 +190,13 @@ describe('what is logged of a failure', () => {
     });
 
     it('names the words of hand-written routes', async () => {
-      const paths = ['/api/tables/7/seats', '/menu/sunday', `/${SECRET}/menu/`, '/'];
+      const paths = ['/api/tables/7/seats', '/menu/sunday', `/${SECRET}/menu/`, '/deep/rows/7', '/'];
       for (const path of paths) await messageOf(path, guarded);
       expect(logger.lines.map(({ message }) => message)).to.deep.equal([
         'GET /api/tables/:…/seats failed',
         'GET /menu/:… failed',
         'GET /:…/menu/ failed',
+        'GET /:…/rows/:… failed',
         'GET / failed',
       ]);
     });

@@ -46,7 +46,8 @@ describe('Observing requests', () => {
       prepare(express) {
         express.use((request, response, next) => {
           response.removeHeader('X-Request-Id');
-          if (request.query['by'] === 'middleware') response.setHeader('X-Request-Id', 'theirs-1');
+          const { by } = request.query;
+          if (by) response.setHeader('X-Request-Id', by === 'middleware' ? 'theirs-1' : 'not valid');
           next();
         });
       },
@@ -79,12 +80,14 @@ describe('Observing requests', () => {
     });
 
     it('[G8] takes that of the client', async () => {
-      const { headers } = await app.agent.get('/api/moons').set('X-Request-Id', 'a.B_9-z');
-      expect(headers['x-request-id']).to.equal('a.B_9-z');
-      expect(lines.at(-1)?.details).to.include({ requestId: 'a.B_9-z' });
+      for (const requestId of ['a.B_9-z', 'x'.repeat(64)]) {
+        const { headers } = await app.agent.get('/api/moons').set('X-Request-Id', requestId);
+        expect(headers['x-request-id']).to.equal(requestId);
+        expect(lines.at(-1)?.details).to.include({ requestId });
+      }
     });
 
-    for (const sent of ['', 'a b', 'a,b', 'x'.repeat(65), '<script>', 'a%0d']) {
+    for (const sent of ['', 'a b', 'a,b', 'x'.repeat(65), '<script>', 'a%0d', 'é']) {
       it(`does not take ${JSON.stringify(sent)}`, async () => {
         const { headers } = await app.agent.get('/api/moons').set('X-Request-Id', sent);
         expect(headers['x-request-id']).not.to.equal(sent);
@@ -96,6 +99,8 @@ describe('Observing requests', () => {
       const { headers } = await app.agent.get('/api/moons?by=middleware');
       expect(headers['x-request-id']).to.equal('theirs-1');
       expect(lines.at(-1)?.details).to.include({ requestId: 'theirs-1' });
+      const wrong = await app.agent.get('/api/moons?by=mistake').set('X-Request-Id', 'a');
+      expect(wrong.headers['x-request-id']).to.equal('a');
     });
 
     it('writes it beside what has failed', async () => {

@@ -5,7 +5,7 @@ import { BadRequestError, HttpError } from 'routing-controllers';
 import { DatabaseError, DataTypes, ValidationError as RuleError, ValidationErrorItem } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import type { ResourcePlan } from '../../../src/compile/resource-plan.js';
-import { ofItem, type Problem, toProblem } from '../../../src/respond/problem.js';
+import { ofItem, toProblem } from '../../../src/respond/problem.js';
 import { caughtError } from '../../support/caught-error.js';
 import { attach, defineModel, planOf } from '../../support/offline-models.js';
 
@@ -36,11 +36,6 @@ class User extends Model {
   @Exclude() @Column(DataType.STRING) declare secret: string;
 }
 const plan = planOf(attach(User));
-
-function readOnly(name: string): Problem {
-  const detail = `${name} is required, and this request may not set it.`;
-  return { status: 422, detail, errors: [{ pointer: `/${name}`, code: 'readOnly', detail }] };
-}
 
 describe('toProblem', () => {
   // Others are thrown in `errors/throw-from-a-controller`.
@@ -82,14 +77,6 @@ describe('toProblem', () => {
       });
     }
 
-    it('does not name a hidden attribute', () => {
-      const error = databaseError('23514', { constraint: 'users_secret_check' });
-      expect(toProblem(error, { plan })).to.deep.equal({
-        status: 422,
-        detail: 'The database does not accept these values.',
-      });
-    });
-
     it('does not name a hidden attribute that breaks a rule of Sequelize, unless a class of the user takes it', async () => {
       const item = (path: string) =>
         new ValidationErrorItem(
@@ -110,39 +97,6 @@ describe('toProblem', () => {
         toProblem(error, { plan }).errors?.map((each) => 'pointer' in each && each.pointer);
       expect(pointers(plan)).to.deep.equal(['/email']);
       expect(pointers(planOf(User, { createSchema: WithSecret }))).to.deep.equal(['/secret', '/email']);
-    });
-
-    it('says of what a row needs that the request may not set it, and of the first alone', () => {
-      const told = { hidden: new Set<string>(), unwritable: new Set(['email', 'teamId']) };
-      const absent = databaseError('23502', { column: 'team_id', table: 'users' });
-      expect(toProblem(absent, { plan, told })).to.deep.equal(readOnly('teamId'));
-      const rule = (path: string, name = 'is_null') =>
-        new ValidationErrorItem(
-          `${path} is wrong`,
-          'notnull violation',
-          path,
-          'x',
-          new User(),
-          name,
-          name,
-          [],
-        );
-      const both = new RuleError('', [rule('teamId'), rule('email')]);
-      expect(toProblem(both, { plan, told })).to.deep.equal(readOnly('email'));
-      const broken = toProblem(new RuleError('', [rule('email', 'isEmail')]), { plan, told });
-      expect(broken.errors?.map(({ code }) => code)).to.deep.equal(['isEmail']);
-      const allowed = { ...told, unwritable: new Set(['email']) };
-      expect(toProblem(absent, { plan, told: allowed })).to.have.nested.property('errors[0].code', 'invalid');
-      const taken = databaseError('23505', { constraint: 'users_email_key', table: 'users' });
-      expect(toProblem(taken, { plan, told })).to.have.nested.property('errors[0].code', 'unique');
-    });
-
-    it('does not take the row of another table for this one', () => {
-      const error = databaseError('23503', { constraint: 'users_team_id_fkey', table: 'posts' });
-      expect(toProblem(error, { plan })).to.deep.equal({
-        status: 409,
-        detail: 'The record refers to one that does not exist, or is still referred to by others.',
-      });
     });
 
     it('points to the attribute of a failed rule of Sequelize, and to the body for one of the whole model', async () => {
@@ -207,28 +161,6 @@ describe('toProblem', () => {
       expect(errors).to.have.lengthOf(100);
       expect(detail).to.equal('There are more problems than are told; errors has the first 100.');
     });
-
-    it('tells what failed in the parameters of a hand-written route, without values', async () => {
-      class Address {
-        @IsString({ message: '$value is no street' }) street: unknown = 4711;
-        @IsString() city: unknown = 5;
-      }
-      const child = Object.assign(new ValidationError(), {
-        property: 'address',
-        children: await validate(new Address()),
-      });
-      const error = Object.assign(new BadRequestError(`Invalid body ${SECRET}`), {
-        errors: [child, 'stranger'],
-      });
-      expect(toProblem(error)).to.deep.equal({
-        status: 400,
-        detail: 'The request has problems.',
-        errors: [
-          { pointer: '/address/street', code: 'isString', detail: 'street is not valid' },
-          { pointer: '/address/city', code: 'isString', detail: 'city must be a string' },
-        ],
-      });
-    });
   });
 
   it('trusts no message about a value that was hidden from it', async () => {
@@ -277,24 +209,6 @@ describe('toProblem', () => {
 
 describe('ofItem', () => {
   const issue = { pointer: '/email', code: 'unique', detail: 'Taken.' };
-
-  it('puts what is wrong with an item into the body', () => {
-    expect(ofItem({ status: 409, detail: 'Taken.', errors: [issue] }, 3)).to.deep.equal({
-      status: 409,
-      detail: 'Taken.',
-      errors: [{ ...issue, pointer: '/3/email' }],
-    });
-    for (const [status, code] of [
-      [404, 'notFound'],
-      [418, 'refused'],
-    ] as const) {
-      expect(ofItem({ status, detail: 'None.' }, 3)).to.deep.equal({
-        status,
-        detail: 'None.',
-        errors: [{ pointer: '/3', code, detail: 'None.' }],
-      });
-    }
-  });
 
   it('points to the whole body where nothing tells the item, and to nothing where nothing is told', () => {
     const problem = { status: 409, detail: 'Taken.', errors: [issue] };
