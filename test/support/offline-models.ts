@@ -1,8 +1,9 @@
 /** Models and plans without a database: Sequelize describes a model completely before it connects. */
 import { type ModelAttributes, type ModelOptions, Sequelize } from 'sequelize';
 import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript';
+import { compilePlan } from '../../src/compile/compile-plan.js';
 import { compileResource, type DecoratorReader } from '../../src/compile/compile-resource.js';
-import type { ResourcePlan } from '../../src/compile/resource-plan.js';
+import type { ResourceDeclaration, ResourcePlan } from '../../src/compile/resource-plan.js';
 import type { CrudOptions, ModelClass } from '../../src/declare/crud-options.js';
 import { introspectModel } from '../../src/describe/describe-model.js';
 import type { ModelInfo } from '../../src/describe/model-info.js';
@@ -53,4 +54,15 @@ export function planOf(model: ModelClass, options: object = {}): ResourcePlan {
 /** Everything that is wrong with a resource whose options are wrong on purpose. */
 export function problemsOf(model: ModelClass, options: object = {}): readonly string[] {
   return compileResource({ model, options: options as CrudOptions }, decoratorReader).problems;
+}
+
+/** Everything that is wrong with resources of one application. */
+export function problemsOfAll(declarations: readonly ResourceDeclaration[]): readonly string[] {
+  try {
+    compilePlan(declarations, decoratorReader);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
 }

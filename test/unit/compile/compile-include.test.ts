@@ -5,9 +5,8 @@ import { compilePlan } from '../../../src/compile/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/compile/resource-plan.js';
 import { Crud } from '../../../src/declare/crud.js';
 import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
-import { ConfigError } from '../../../src/util/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
-import { decoratorReader } from '../../support/offline-models.js';
+import { decoratorReader, problemsOfAll } from '../../support/offline-models.js';
 import { relatedModels } from '../../support/related-models.js';
 
 /** Models of one database, with associations between them. */
@@ -33,26 +32,16 @@ type Options = Readonly<Record<string, unknown>>;
 const { City, Country, Review, Tag, Pair } = declare();
 const models: Models = { City, Country, Review, Tag, Pair };
 
-function compile(said: Said, of: Models = models) {
-  const declarations = Object.entries(said).map(
-    ([name, { guards = [], ...options }]): ResourceDeclaration => ({
-      model: of[name as keyof Models],
-      options: options as CrudOptions,
-      guards: guards as string[],
-    }),
-  );
-  return compilePlan(declarations, decoratorReader);
+function declarations(said: Said, of: Models): ResourceDeclaration[] {
+  return Object.entries(said).map(([name, { guards = [], ...options }]) => ({
+    model: of[name as keyof Models],
+    options: options as CrudOptions,
+    guards: guards as string[],
+  }));
 }
 
-function problems(said: Said, of: Models = models): readonly string[] {
-  try {
-    compile(said, of);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-}
+const compile = (said: Said) => compilePlan(declarations(said, models), decoratorReader);
+const problems = (said: Said, of: Models = models) => problemsOfAll(declarations(said, of));
 
 const included = (include: unknown, more: object = {}): Said => ({
   City: { include, ...more },
@@ -290,6 +279,19 @@ describe('[R23] compiling include', () => {
       'City: include.gone has the scope { raing: 3 }, which is no value of an attribute; use plain values.',
       'City: include.marks has the scope { kind: "mark" }, which is no value of an attribute; use plain values.',
       "City: include.keyless has the key 'cityKey', which is no attribute of Review; declare it there.",
+    ]);
+  });
+
+  it('refuses a model whose rows are deleted by another rule than that there is a moment of it', () => {
+    const own = declare();
+    const Lamp: ModelClass = (own.City.sequelize as Sequelize).define(
+      'Lamp',
+      { gone: { type: DataTypes.DATE, defaultValue: new Date(0) } },
+      { paranoid: true, deletedAt: 'gone' },
+    );
+    own.City.hasMany(Lamp, { as: 'lamps', foreignKey: 'cityId' });
+    expect(problems(included({ lamps: true }), own)).to.deep.equal([
+      'City: include.lamps leads to Lamp, whose gone has a default; rows that are not deleted must have NULL there.',
     ]);
   });
 

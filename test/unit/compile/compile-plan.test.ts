@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import { compilePlan } from '../../../src/compile/compile-plan.js';
 import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
-import { ConfigError } from '../../../src/util/config-error.js';
-import { caughtError } from '../../support/caught-error.js';
-import { decoratorReader, defineModel } from '../../support/offline-models.js';
+import { decoratorReader, defineModel, problemsOfAll } from '../../support/offline-models.js';
 
 const Article = defineModel('Article', { title: DataTypes.STRING });
 const Comment = defineModel('Comment');
@@ -12,22 +10,13 @@ const Tag = defineModel('Tag');
 
 type Declarations = readonly (readonly [ModelClass, object?])[];
 
-function compile(...declarations: Declarations) {
-  return compilePlan(
-    declarations.map(([model, options = {}]) => ({ model, options: options as CrudOptions })),
-    decoratorReader,
-  );
-}
-
-async function problemsOf(...declarations: Declarations): Promise<readonly string[]> {
-  const error = await caughtError(() => compile(...declarations));
-  expect(error).to.be.instanceOf(ConfigError);
-  return (error as ConfigError).problems;
-}
+const declared = (...declarations: Declarations) =>
+  declarations.map(([model, options = {}]) => ({ model, options: options as CrudOptions }));
+const problemsOf = (...declarations: Declarations) => problemsOfAll(declared(...declarations));
 
 describe('compilePlan', () => {
-  it('throws the problems of all resources at once, in their order', async () => {
-    const problems = await problemsOf(
+  it('throws the problems of all resources at once, in their order', () => {
+    const problems = problemsOf(
       [Article, { prefix: 'x', sortAllow: ['titel'] }],
       [Comment],
       [Tag, { pagination: 'none' }],
@@ -40,23 +29,26 @@ describe('compilePlan', () => {
     ]);
   });
 
-  it('refuses two models on one path, which Express compares without regard to case', async () => {
+  it('refuses two models on one path, which Express compares without regard to case', () => {
     expect(
-      await problemsOf([Article], [Comment, { prefix: '/Articles/' }], [Tag, { prefix: '/ARTICLES' }]),
+      problemsOf([Article], [Comment, { prefix: '/Articles/' }], [Tag, { prefix: '/ARTICLES' }]),
     ).to.deep.equal([
       "Comment and Article are both on '/Articles'; give one of them another prefix.",
       "Tag and Article are both on '/ARTICLES'; give one of them another prefix.",
     ]);
   });
 
-  it('refuses one model on the same path twice', async () => {
-    expect(await problemsOf([Article], [Article])).to.deep.equal([
+  it('refuses one model on the same path twice', () => {
+    expect(problemsOf([Article], [Article])).to.deep.equal([
       "Article and Article are both on '/articles'; give one of them another prefix.",
     ]);
   });
 
   it('allows one model on two paths, and a path inside another', () => {
-    const prefixes = compile([Article], [Article, { prefix: '/posts' }], [Tag, { prefix: '/articles/tags' }]);
+    const prefixes = compilePlan(
+      declared([Article], [Article, { prefix: '/posts' }], [Tag, { prefix: '/articles/tags' }]),
+      decoratorReader,
+    );
     expect(prefixes.map(({ prefix }) => prefix)).to.deep.equal(['/articles', '/posts', '/articles/tags']);
   });
 });
