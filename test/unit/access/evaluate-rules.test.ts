@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { compileAskAccess, compileAskUnreadable } from '../../../src/access/evaluate-rules.js';
+import { compileAskAccess } from '../../../src/access/evaluate-rules.js';
 import type { Endpoint } from '../../../src/declare/endpoint.js';
-import { filter } from '../../../src/declare/filter-template.js';
 import type { Access } from '../../../src/operation/access.js';
 import { RefusedRequestError } from '../../../src/operation/refused-request-error.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -68,48 +67,7 @@ describe('the rules of a resource', () => {
     });
   });
 
-  describe('of what is visible', () => {
-    it('refuse a request without one', async () => {
-      for (const answer of [null, undefined, filter`tenant==${null}`]) {
-        expect(await refusal({ visible: () => answer })).to.deep.equal([
-          403,
-          'This request has no access to Task.',
-        ]);
-      }
-    });
-
-    it('fail with anything else', async () => {
-      for (const answer of [true, 'tenant==1', {}]) {
-        expect(await refusal({ visible: () => answer }))
-          .to.be.instanceOf(TypeError)
-          .with.property('message', 'visible of Task gave something else than a filter`…` or EVERYTHING.');
-      }
-    });
-  });
-
   describe('of operations', () => {
-    it('allow where they answer true, and nothing else', async () => {
-      for (const answer of [false, 1, 'true', null, undefined, {}]) {
-        for (const each of [answer, Promise.resolve(answer)]) {
-          expect(await refusal({ can: { list: () => each } })).to.deep.equal([
-            403,
-            'This request may not list Task.',
-          ]);
-        }
-      }
-      for (const answer of [true, Promise.resolve(true)]) {
-        expect((await asking({ can: { list: () => answer } })(REQUEST, 'list')).where).to.equal(null);
-      }
-    });
-
-    it('are asked for the operation alone, and not for what is none', async () => {
-      const can = { list: false, read: true };
-      expect(granted({ can }, 'read').where).to.equal(null);
-      expect(granted({ can }, null).where).to.equal(null);
-      expect(granted({ can }, 'delete').where).to.equal(null);
-      expect(await refusal({ can }, 'list')).to.deep.equal([403, 'This request may not list Task.']);
-    });
-
     it('are both needed where there are two, and the second is not asked where the first refuses', async () => {
       const asked: string[] = [];
       const can = (create: boolean, update: boolean) => ({
@@ -198,39 +156,5 @@ describe('the rules of a resource', () => {
       // A rejection that is not handled would end this process.
       expect(await caughtError(() => failing(REQUEST, 'read'))).to.be.instanceOf(Error);
     });
-
-    it('are asked once for what may not be read', async () => {
-      let asked = 0;
-      const read = () => {
-        asked += 1;
-        return asked > 1;
-      };
-      const { access } = planOf(Task, { fields: { team: { read }, share: { create: false } } });
-      if (!access) throw new Error('There are no rules.');
-      expect(compileAskUnreadable(access)(REQUEST)).to.deep.equal(['team']);
-      expect(compileAskUnreadable(access)(REQUEST)).to.deep.equal([]);
-      expect(compileAskUnreadable({ ...access, fields: new Map() })(REQUEST)).to.deep.equal([]);
-      expect(asked).to.equal(2);
-    });
-  });
-
-  it('of rows are not asked again for another operation of the same request, unless it writes', async () => {
-    let asked = 0;
-    const ask = asking({
-      scope: {
-        tenant: () => {
-          asked += 1;
-          return 1;
-        },
-      },
-      can: { delete: false },
-    });
-    const before = ask(REQUEST, 'list');
-    expect(ask(REQUEST, 'read', before)).to.equal(before);
-    expect(ask(REQUEST, null, before)).to.equal(before);
-    expect(asked).to.equal(1);
-    expect(ask(REQUEST, 'update', before)).not.to.equal(before);
-    expect(asked).to.equal(2);
-    expect(await caughtError(() => ask(REQUEST, 'delete', before))).to.be.instanceOf(RefusedRequestError);
   });
 });

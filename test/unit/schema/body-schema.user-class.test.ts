@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { Exclude, Expose, Transform, Type } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
+import { Expose, Transform } from 'class-transformer';
+import { IsString, ValidateNested } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { defineModel } from '../../support/offline-models.js';
-import { bodyIssues, parseCreate, UNSAFE_KEY } from '../../support/parse-bodies.js';
+import { bodyIssues, parseCreate } from '../../support/parse-bodies.js';
 
 const Article = defineModel('Article', {
   title: { type: DataTypes.STRING(20), allowNull: false },
@@ -16,27 +16,6 @@ const Article = defineModel('Article', {
 
 describe('parseBody', () => {
   describe('with a class of the user', () => {
-    class Item {
-      @IsString() name = '';
-      @Min(1) amount = 1;
-    }
-    class Order {
-      @IsString() title = '';
-      @IsOptional() @IsInt() views?: number;
-      @ValidateNested({ each: true }) @Type(() => Item) details: Item[] = [];
-      @Expose() price?: string;
-      @Exclude() @IsString() tags = 'none';
-    }
-    const options = { createSchema: Order, updateSchema: Order };
-
-    it('lets its @IsOptional allow null', async () => {
-      expect(await parseCreate(Article, { title: 'a', views: null }, options)).to.deep.equal({
-        title: 'a',
-        views: null,
-        details: [],
-      });
-    });
-
     it('takes one that has @Expose() only, and checks nothing', async () => {
       class Anything {
         @Expose() title?: unknown;
@@ -73,17 +52,6 @@ describe('parseBody', () => {
       expect(await parseCreate(Article, { title: 'a' }, { createSchema: Draft })).to.deep.equal({
         title: 'a',
       });
-    });
-
-    it('refuses keys that would change a prototype in it too', async () => {
-      const parsing = parseCreate(
-        Article,
-        JSON.parse('{"title":"a","details":[{"constructor":"x"}]}'),
-        options,
-      );
-      expect(await bodyIssues(parsing)).to.deep.equal([
-        { pointer: '/details', code: 'isStorableJson', detail: `details ${UNSAFE_KEY}` },
-      ]);
     });
   });
 });

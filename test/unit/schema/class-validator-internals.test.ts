@@ -90,23 +90,6 @@ describe('validation of a body', () => {
     ]);
     expect(await told({ many: [[]] })).to.deep.equal([['many', [{ isObject: 'An item must be an object' }]]]);
   });
-
-  it('looks up the decorators of each class once, however many objects there are', async () => {
-    const storage = getMetadataStorage();
-    const { getTargetValidationMetadatas } = storage;
-    const asked: unknown[] = [];
-    storage.getTargetValidationMetadatas = (...question) => {
-      asked.push(question[0]);
-      return getTargetValidationMetadatas.apply(storage, question);
-    };
-    try {
-      const parts = Array.from({ length: 50 }, () => ({ name: 'b', parts: [{ name: 'a' }] }));
-      expect(await validate(plainToInstance(Part, { name: 'b', parts }), STRICT)).to.deep.equal([]);
-    } finally {
-      storage.getTargetValidationMetadatas = getTargetValidationMetadatas;
-    }
-    expect(asked).to.deep.equal([Part]);
-  });
 });
 
 describe('the decorators of a class', () => {

@@ -25,10 +25,6 @@ describe('didYouMean', () => {
     });
   }
 
-  it('finds a swapped pair in a short name', () => {
-    expect(didYouMean('naem', ['name', 'size'])).to.equal(" Did you mean 'name'?");
-  });
-
   it('names no word that is half another one', () => {
     expect([didYouMean('keyset', ['offset', 'cursor']), didYouMean('x', ['n'])]).to.deep.equal(['', '']);
   });

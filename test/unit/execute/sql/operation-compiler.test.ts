@@ -42,20 +42,6 @@ describe('OperationCompiler', () => {
     expect(read('first')).to.deep.equal(first);
   });
 
-  it('gives operations of one shape their own values', () => {
-    const textsOf = (text: string) => compiler.read({ kind: 'read', where: equalTo('text', text), select });
-    expect(textsOf('a').text).to.equal(textsOf('b').text);
-    expect(fillSlots(textsOf('a'), {})).to.deep.equal(['a']);
-    expect(fillSlots(textsOf('b'), {})).to.deep.equal(['b']);
-  });
-
-  it('tells operations apart that select other columns', () => {
-    const texts = [['id'], ['text'], ['id', 'text'], ['text', 'id']].map(
-      (columns) => compiler.read({ kind: 'read', where, select: { columns } }).text,
-    );
-    expect(new Set(texts)).to.have.property('size', 4);
-  });
-
   it('refuses an attribute that the model does not have', () => {
     const read = (predicate: Predicate, columns: string[]) => () =>
       compiler.read({ kind: 'read', where: predicate, select: { columns } });
