@@ -31,11 +31,10 @@ export { separateClickHouse, untilConnected } from './engine/optional-client.js'
 export { postgresServers } from './engine/ping-postgres.js';
 export type { TextResult, TextRow } from './protocol/batch.js';
 export { timeoutDriver } from './protocol/pg-client.js';
-export { pgProblem } from './protocol/pg-internals.js';
+export { isTraced, pgProblem } from './protocol/pg-internals.js';
 export { isInstalledPg } from './protocol/pg-text-query.js';
 export type { TextParser } from './protocol/prepared-statement.js';
 export { isOfChangedTable } from './protocol/stale-statement.js';
-export { isTraced } from './protocol/traced-batch.js';
 export { chooseHosts } from './session/choose-host.js';
 export { runCallbacks } from './session/commit-callbacks.js';
 export {

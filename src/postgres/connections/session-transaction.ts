@@ -8,11 +8,10 @@ import { logStatement } from '../../describe/sequelize-internals.js';
 import { traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError, lateQuery, toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
-import { markBroken } from '../protocol/pg-internals.js';
+import { isTraced, markBroken } from '../protocol/pg-internals.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isStale } from '../protocol/stale-statement.js';
-import { isTraced } from '../protocol/traced-batch.js';
 import {
   type PooledClient,
   type TransactionState,

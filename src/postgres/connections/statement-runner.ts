@@ -1,14 +1,16 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
+import { AsyncResource } from 'node:async_hooks';
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../describe/sequelize-internals.js';
 import { statementChannel, traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { FilterStatement } from '../protocol/filter-statement.js';
+import { isTraced } from '../protocol/pg-internals.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
 import { named, type PreparedStatement, StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isOfChangedTable, isStale, PoolerSigns } from '../protocol/stale-statement.js';
-import { runIn, tracedContext } from '../protocol/traced-batch.js';
+import { runIn } from '../protocol/traced-batch.js';
 import type { PooledClient } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
@@ -241,7 +243,8 @@ export class StatementRunner implements StatementTarget {
     again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, reject) => {
-      const context = tracedContext();
+      // For a tracer, to which the statement is part of the code that runs now.
+      const context = isTraced() ? new AsyncResource('Statement') : undefined;
       const trace = statementChannel.hasSubscribers ? traceStatement(statement.text) : undefined;
       const fail = (error: unknown): void => {
         trace?.end(error);

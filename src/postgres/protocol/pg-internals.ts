@@ -123,6 +123,25 @@ function fieldProblem(version: string): string | undefined {
   }
 }
 
+/** Code of pg's own method, which no wrapper has. */
+const PG_OWN = /[qQ]ueryQueue\.push\(/;
+/** Code that a tracer adds when it rewrites the method as it is loaded: Sentry does so. */
+const PUBLISHES = /\.runStores\(/;
+
+let judged: unknown;
+let isWrapped = false;
+
+/** True where a tracer wraps or rewrites pg's `Client.query`. It may come and go while the process runs. */
+export function isTraced(): boolean {
+  const { query } = Client.prototype;
+  if (query !== judged) {
+    judged = query;
+    const code = Function.prototype.toString.call(query);
+    isWrapped = !PG_OWN.test(code) || PUBLISHES.test(code);
+  }
+  return isWrapped;
+}
+
 /** Queries that a client is to send. */
 export function queryQueueOf(client: DriverClient): object[] | undefined {
   // pg warns of the old name where there is a new one.

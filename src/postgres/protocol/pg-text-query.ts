@@ -12,6 +12,7 @@ import {
   type DriverClient,
   type DriverConnection,
   HAS_PIPELINE,
+  isTraced,
   markBroken,
   pgProblem,
 } from './pg-internals.js';
@@ -23,7 +24,7 @@ import {
 } from './prepared-statement.js';
 import { MAX_RESULT, ResultBytes } from './result-limit.js';
 import { isStale, noteOutdated } from './stale-statement.js';
-import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
+import { type SentQuery, TracedBatch } from './traced-batch.js';
 import { type BackendMessageHandler, BackendMessageParser, serializeExecutions } from './wire-messages.js';
 
 /** The module of the driver. */

@@ -5,9 +5,8 @@
  * its request, to the wrapped method of a copy of the client that sends nothing. Whatever a tracer does to that query, the
  * statement that is executed stays as it is.
  */
-import { AsyncResource } from 'node:async_hooks';
+import type { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
-import { Client } from 'pg';
 import { summarize } from '../../diagnostics/channels.js';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
@@ -29,30 +28,6 @@ const CLOSED = 'Client was closed and is not queryable';
 const UNKNOWN =
   'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; ' +
   `use pg ${TESTED_PG.major}.${TESTED_PG.last}.`;
-
-/** Code of pg's own method, which no wrapper has. */
-const PG_OWN = /[qQ]ueryQueue\.push\(/;
-/** Code that a tracer adds when it rewrites the method as it is loaded: Sentry does so. */
-const PUBLISHES = /\.runStores\(/;
-
-let judged: unknown;
-let isWrapped = false;
-
-/** True where a tracer wraps or rewrites pg's `Client.query`. It may come and go while the process runs. */
-export function isTraced(): boolean {
-  const { query } = Client.prototype;
-  if (query !== judged) {
-    judged = query;
-    const code = Function.prototype.toString.call(query);
-    isWrapped = !PG_OWN.test(code) || PUBLISHES.test(code);
-  }
-  return isWrapped;
-}
-
-/** The async context of the code that runs, for what is executed later; undefined where there is no tracer. */
-export function tracedContext(): AsyncResource | undefined {
-  return isTraced() ? new AsyncResource('Statement') : undefined;
-}
 
 /** Runs work in a context, if there is one. */
 export function runIn<T>(context: AsyncResource | undefined, work: () => T): T {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import type { Batch } from '../../../../src/postgres/protocol/batch.js';
+import { isTraced } from '../../../../src/postgres/protocol/pg-internals.js';
 import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-statement.js';
-import { isTraced, TracedBatch } from '../../../../src/postgres/protocol/traced-batch.js';
+import { TracedBatch } from '../../../../src/postgres/protocol/traced-batch.js';
 
 describe('a batch that a tracer is shown', () => {
   const batch: Batch = {
