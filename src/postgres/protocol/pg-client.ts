@@ -61,9 +61,9 @@ export class QueryTurns {
    * executed later. A query that submits itself has its own timeout, and one that is described may have another limit.
    */
   limit(config: unknown): void {
-    const { submit, query_timeout: own } = Object(config) as Readonly<Record<string, unknown>>;
+    const { query_timeout: own } = Object(config) as Readonly<Record<string, unknown>>;
     const limit = typeof own === 'number' ? own : this.#limit;
-    if (limit === 0 || submit !== undefined) return;
+    if (limit === 0 || submitsItself(config)) return;
     clearTimeout(this.#timer);
     const giveUp = (): void => this.#client.connection?.stream.destroy(new Error(QUERY_TIMEOUT));
     this.#timer = setTimeout(giveUp, limit).unref();
@@ -101,6 +101,11 @@ export class QueryTurns {
   }
 }
 
+/** True for a query object, such as ours and those of cursors: it has its own timeout, and parses its own rows. */
+function submitsItself(config: unknown): boolean {
+  return (Object(config) as { readonly submit?: unknown }).submit !== undefined;
+}
+
 /** Queries pg in turn; returns what pg does. */
 function queryInTurn(
   turns: QueryTurns | null,
@@ -124,8 +129,8 @@ function queryInTurn(
     return result;
   }
   const send = () => void query(own);
-  const { submit, callback: described, handleError } = config as Partial<Record<string, unknown>>;
-  if (submit !== undefined) {
+  const { callback: described, handleError } = config as Partial<Record<string, unknown>>;
+  if (submitsItself(config)) {
     turns.wait(
       send,
       (error) => typeof handleError === 'function' && Reflect.apply(handleError, config, [error]),
@@ -179,7 +184,7 @@ class WatchedClient extends Client {
     return queryInTurn(
       this.turns,
       super.query.bind(this) as PgQuery,
-      this.values.count(config),
+      submitsItself(config) ? config : this.values.count(config),
       values,
       callback,
     );

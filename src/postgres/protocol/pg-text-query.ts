@@ -22,7 +22,7 @@ import {
   type PreparedStatement,
   type TextParser,
 } from './prepared-statement.js';
-import { MAX_RESULT, ResultBytes } from './result-limit.js';
+import { MAX_RESULT, ResultBytes, SMALL_RESULT } from './result-limit.js';
 import { isStale, noteOutdated } from './stale-statement.js';
 import { type SentQuery, TracedBatch } from './traced-batch.js';
 import { type BackendMessageHandler, BackendMessageParser, serializeExecutions } from './wire-messages.js';
@@ -119,8 +119,12 @@ function textQueryClass(
     }[] = [];
     /** Rows of the execution whose result arrives, or why they are refused. */
     #rows: TextRow[] | Error = [];
-    /** Null for a write, which has happened: its rows are returned, however many bytes they have. */
-    readonly #bytes: ResultBytes | null;
+    /** True for a read. A write has happened: its rows are returned, however many bytes they have. */
+    readonly #isLimited: boolean;
+    /** Bytes of the result that arrives, of a read. */
+    #size = 0;
+    /** Their limit, from the first large result on. */
+    #bytes: ResultBytes | null = null;
     /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
     #preparation: Preparation;
     /** The same of what comes first. */
@@ -139,7 +143,7 @@ function textQueryClass(
       this.text = statement.text;
       this.#beforeLeft = before.length;
       this.#client = client;
-      this.#bytes = statement.text.startsWith('SELECT') ? new ResultBytes(MAX_RESULT) : null;
+      this.#isLimited = statement.text.startsWith('SELECT');
       this.#batch = batch;
       this.#preparation = unprepared(statement);
       this.#before = before.map((preceding) => unprepared(preceding.statement));
@@ -200,15 +204,25 @@ function textQueryClass(
     handleDataRow({ fields, length }: { fields: TextRow; length: number }): void {
       // Rows of a query that was given up still arrive, until its connection is closed.
       if (this.#isOver || !Array.isArray(this.#rows)) return;
-      const refusal = this.#bytes?.add(length);
+      const refusal = this.#isLimited ? this.#count(length) : null;
       if (refusal) this.#rows = refusal;
       else this.#rows.push(fields);
+    }
+
+    /** Counts bytes of a read; why its result is refused. */
+    #count(length: number): Error | null {
+      this.#size += length;
+      if (this.#bytes) return this.#bytes.add(length);
+      if (this.#size <= SMALL_RESULT) return null;
+      this.#bytes = new ResultBytes(MAX_RESULT);
+      return this.#bytes.add(this.#size);
     }
 
     handleCommandComplete({ text }: { text: string }): void {
       const rows = this.#rows;
       this.#rows = [];
-      const bytes = this.#bytes?.size ?? 0;
+      const bytes = this.#size;
+      this.#size = 0;
       this.#bytes?.next(true);
       if (this.#beforeLeft > 0) {
         this.#beforeLeft -= 1;

@@ -10,7 +10,7 @@ export const MAX_RESULT: number = Math.min(32 * 1024 * 1024, HEAP_LIMIT / 16);
 /** Bytes of memory for one result, whatever has sent the query. */
 const MAX_MEMORY = BUDGET / 2;
 /** A result of fewer bytes takes nothing of the budget. */
-const SMALL_RESULT = 256 * 1024;
+export const SMALL_RESULT = 256 * 1024;
 
 const HINT = 'lower pageSize.max, or read fewer columns with fields.';
 
@@ -57,11 +57,6 @@ export class ResultBytes {
     if (isTooLarge || (more > 0 && !isWithin(more))) return this.#refuse(isTooLarge);
     if (more > 0) this.#take(more);
     return null;
-  }
-
-  /** Bytes of the result that arrives. */
-  get size(): number {
-    return this.#bytes;
   }
 
   /** Begins the next result. @param isKept whether those before are kept beside it */
@@ -114,30 +109,45 @@ interface Types {
  */
 export class CountedValues {
   readonly #client: Types;
+  readonly #connection: NodeJS.EventEmitter | undefined;
   readonly #bytes = new ResultBytes();
+  /** True from the description of a result until no transaction is open. */
+  #isCounting = false;
 
   constructor(client: object) {
     this.#client = client as Types;
-    const { connection } = client as { readonly connection?: NodeJS.EventEmitter };
-    connection?.on('readyForQuery', ({ status }: { readonly status: string }) => {
-      // Rows of a transaction may be held until it ends.
-      if (status === 'I') this.#bytes.end();
-      else this.#bytes.next(false);
-    });
-    connection?.on('end', () => this.#bytes.end());
+    this.#connection = (client as { readonly connection?: NodeJS.EventEmitter }).connection;
+    this.#connection?.on('end', () => this.#bytes.end());
   }
 
-  /** A query that is counted. One that submits itself parses its own rows. */
+  /** A query that is counted. */
   count(query: unknown): unknown {
     if (typeof query === 'string') return { text: query, types: this.#counting(this.#client) };
-    if (typeof query !== 'object' || query === null || 'submit' in query) return query;
+    if (typeof query !== 'object' || query === null) return query;
     const { types } = query as { readonly types?: Types };
     return { ...query, types: this.#counting(types ?? this.#client) };
+  }
+
+  /** Queries that count for themselves are executed on the connection, too, and their ends are nothing to this. */
+  #begin(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    const end = ({ status }: { readonly status: string }): void => {
+      // Rows of a transaction may be held until it ends.
+      if (status !== 'I') this.#bytes.next(false);
+      else {
+        this.#bytes.end();
+        this.#isCounting = false;
+        this.#connection?.off('readyForQuery', end);
+      }
+    };
+    this.#connection?.on('readyForQuery', end);
   }
 
   #counting(types: Types): Types {
     return {
       getTypeParser: (oid, format) => {
+        this.#begin();
         const parse = types.getTypeParser(oid, format);
         const isText = TEXTS.has(oid);
         return (text) => {

@@ -1,7 +1,8 @@
 /** The budget of memory after results of any sizes: nothing is lost of it, and it is never overdrawn by results. */
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { array, assert, boolean, nat, property, record } from 'fast-check';
-import { MAX_RESULT, ResultBytes } from '../../../../src/postgres/protocol/result-limit.js';
+import { CountedValues, MAX_RESULT, ResultBytes } from '../../../../src/postgres/protocol/result-limit.js';
 import { BUDGET, isWithin, takeBytes } from '../../../../src/util/memory-budget.js';
 
 describe('the bytes of results', () => {
@@ -62,5 +63,24 @@ describe('the bytes of results', () => {
     const bytes = new ResultBytes();
     expect(bytes.add(300_000, BUDGET)).to.include({ code: '54Z01' });
     bytes.end();
+  });
+
+  it('of Sequelize are counted until no transaction is open, and the end of no other query is awaited', () => {
+    const connection = new EventEmitter();
+    const values = new CountedValues({ connection, getTypeParser: () => String });
+    const read = (): void => {
+      const { types } = values.count('SELECT 1') as { types: { getTypeParser(oid: number): typeof String } };
+      types.getTypeParser(25)('x'.repeat(300_000));
+    };
+    const steps = [read, 'T', read, 'I', read, 'I'].map((step) => {
+      if (typeof step === 'string') connection.emit('readyForQuery', { status: step });
+      else step();
+      return [isWithin(BUDGET), connection.listenerCount('readyForQuery')];
+    });
+    const [counted, free] = [
+      [false, 1],
+      [true, 0],
+    ];
+    expect(steps).to.deep.equal([counted, counted, counted, free, counted, free]);
   });
 });
