@@ -48,8 +48,10 @@ export interface TableFacts {
   /** The columns of each valid unique index over all rows. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKeyFacts[];
-  /** The columns of each constraint and unique index, by its name. */
+  /** The columns of each constraint and unique index, by its name; those of partitions are among them. */
   readonly constraints: ReadonlyMap<string, readonly string[]>;
+  /** Names of the partitions. Errors name the one that has refused a row. */
+  readonly partitions: ReadonlySet<string>;
 }
 
 interface Known {

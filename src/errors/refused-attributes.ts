@@ -15,10 +15,11 @@ export function refusedAttributes(
   { constraint, table, column }: DatabaseFault,
 ): readonly string[] {
   const { tableName } = constrainedModel(info.model);
-  if (table !== null && table !== cutName(tableName)) return [];
+  const facts = tableFacts(info.model);
+  if (table !== null && table !== cutName(tableName) && !facts?.partitions.has(table)) return [];
   const byColumn = attributesOf(info, column === null ? [] : [column]);
   if (byColumn.length > 0 || constraint === null) return byColumn;
-  const columns = tableFacts(info.model)?.constraints.get(constraint);
+  const columns = facts?.constraints.get(constraint);
   return columns ? attributesOf(info, columns) : (constraintAttributes(info).get(constraint) ?? []);
 }
 

@@ -56,6 +56,7 @@ interface TableRow {
   readonly indexes: readonly IndexRow[] | null;
   readonly foreignKeys: readonly ForeignKeyRow[] | null;
   readonly constraints: Readonly<Record<string, readonly string[]>> | null;
+  readonly partitions: readonly string[] | null;
 }
 
 /**
@@ -112,16 +113,20 @@ const TABLES = `
       FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'),
     'constraints', (
       SELECT json_object_agg(o.name, ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.attnum = ANY(o.keys) AND a.attnum > 0))
+        WHERE a.attrelid = o.owner AND a.attnum = ANY(o.keys) AND a.attnum > 0))
       FROM (
-        SELECT f.conname, f.conkey FROM pg_constraint f WHERE f.conrelid = c.oid AND f.conkey IS NOT NULL
-        UNION ALL SELECT i.relname, CASE WHEN 0 = ANY(x.indkey::int2[])
+        SELECT DISTINCT ON (f.conname) f.conname, f.conrelid, f.conkey FROM pg_constraint f
+        WHERE f.conrelid IN (SELECT c.oid UNION ALL SELECT relid FROM pg_partition_tree(c.oid)) AND f.conkey IS NOT NULL
+        UNION ALL SELECT i.relname, x.indrelid, CASE WHEN 0 = ANY(x.indkey::int2[])
           THEN ARRAY(SELECT d.refobjsubid::int2 FROM pg_depend d
-            WHERE d.classid = 'pg_class'::regclass AND d.objid = x.indexrelid AND d.refobjid = c.oid)
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = x.indexrelid AND d.refobjid = x.indrelid)
           ELSE (x.indkey::int2[])[0:x.indnkeyatts - 1] END
-        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = c.oid AND x.indisunique
-          AND NOT EXISTS (SELECT FROM pg_constraint u WHERE u.conrelid = c.oid AND u.conindid = x.indexrelid)) AS o (name, keys)
-      ))::text AS "table"
+        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+        WHERE x.indrelid IN (SELECT c.oid UNION ALL SELECT relid FROM pg_partition_tree(c.oid)) AND x.indisunique
+          AND NOT EXISTS (SELECT FROM pg_constraint u WHERE u.conrelid = x.indrelid AND u.conindid = x.indexrelid)
+        ) AS o (name, owner, keys)),
+    'partitions', (SELECT json_agg(r.relname) FROM pg_partition_tree(c.oid) p JOIN pg_class r ON r.oid = p.relid)
+    )::text AS "table"
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (name, schema, place)
   JOIN pg_class c ON c.oid = CASE WHEN t.schema IS NULL OR EXISTS (
     SELECT FROM pg_namespace n WHERE n.nspname IN (t.schema, lower(t.schema)) AND has_schema_privilege(n.oid, 'USAGE'))
@@ -163,7 +168,7 @@ function schemaOf(model: ModelClass): string | null {
 }
 
 function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
-  const { columns, indexes, foreignKeys, constraints } = lists;
+  const { columns, indexes, foreignKeys, constraints, partitions } = lists;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
     isTable &&
@@ -188,6 +193,7 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
       onUpdate: actionOf(each.onUpdate),
     })),
     constraints: new Map(Object.entries(constraints ?? {})),
+    partitions: new Set(partitions),
   });
   const required = (columns ?? []).filter((each) => !isSystemColumn(each) && isRequired(each));
   return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };

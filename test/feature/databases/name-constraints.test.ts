@@ -27,6 +27,25 @@ class Employee extends KeyedRow {
   @Exclude() @Column({ type: DataType.TEXT, defaultValue: 'same' }) declare badge: string | null;
 }
 
+@Crud({ endpoints: ['create'] })
+@Table({ tableName: 'visits', timestamps: false })
+class Visit extends KeyedRow {
+  @Column(DataType.INTEGER) declare year: number;
+  @Column(DataType.TEXT) declare code: string;
+  @Column(DataType.INTEGER) declare staff: number | null;
+}
+
+/** The columns of the second partition have another order; each has an index of its own. */
+const PARTITIONS = `
+  CREATE TABLE visits (id int PRIMARY KEY, year int, code text, staff int REFERENCES staff, CONSTRAINT real_year CHECK (year > 1900))
+    PARTITION BY RANGE (id);
+  CREATE TABLE visits_old PARTITION OF visits FOR VALUES FROM (MINVALUE) TO (100);
+  CREATE UNIQUE INDEX "old codes" ON visits_old (code, year);
+  CREATE TABLE visits_new (code text, staff int, year int, id int NOT NULL, CONSTRAINT real_year CHECK (year > 1900));
+  ALTER TABLE visits ATTACH PARTITION visits_new FOR VALUES FROM (100) TO (MAXVALUE);
+  CREATE UNIQUE INDEX "new codes" ON visits_new (lower(code));
+  INSERT INTO visits VALUES (1, 1990, 'a', NULL), (101, 2020, 'a', NULL)`;
+
 const TABLE = `
   CREATE TABLE staff (id int PRIMARY KEY, "e-mail" text, first text, last text, nick text, room int, desk int, boss int, salary int, badge text);
   CREATE UNIQUE INDEX "no two" ON staff ("e-mail") INCLUDE (nick) WHERE room IS NULL;
@@ -40,16 +59,16 @@ const TABLE = `
 
 except(OF_MANY).describe('a constraint that only the database has', () => {
   const site = serveTestApp(() => ({
-    models: [Employee],
+    models: [Employee, Visit],
     engine: { createAll: false },
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
   const apps: BuiltApp[] = [];
 
   before(async () => {
-    await site.engine.sequelize.query(TABLE);
+    await site.engine.sequelize.query(`${TABLE};${PARTITIONS}`);
     for (const fastPath of [true, false])
-      apps.push(await buildApp({ models: [Employee], fastPath, logger: new CapturedLog() }));
+      apps.push(await buildApp({ models: [Employee, Visit], fastPath, logger: new CapturedLog() }));
   });
 
   const refused = async (send: (app: BuiltApp) => Promise<{ status: number; body: object }>) => {
@@ -78,6 +97,24 @@ except(OF_MANY).describe('a constraint that only the database has', () => {
     it(`[P5] names the attributes of ${name}`, async () => {
       await site.engine.sequelize.query('UPDATE staff SET desk = 7 WHERE id = 1');
       const [found, , pointers] = (await creating(values)) ?? [];
+      expect([found, pointers]).to.deep.equal([status, names]);
+    });
+  }
+
+  const OF_PARTITIONS: Readonly<
+    Record<string, readonly [values: object, status: number, names: readonly string[]]>
+  > = {
+    'a unique index': [{ id: 2, year: 1990, code: 'a' }, 409, ['/year', '/code']],
+    'a unique index over an expression': [{ id: 102, code: 'A' }, 409, ['/code']],
+    'the primary key': [{ id: 1, code: 'b' }, 409, ['/id']],
+    'the primary key in another order of columns': [{ id: 101, code: 'b' }, 409, ['/id']],
+    'a check': [{ id: 3, year: 1800 }, 422, ['/year']],
+    'a foreign key': [{ id: 103, staff: 77 }, 409, ['/staff']],
+  };
+  for (const [name, [values, status, names]] of Object.entries(OF_PARTITIONS)) {
+    it(`[P5] names the attributes of ${name} of a partition`, async () => {
+      const [found, , pointers] =
+        (await refused(async ({ agent }) => agent.post('/visits').send(values))) ?? [];
       expect([found, pointers]).to.deep.equal([status, names]);
     });
   }
