@@ -141,14 +141,6 @@ describe('a condition of what is visible', () => {
     expect((await paths.same({ path: '/pages' })).status).to.equal(500);
   });
 
-  it('is together with any q', async () => {
-    rule = () => filter`id=le=${3},isPublic==false;id=gt=${90}`;
-    for (const q of ['title==plain,title==\\*', 'title!=x', 'title=isnull=false,title==p']) {
-      const { body } = await paths.same({ path: `/pages?q=${encodeURIComponent(q)}` });
-      for (const { id } of JSON.parse(body).items) expect(id).to.be.at.most(3);
-    }
-  });
-
   it('is asked of a row before it is changed, and not after', async () => {
     const hide = { method: 'PATCH', path: '/pages/2', body: { isPublic: false } };
     const undo = () => Page.update({ isPublic: true }, { where: { id: 2 } });

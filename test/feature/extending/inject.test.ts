@@ -24,6 +24,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -57,9 +58,6 @@ const MISSING_PARENT = {
 
 /** What happened after commits, and whether an answer had begun by then. */
 const committed: { what: string; isAnswering: boolean }[] = [];
-/** Where a route waits for the test. */
-let pause: { reached: () => void; until: Promise<unknown> } | undefined;
-
 /** The transaction that a query runs in, whatever it was given. */
 async function currentTransaction(): Promise<string> {
   const [row] = await currentEngine().sequelize.query<{ id: string }>(
@@ -73,36 +71,34 @@ class Count {
   @IsInt() declare count: number;
 }
 
-class TaskController extends crudController(Task) {
-  @Post('/:title/twice')
-  async addTwice(
-    @Param('title') title: string,
-    @InjectUnitOfWork() uow: UnitOfWork,
-    @InjectRepository(Task) tasks: Repository<Task>,
-    @InjectRepository(EventRepository) events: EventRepository,
-  ) {
-    await events.record(title);
-    await uow.repository(Task).create({ title });
-    await tasks.create({ title });
-  }
+interface Given {
+  readonly title: string;
+  readonly uow: UnitOfWork;
+  readonly same: UnitOfWork;
+  readonly session: ReadSession;
+  readonly tasks: Repository<Task>;
+  readonly events: EventRepository;
+}
 
-  @Post('/:title/transactions')
-  async showTransactions(
+/** Code of the user's, which a test sets: a route answers with its result. */
+let work: (given: Given) => unknown;
+const run = (given: Partial<Given>): unknown => work(given as Given);
+
+class TaskController extends crudController(Task) {
+  @Post('/:title/work')
+  inUnit(
     @Param('title') title: string,
     @InjectUnitOfWork() uow: UnitOfWork,
     @InjectUnitOfWork() same: UnitOfWork,
+    @InjectRepository(Task) tasks: Repository<Task>,
     @InjectRepository(EventRepository) events: EventRepository,
   ) {
-    await events.record(title);
-    await same.repository(Task).create({ title });
-    const rows = await uow.repository(EventRepository).list({ where: { text: title } });
-    return { ids: [await currentTransaction(), await currentTransaction()], rows: rows.length };
+    return run({ title, uow, same, tasks, events });
   }
 
-  @Post('/:title/orphan')
-  addOrphan(@Param('title') title: string, @InjectUnitOfWork() uow: UnitOfWork) {
-    uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
-    return uow.repository(Task).create({ title, parent: 999 });
+  @Get('/work')
+  inSession(@InjectSession() session: ReadSession, @InjectRepository(Task) tasks: Repository<Task>) {
+    return run({ session, tasks });
   }
 
   @Post('/:title/checked')
@@ -113,29 +109,6 @@ class TaskController extends crudController(Task) {
     @InjectSession() _session: ReadSession,
   ) {
     return uow.repository(Task).create({ title: `${title} ${count}` });
-  }
-
-  @Post('/:title/slow')
-  async addSlowly(@Param('title') title: string, @InjectUnitOfWork() uow: UnitOfWork) {
-    await uow.repository(Task).create({ title });
-    uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
-    pause?.reached();
-    await pause?.until;
-    return { done: true };
-  }
-
-  @Get('/count')
-  async count(
-    @InjectSession() session: ReadSession,
-    @InjectRepository(Task) tasks: Repository<Task>,
-  ): Promise<object> {
-    const rows = await session.repository(Task).list();
-    return { counts: [rows.length, (await tasks.list()).length, await Task.count()] };
-  }
-
-  @Get('/spoilt')
-  spoil(@InjectSession() session: ReadSession) {
-    return session.repository(Task).create({ title: 'spoilt' });
   }
 
   override async create(
@@ -179,53 +152,18 @@ class TaskController extends crudController(Task) {
 
 @JsonController('/tools')
 class ToolController {
-  @Post('/events/:text')
-  async addEvent(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
-    await new EventRepository().with(uow).record(text);
-    await new EventRepository().record(`${text} again`);
-    if (text === 'bad') throw new TypeError('bad');
-    return uow.repository(Task).create({ title: text });
+  @Post('/unit')
+  inUnit(@InjectUnitOfWork() uow: UnitOfWork) {
+    return run({ uow });
   }
 
-  @Get('/events')
-  async events(@InjectSession() session: ReadSession) {
-    return (await session.repository(Event).list()).map(({ text }) => text);
-  }
-
-  /** Reads twice, and somebody else writes between. */
-  @Get('/twice')
-  async readTwice(@InjectSession() session: ReadSession) {
-    const events = session.repository(Event);
-    const first = await events.list();
-    await Event.create({ text: 'between' }, { transaction: null });
-    return { counts: [first.length, (await events.list()).length] };
-  }
-
-  @Post('/reported/:text')
-  async addAndReport(
-    @Param('text') text: string,
+  @Get('/session')
+  @Post('/session')
+  inSession(
     @InjectSession() session: ReadSession,
     @InjectRepository(EventRepository) events: EventRepository,
   ) {
-    const { length } = await session.repository(Event).list();
-    await events.record(text);
-    return { length };
-  }
-
-  @Post('/undone/:text')
-  async undo(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
-    const { transaction } = uow;
-    await transaction.rollback();
-    return Event.create({ text }, { transaction });
-  }
-
-  @Post('/plain/:text')
-  async addPlainly(
-    @Param('text') text: string,
-    @InjectRepository(EventRepository) events: EventRepository,
-  ): Promise<object> {
-    await events.record(text);
-    return { added: text };
+    return run({ session, events });
   }
 }
 
@@ -253,8 +191,16 @@ describe('an injected parameter', () => {
   });
 
   describe('of an added route', () => {
+    const showTransactions: typeof work = async ({ title, uow, same, events }) => {
+      await events.record(title);
+      await same.repository(Task).create({ title });
+      const rows = await uow.repository(EventRepository).list({ where: { text: title } });
+      return { ids: [await currentTransaction(), await currentTransaction()], rows: rows.length };
+    };
+
     it('makes one transaction of all that the route does', async () => {
-      const { body, status } = await post('/tasks/one/transactions');
+      work = showTransactions;
+      const { body, status } = await post('/tasks/one/work');
       expect(status).to.equal(200);
       expect(new Set(body.ids)).to.have.property('size', 1);
       expect(body.rows).to.equal(1);
@@ -262,12 +208,21 @@ describe('an injected parameter', () => {
     });
 
     it('[E2] undoes all of it when a part fails', async () => {
-      expect((await post('/tasks/one/twice')).status).to.equal(409);
+      work = async ({ title, uow, tasks, events }) => {
+        await events.record(title);
+        await uow.repository(Task).create({ title });
+        await tasks.create({ title });
+      };
+      expect((await post('/tasks/one/work')).status).to.equal(409);
       expect(await stored()).to.deep.equal([]);
     });
 
     it('[E1] answers with an error when the commit fails, and never with success', async () => {
-      expectIssue(await post('/tasks/one/orphan'), 409, MISSING_PARENT);
+      work = ({ title, uow }) => {
+        uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
+        return uow.repository(Task).create({ title, parent: 999 });
+      };
+      expectIssue(await post('/tasks/one/work'), 409, MISSING_PARENT);
       expect(await stored()).to.deep.equal([]);
       expect(committed).to.deep.equal([]);
     });
@@ -287,45 +242,50 @@ describe('an injected parameter', () => {
     });
 
     it('[E10] keeps a hundred requests at the same time apart', async () => {
+      work = showTransactions;
       const numbers = Array.from({ length: 100 }, (_, number) => number);
-      const answers = await Promise.all(numbers.map((number) => post(`/tasks/${number}/transactions`)));
+      const answers = await Promise.all(numbers.map((number) => post(`/tasks/${number}/work`)));
       expect(answers.filter(({ body }) => new Set(body.ids).size !== 1 || body.rows !== 1)).to.deep.equal([]);
       expect(new Set(answers.flatMap(({ body }) => body.ids))).to.have.property('size', 100);
     });
 
     it('reads with repositories on the snapshot of the session', async () => {
       await Task.create({ title: 'one' });
-      expectJson(await site.agent.get('/tasks/count'), 200, { counts: [1, 1, 1] });
+      work = async ({ session, tasks }) => {
+        const rows = await session.repository(Task).list();
+        return { counts: [rows.length, (await tasks.list()).length, await Task.count()] };
+      };
+      expectJson(await site.agent.get('/tasks/work'), 200, { counts: [1, 1, 1] });
     });
 
     it('refuses to write in a read session', async () => {
-      expectProblem(await site.agent.get('/tasks/spoilt'), 500, { detail: 'Internal Server Error' });
+      work = ({ session }) => session.repository(Task).create({ title: 'spoilt' });
+      expectProblem(await site.agent.get('/tasks/work'), 500, { detail: 'Internal Server Error' });
       expect(logger.lines[0]?.details).to.include({ code: '25006', status: 500 });
       expect(await stored()).to.deep.equal([]);
     });
   });
 
-  describe('of a client that goes away', () => {
-    it('rolls back', async () => {
-      const { reached, until } = stopOver();
-      const closed = new Promise<void>((resolve) => {
-        site.server.server.on('request', (_request, response) => response.once('close', () => resolve()));
-      });
-      const request = new AbortController();
-      const answer = fetch(`${site.server.url}/tasks/lost/slow`, { method: 'POST', signal: request.signal });
-      await reached;
-      request.abort();
-      await answer.catch(() => {});
-      await closed;
-      until();
-      // The only connection is free again when the request has ended.
-      expect(await stored()).to.deep.equal([]);
-      expect(committed).to.deep.equal([]);
-    });
-
-    afterEach(() => {
-      pause = undefined;
-    });
+  it('of a client that goes away rolls back', async () => {
+    const [reached, until] = [deferred(), deferred()];
+    work = async ({ title, uow }) => {
+      await uow.repository(Task).create({ title });
+      uow.afterCommit(() => committed.push({ what: title, isAnswering: false }));
+      reached.resolve();
+      await until.promise;
+      return { done: true };
+    };
+    const closed = once(site.server.server, 'request').then(([, response]) => once(response, 'close'));
+    const request = new AbortController();
+    const answer = fetch(`${site.server.url}/tasks/lost/work`, { method: 'POST', signal: request.signal });
+    await reached.promise;
+    request.abort();
+    await answer.catch(() => {});
+    await closed;
+    until.resolve();
+    // The only connection is free again when the request has ended.
+    expect(await stored()).to.deep.equal([]);
+    expect(committed).to.deep.equal([]);
   });
 
   describe('of an overridden method', () => {
@@ -377,52 +337,56 @@ describe('an injected parameter', () => {
   });
 
   describe('of a hand-written controller', () => {
+    const addEvent = (text: string) => {
+      work = async ({ uow }) => {
+        await new EventRepository().with(uow).record(text);
+        await new EventRepository().record(`${text} again`);
+        if (text === 'bad') throw new TypeError('bad');
+        return uow.repository(Task).create({ title: text });
+      };
+      return post('/tools/unit');
+    };
+
     it('commits, repositories without a session included', async () => {
-      expectJson(await post('/tools/events/good'), 200, { id: 1, title: 'good', parent: null });
+      expectJson(await addEvent('good'), 200, { id: 1, title: 'good', parent: null });
       expect(await stored()).to.deep.equal(['good', 'event good', 'event good again']);
     });
 
     it('rolls back on a throw', async () => {
-      expectProblem(await post('/tools/events/bad'), 500, { detail: 'Internal Server Error' });
+      expectProblem(await addEvent('bad'), 500, { detail: 'Internal Server Error' });
       expect(await stored()).to.deep.equal([]);
-    });
-
-    it('reads', async () => {
-      await Event.create({ text: 'seen' });
-      expectJson(await site.agent.get('/tools/events'), 200, ['seen']);
     });
 
     it('reads one snapshot in a session, whatever is written meanwhile', async () => {
       await Event.create({ text: 'before' });
-      expectJson(await site.agent.get('/tools/twice'), 200, { counts: [1, 1] });
+      work = async ({ session }) => {
+        const events = session.repository(Event);
+        const first = await events.list();
+        await Event.create({ text: 'between' }, { transaction: null });
+        return { counts: [first.length, (await events.list()).length] };
+      };
+      expectJson(await site.agent.get('/tools/session'), 200, { counts: [1, 1] });
       expect(await stored()).to.deep.equal(['event before', 'event between']);
     });
 
     it('writes with a repository beside a read session', async () => {
-      expectJson(await post('/tools/reported/beside'), 200, { length: 0 });
+      work = async ({ session, events }) => {
+        const { length } = await session.repository(Event).list();
+        await events.record('beside');
+        return { length };
+      };
+      expectJson(await post('/tools/session'), 200, { length: 0 });
       expect(await stored()).to.deep.equal(['event beside']);
     });
 
     it('answers and logs a query behind a rollback of its own', async () => {
-      expectProblem(await post('/tools/undone/never'), 500, { detail: 'Internal Server Error' });
+      work = async ({ uow: { transaction } }) => {
+        await transaction.rollback();
+        return Event.create({ text: 'never' }, { transaction });
+      };
+      expectProblem(await post('/tools/unit'), 500, { detail: 'Internal Server Error' });
       expect(logger.lines[0]?.details).to.include({ status: 500 });
       expect(await stored()).to.deep.equal([]);
     });
-
-    it('brings a repository alone, which then writes on its own', async () => {
-      expectJson(await post('/tools/plain/alone'), 200, { added: 'alone' });
-      expect(await stored()).to.deep.equal(['event alone']);
-    });
   });
 });
-
-/** Makes the slow route wait; `reached` resolves when it is there, and `until` lets it go on. */
-function stopOver(): { reached: Promise<unknown>; until: () => void } {
-  const events = new EventTarget();
-  const reached = once(events, 'reached');
-  pause = {
-    reached: () => void events.dispatchEvent(new globalThis.Event('reached')),
-    until: once(events, 'go on'),
-  };
-  return { reached, until: () => void events.dispatchEvent(new globalThis.Event('go on')) };
-}

@@ -107,8 +107,9 @@ class Count {
   @IsInt() declare count: number;
 }
 
-/** What routes answer that are given a page. */
-let given: object = {};
+/** Code of the user's, which a test sets: routes answer with its result. */
+let pageOf: (query: OffsetListQuery, towns: Repository<Town>) => unknown;
+let cursorPageOf: (query: CursorListQuery, tasks: Repository<Task>) => unknown;
 
 /** The transaction that a query runs in. */
 async function currentTransaction(): Promise<string> {
@@ -117,14 +118,6 @@ async function currentTransaction(): Promise<string> {
     { type: QueryTypes.SELECT },
   );
   return row?.id ?? 'none';
-}
-
-/** When the transaction began that a query runs in, in microseconds. */
-async function transactionStart(): Promise<string> {
-  const [row] = await currentEngine().sequelize.query<{ start: string }>('SELECT now()::text AS start', {
-    type: QueryTypes.SELECT,
-  });
-  return row?.start ?? 'none';
 }
 
 class TownController extends crudController(Town) {
@@ -181,9 +174,9 @@ class TownController extends crudController(Town) {
     };
   }
 
-  @Get('/same')
-  same(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Town) towns: Repository<Town>) {
-    return towns.page(query);
+  @Get('/pages')
+  pages(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Town) towns: Repository<Town>) {
+    return pageOf(query, towns);
   }
 
   @Get('/above')
@@ -204,26 +197,6 @@ class TownController extends crudController(Town) {
   @Get('/super')
   throughList(@InjectListQuery() query: ListQuery, @Req() request: never, @Res() response: never) {
     return super.list(query, { request, response, repository: new Repository(Town) });
-  }
-
-  @Get('/loud')
-  async loud(
-    @InjectListQuery() query: OffsetListQuery,
-    @InjectRepository(Town) towns: Repository<Town>,
-  ): Promise<object> {
-    const page = await towns.page(query);
-    return { ...page, items: page.items.map(({ id, name }) => ({ id, name: name.toUpperCase() })) };
-  }
-
-  @Get('/items')
-  async items(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Town) towns: Repository<Town>) {
-    return (await towns.page(query)).items;
-  }
-
-  @Get('/tasks')
-  async foreign(@InjectListQuery() { page, size }: OffsetListQuery) {
-    const tasks = await new Repository(Task).page({ page, size });
-    return size === 1 ? { ...tasks } : tasks;
   }
 
   @Get('/seen')
@@ -264,17 +237,6 @@ class TownController extends crudController(Town) {
     return towns.cursorPage({ size: 2 });
   }
 
-  @Get('/given')
-  given(@InjectListQuery() _query: OffsetListQuery) {
-    return given;
-  }
-
-  @Get('/named')
-  named(@InjectListQuery() query: OffsetListQuery) {
-    const sort = [{ attribute: 'name', descending: true }];
-    return new Repository(Town.unscoped() as typeof Town).page({ ...query, sort });
-  }
-
   @Post('/search')
   async search(@InjectListQuery() query: OffsetListQuery, @InjectUnitOfWork() uow: UnitOfWork) {
     await uow.repository(Town).update(1, { name: 'found' });
@@ -297,18 +259,9 @@ class TaskController extends crudController(Task) {
     return tasks.cursorPage({ ...query, where: { townId } });
   }
 
-  @Get('/given')
-  given(@InjectListQuery() _query: CursorListQuery) {
-    return given;
-  }
-
-  @Get('/unsorted')
-  async unsorted(
-    @InjectListQuery() { size, after }: CursorListQuery,
-    @InjectRepository(Task) tasks: Repository<Task>,
-  ) {
-    const page = await tasks.cursorPage({ size, after, sort: [{ attribute: 'title', descending: true }] });
-    return size === 1 ? { ...page } : page;
+  @Get('/pages')
+  pages(@InjectListQuery() query: CursorListQuery, @InjectRepository(Task) tasks: Repository<Task>) {
+    return cursorPageOf(query, tasks);
   }
 
   @Get('/about')
@@ -493,19 +446,14 @@ describe('a route that takes from its resource', () => {
       ).to.equal(2);
     });
 
-    it("finds what a repository of the user's finds, in the session of the request", async () => {
-      const begun: string[] = [];
+    it("finds what a repository of the user's finds", async () => {
       class SmallTowns extends Repository<Town> {
         static override model = Town;
         override async get(id: Id): Promise<Town> {
-          begun.push(await transactionStart());
           return this.one({ id: Number(id), population: 0 });
         }
       }
       class SmallTownController extends crudController(SmallTowns) {
-        @Get('/:id/begun') async begun(@InjectRecord() _town: Town, @InjectSession() _session: ReadSession) {
-          begun.push(await transactionStart());
-        }
         @Get('/:id/name') name(@InjectRecord() { name }: Town): object {
           return { name };
         }
@@ -518,10 +466,6 @@ describe('a route that takes from its resource', () => {
         expect((await agent[method]('/towns/1/name')).body).to.deep.equal({ name: 'Ulm' });
         expect((await agent[method]('/towns/2/name')).status).to.equal(404);
       }
-      begun.length = 0;
-      await agent.get('/towns/1/begun');
-      expect(begun).to.have.length(2);
-      expect(begun[0]).to.equal(begun[1]);
     });
   });
 
@@ -541,8 +485,9 @@ describe('a route that takes from its resource', () => {
     ];
     for (const query of queries) {
       it(`answers '${query}' as the generated list does`, async () => {
+        pageOf = (each, towns) => towns.page(each);
         const expected = await same(`/towns${query}`);
-        for (const route of ['same', 'super'])
+        for (const route of ['pages', 'super'])
           expect(await same(`/towns/${route}${query}`), route).to.deep.equal(expected);
       });
     }
@@ -556,7 +501,11 @@ describe('a route that takes from its resource', () => {
     });
 
     it('may change the items of its page', async () => {
-      const { body } = await json('/towns/loud?size=2&fields=name');
+      pageOf = async (query, towns) => {
+        const page = await towns.page(query);
+        return { ...page, items: page.items.map(({ id, name }) => ({ id, name: name.toUpperCase() })) };
+      };
+      const { body } = await json('/towns/pages?size=2&fields=name');
       expect(body).to.deep.equal({
         items: [{ name: 'ULM' }, { name: 'BONN' }],
         total: 5,
@@ -589,65 +538,81 @@ describe('a route that takes from its resource', () => {
       expect(body.items).to.deep.equal([{ id: 1, name: 'found', population: 0 }]);
     });
 
-    for (const [path, problem] of [
+    const foreignPage = (page: number) => new Repository(Task).page({ page, size: 1 });
+
+    for (const [what, page, problem] of [
       [
-        '/towns/items',
-        'Town: items has @InjectListQuery(), so it must return what page or cursorPage of a repository gives.',
+        'the items of a page',
+        async (query: OffsetListQuery, towns: Repository<Town>) => (await towns.page(query)).items,
+        'so it must return what page or cursorPage of a repository gives.',
       ],
-      ['/towns/tasks', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
-      ['/towns/tasks?size=1', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
-      ['/tasks/unsorted', 'Task: unsorted has @InjectListQuery(), and returned a page in another order.'],
-      [
-        '/tasks/unsorted?size=1',
-        'Task: unsorted has @InjectListQuery(), and returned a page in another order.',
-      ],
-      [
-        '/towns/cursors',
-        'Town: cursors returned a page by cursor, and has no @InjectListQuery(), so that nothing could read its cursors.',
-      ],
+      ['a page of another model', () => foreignPage(1), 'and returned a page of another model.'],
+      ['one without rows', () => foreignPage(50), 'and returned a page of another model.'],
+      ['a copy of one', async () => ({ ...(await foreignPage(1)) }), 'and returned a page of another model.'],
     ] as const) {
-      it(`fails where ${path} returns something else`, async () => {
-        expect((await json(path, of(1))).status).to.equal(500);
-        expect(JSON.stringify(logger.lines)).to.contain(problem);
+      it(`fails where it answers with ${what}`, async () => {
+        pageOf = page;
+        expect((await json('/towns/pages')).status).to.equal(500);
+        expect(JSON.stringify(logger.lines)).to.contain(`Town: pages has @InjectListQuery(), ${problem}`);
       });
     }
+
+    it('fails where its page is in another order, or a copy of one', async () => {
+      for (const isCopied of [false, true]) {
+        logger.clear();
+        cursorPageOf = async ({ size, after }, tasks) => {
+          const sort = [{ attribute: 'title', descending: true }];
+          const page = await tasks.cursorPage({ size, after, sort });
+          return isCopied ? { ...page } : page;
+        };
+        expect((await json('/tasks/pages?size=1', of(1))).status).to.equal(500);
+        expect(JSON.stringify(logger.lines)).to.contain(
+          'Task: pages has @InjectListQuery(), and returned a page in another order.',
+        );
+      }
+    });
+
+    it('fails where a page by cursor has no list query', async () => {
+      expect((await json('/towns/cursors')).status).to.equal(500);
+      expect(JSON.stringify(logger.lines)).to.contain(
+        'Town: cursors returned a page by cursor, and has no @InjectListQuery(), so that nothing could read its cursors.',
+      );
+    });
 
     it('fails where its page is of the other kind, or has places that no repository gave', async () => {
       const numbered = { items: [], total: 0, page: 1, size: 20 };
       const place = { values: ['1'], direction: 'after' };
       const foreign = 'and returned places that no repository gave.';
       for (const [path, page, problem] of [
-        ['/towns/given', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
-        ['/towns/given', { ...numbered, total: undefined }, 'so it must return a page by number.'],
-        ['/towns/given', { ...numbered, page: undefined }, 'so it must return a page by number.'],
-        ['/towns/given', { ...numbered, size: undefined }, 'so it must return a page by number.'],
-        ['/tasks/given', numbered, 'so it must return a page by cursor.'],
-        ['/tasks/given', { items: [], next: null }, 'so it must return a page by cursor.'],
-        ['/tasks/given', { items: [], prev: null }, 'so it must return a page by cursor.'],
-        ['/tasks/given', { items: [], next: place, prev: null }, foreign],
-        ['/tasks/given', { items: [], next: null, prev: place }, foreign],
+        ['/towns/pages', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
+        ['/towns/pages', { ...numbered, total: undefined }, 'so it must return a page by number.'],
+        ['/towns/pages', { ...numbered, page: undefined }, 'so it must return a page by number.'],
+        ['/towns/pages', { ...numbered, size: undefined }, 'so it must return a page by number.'],
+        ['/tasks/pages', numbered, 'so it must return a page by cursor.'],
+        ['/tasks/pages', { items: [], next: null }, 'so it must return a page by cursor.'],
+        ['/tasks/pages', { items: [], prev: null }, 'so it must return a page by cursor.'],
+        ['/tasks/pages', { items: [], next: place, prev: null }, foreign],
+        ['/tasks/pages', { items: [], next: null, prev: place }, foreign],
       ] as const) {
         logger.clear();
-        given = page;
+        pageOf = cursorPageOf = () => page;
         expect((await json(path, of(1))).status).to.equal(500);
         expect(JSON.stringify(logger.lines)).to.contain(problem);
       }
-      given = numbered;
-      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: 0 });
-      given = { ...numbered, total: null, totalIs: 'none', hasNext: false };
-      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: null });
-      given = { items: [], next: null, prev: null };
-      expect((await json('/tasks/given', of(1))).body).to.deep.include({ items: [], next_cursor: null });
-    });
-
-    it('fails where its page is of another model, and has no rows', async () => {
-      given = await new Repository(Task).page({ page: 50, size: 1 });
-      expect((await json('/towns/given')).status).to.equal(500);
-      expect(JSON.stringify(logger.lines)).to.contain('and returned a page of another model.');
+      pageOf = () => numbered;
+      expect((await json('/towns/pages')).body).to.deep.include({ items: [], total: 0 });
+      pageOf = () => ({ ...numbered, total: null, totalIs: 'none', hasNext: false });
+      expect((await json('/towns/pages')).body).to.deep.include({ items: [], total: null });
+      cursorPageOf = () => ({ items: [], next: null, prev: null });
+      expect((await json('/tasks/pages', of(1))).body).to.deep.include({ items: [], next_cursor: null });
     });
 
     it('may be in another order of pages by number, and of a scope of the model', async () => {
-      const { body } = await json('/towns/named?size=2&fields=name');
+      pageOf = (query) => {
+        const sort = [{ attribute: 'name', descending: true }];
+        return new Repository(Town.unscoped() as typeof Town).page({ ...query, sort });
+      };
+      const { body } = await json('/towns/pages?size=2&fields=name');
       expect(body.items).to.deep.equal([{ name: 'Ulm' }, { name: 'Kiel' }]);
     });
 

@@ -158,6 +158,13 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   const build = (options: BootstrapOptions = {}) =>
     buildApp({ models: [Shelf, Book], logger: new CapturedLog(), ...options });
 
+  /** Books under their shelves, with the usual options. */
+  function serveBooks(options: BootstrapOptions = {}) {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    return build(options);
+  }
+
   /** What is wrong, where these are the options of both. */
   async function problems(
     shelf: object,
@@ -290,9 +297,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
         return { added: true };
       }
     }
-    declare(Shelf, { subresources: ['books'] });
-    declare(Book);
-    const { agent } = await build({ controllers: [ShelfController] });
+    const { agent } = await serveBooks({ controllers: [ShelfController] });
     expect((await agent.get('/shelves/first/books').expect(200)).body).to.deep.equal({ first: true });
     expect((await agent.get('/shelves/1/books/2').expect(200)).body).to.deep.equal({ more: true });
     expect((await agent.post('/shelves/1/books').expect(200)).body).to.deep.equal({ added: true });
@@ -346,17 +351,13 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
         return { count: content.items.length, first: content.items[0] };
       }
     }
-    declare(Shelf, { subresources: ['books'] });
-    declare(Book);
-    const { agent } = await build({ routing: { interceptors: [Count] } });
+    const { agent } = await serveBooks({ routing: { interceptors: [Count] } });
     const { body } = await agent.get('/shelves/1/books').expect(200);
     expect(body).to.deep.equal({ count: 3, first: { id: 2, year: 1998, boughtAt: null, shelfId: 1 } });
   });
 
   it('writes nothing where a hook of either model does', async () => {
-    declare(Shelf, { subresources: ['books'] });
-    declare(Book);
-    const { agent } = await build();
+    const { agent } = await serveBooks();
     for (const model of [Book, Shelf as unknown as typeof Book]) {
       model.addHook('beforeFind', 'write', async () => {
         await Book.update({ year: 1 }, { where: { id: 4 } });
@@ -368,9 +369,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   });
 
   it('is within what hooks add to queries of either model', async () => {
-    declare(Shelf, { subresources: ['books'] });
-    declare(Book);
-    const { agent, crud } = await build();
+    const { agent, crud } = await serveBooks();
     const reasons = () =>
       crud.routes.find(({ path }) => path === '/shelves/:id/books')?.generalPathReasons ?? [];
     Book.addHook('beforeFind', 'odd', (options) => {
@@ -389,9 +388,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   });
 
   it('is within a scope that either model is given later', async () => {
-    declare(Shelf, { subresources: ['books'] });
-    declare(Book);
-    const { agent } = await build();
+    const { agent } = await serveBooks();
     Book.addScope('defaultScope', { where: { year: 1996 } }, { override: true });
     expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
     Book.addScope('defaultScope', {}, { override: true });

@@ -310,7 +310,7 @@ describe('including rows that only Sequelize reads', () => {
   });
 });
 
-describe('including rows with row security', () => {
+describe('[R15] including rows with row security', () => {
   @Crud({
     include: {
       sheets: { ...UNGUARDED, size: { max: 8 } },

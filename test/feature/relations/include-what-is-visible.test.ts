@@ -20,7 +20,6 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { TenantDatabase } from '../../support/tenant-database.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const wrong = (options: object) => options as CrudOptions;
@@ -420,51 +419,5 @@ describe('[R15] including what a request may see', () => {
     expect(String(error)).to.include(
       'Writer: include.diaries would show what the routes of Diary may hide, because it has rules in can; give it where: ',
     );
-  });
-});
-
-const TABLE = { timestamps: false, tableName: 'papers' } as const;
-
-@Crud(wrong({ pageSize: { max: 9 }, include: { alike: UNGUARDED, 'alike.alike': UNGUARDED } }))
-@Table(TABLE)
-class Paper extends NumberedRow {
-  @Column(DataType.TEXT) declare title: string;
-  @Column(DataType.TEXT) declare tenant: string;
-
-  @HasMany(() => Paper, { as: 'alike', foreignKey: 'title', sourceKey: 'title', constraints: false })
-  declare alike?: unknown;
-}
-
-describe('[R15] including rows that policies hide', () => {
-  let database: TenantDatabase;
-  const site = serveTestApp(async () => {
-    database = await TenantDatabase.create(['papers']);
-    await database.control.query(`UPDATE papers SET title = 'row'`);
-    return {
-      models: [Paper as unknown as ModelClass],
-      database: { url: database.url() },
-      engine: { createAll: false, pool: { max: 4 } },
-      bootstrap: {
-        logger: new CapturedLog(),
-        rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
-      },
-    };
-  });
-
-  after(() => database[Symbol.asyncDispose]());
-
-  it('gives each tenant its own, at each level', async () => {
-    const tenants = ['tenant 3', 'tenant 7', 'tenant 11'];
-    const answered = await Promise.all(
-      tenants.map((tenant) =>
-        site.agent.get('/papers?include=alike.alike').set('tenant', tenant).expect(200),
-      ),
-    );
-    for (const [index, { text }] of answered.entries()) {
-      const found = [...text.matchAll(/tenant \d+/g)].map(([tenant]) => tenant);
-      expect(found).to.have.length(4 + 16 + 64);
-      expect(new Set(found)).to.deep.equal(new Set([tenants[index]]));
-    }
-    await site.agent.get('/papers/1?include=alike').expect(403);
   });
 });

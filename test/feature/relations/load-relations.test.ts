@@ -184,15 +184,6 @@ describe('loading relations with a repository', () => {
       expect([one.title, one.pages?.length]).to.deep.equal(['A', 1]);
     });
 
-    it('takes one statement for each relation', async () => {
-      const { statements } = await sql.during(() =>
-        books().page({ page: 1, size: 5, include: ['shelf', 'pages'] }),
-      );
-      expect(relatedStatements(statements)).to.have.length(2);
-      const { statements: none } = await sql.during(() => books().cursorPage({ size: 5, include: [] }));
-      expect(relatedStatements(none)).to.have.length(0);
-    });
-
     it('reads them in the transaction of a unit of work, whoever reads them', async () => {
       const look = () =>
         unitOfWork(async (uow) => {

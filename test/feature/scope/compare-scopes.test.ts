@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
-import type { Model } from 'sequelize-typescript';
-import { type CrudContext, crudController, type ListQuery, type ModelClass } from '../../../src/index.js';
+import type { ModelClass } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { throughRecords } from '../../support/combination-controllers.js';
 import { NAMES, print, ROWS } from '../../support/filter-arbitrary.js';
 import { type Listening, listen } from '../../support/listen.js';
 import {
@@ -57,23 +57,12 @@ describe('comparing scopes with their meaning', () => {
         models: MODELS,
         logger,
         fastPath: true,
-        controllers: MODELS.map(lookingController),
+        controllers: MODELS.map(throughRecords),
       }),
       Sequelize: await buildApp({ models: MODELS, logger, fastPath: false }),
     };
     for (const [name, { app }] of Object.entries(built)) runners.set(name, await listen(app));
   });
-
-  /** A controller that looks at the records of a page. */
-  function lookingController(model: ModelClass) {
-    return class extends crudController(model) {
-      override async list(query: ListQuery, context: CrudContext) {
-        const page = await super.list(query, context);
-        for (const record of page.items) (record as Model).get();
-        return page;
-      }
-    };
-  }
 
   async function get(runner: Listening, path: string) {
     const { status, body } = await ask(runner, { path, headers: { rules: 'now' } });

@@ -1,7 +1,5 @@
-/** Lists of which the server shows a part only: an overriding controller, default scopes, hooks, soft deletes. */
+/** Lists of which the server shows a part only: an overriding controller, default scopes, hooks. */
 import { expect } from 'chai';
-import { Exclude } from 'class-transformer';
-import { Get } from 'routing-controllers';
 import type { Attributes, WhereOptions } from 'sequelize';
 import {
   BeforeFind,
@@ -40,9 +38,7 @@ class Note extends Owned {}
 
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
 @Table({ tableName: 'memos', timestamps: false })
-class Memo extends Owned {
-  @Exclude() @Column({ type: DataType.TEXT, defaultValue: 'secret' }) declare secret: string;
-}
+class Memo extends Owned {}
 
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
 @DefaultScope(() => ({ where: { owner: 'ann' }, order: [['id', 'DESC']] }))
@@ -76,10 +72,6 @@ class Narrowed extends Owned {
     options.attributes = ['id'];
   }
 }
-
-@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
-@Table({ tableName: 'soft', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
-class Soft extends Owned {}
 
 @Crud({ sortAllow: ['id', 'rank'], filterAllow: ['rank'], pagination: 'cursor' } as object)
 @DefaultScope(() => ({ include: [Leaf] }))
@@ -117,11 +109,6 @@ class NoteController extends crudController(Note) {
 }
 
 class MemoController extends crudController(Memo) {
-  @Get('/unscoped')
-  unscoped(): Promise<Memo[]> {
-    return Memo.unscoped().findAll({ where: { id: 1 } });
-  }
-
   override list(query: ListQuery, { repository }: CrudContext<Memo>): Promise<Page<Memo> | CursorPage<Memo>> {
     if (query.kind !== 'cursor') throw new TypeError('not a cursor list');
     return repository.cursorPage({ ...query, where: MINE });
@@ -136,7 +123,6 @@ const MODELS: readonly ModelClass[] = [
   Narrow,
   Hooked,
   Narrowed,
-  Soft,
   Tree,
   Forest,
 ];
@@ -182,15 +168,10 @@ describe('a list of which the server shows a part', () => {
   const WIDENING = ['owner==bob', 'id==2,id==4', 'owner==ann,owner==bob', 'rank=isnull=true,id>0', '(id>0)'];
 
   for (const q of WIDENING) {
-    it(`[H2] is not widened by q=${q} in a controller's page`, async () => {
-      const { items, total } = await list('/notes', { q });
-      expect(items.filter(({ owner }: Owned) => owner !== 'ann')).to.deep.equal([]);
-      expect(total).to.equal(items.length);
-    });
-
-    it(`is not widened by q=${q} in a controller's cursor page`, async () => {
-      const { items } = await list('/memos', { q });
-      expect(items.filter(({ owner }: Owned) => owner !== 'ann')).to.deep.equal([]);
+    it(`[H2] is not widened by q=${q} in the pages of a controller`, async () => {
+      const [notes, memos] = [await list('/notes', { q }), await list('/memos', { q })];
+      expect(notes.total).to.equal(notes.items.length);
+      for (const { owner } of [...notes.items, ...memos.items]) expect(owner).to.equal('ann');
     });
   }
 
@@ -235,17 +216,6 @@ describe('a list of which the server shows a part', () => {
     expect(log.lines.map(({ message, details }) => [message, details['error']])).to.deep.equal([
       ['GET /narroweds failed', 'TypeError'],
     ]);
-  });
-
-  it('shows records of an unscoped model in a hand-written route as others', async () => {
-    const { text } = await site.agent.get('/memos/unscoped');
-    expect(text).to.equal('[{"id":1,"owner":"ann","rank":3}]');
-  });
-
-  it('has no rows that are deleted softly', async () => {
-    await site.agent.delete('/softs/3');
-    expect(await walk('/softs', { sort: '-rank' })).to.deep.equal([1, 4, 5, 2]);
-    expect(await walk('/softs', { q: 'id==3,owner==ann' })).to.deep.equal([1, 5]);
   });
 
   it('has each row once where the default scope joins many', async () => {

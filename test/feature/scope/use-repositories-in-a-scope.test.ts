@@ -1,7 +1,7 @@
 /** Repositories of a request see what the request may see, relations that are loaded along too. */
 import { expect } from 'chai';
 import express from 'express';
-import { Get, JsonController, Param, Post, QueryParam } from 'routing-controllers';
+import { Get, JsonController, Post } from 'routing-controllers';
 import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
 import {
   BelongsTo,
@@ -97,139 +97,40 @@ class BoundRepository extends Repository<Branch> {
 
 const ids = (rows: readonly { readonly id: unknown }[] | undefined) => rows?.map(({ id }) => id).sort();
 
+/** The ids of records, each with those of its related ones. */
+const idsWith = (name: 'branches' | 'partners' | 'sales') => (rows: readonly object[]) =>
+  (rows as Readonly<Record<string, never>>[]).map((row) => [row['id'], ids(row[name])]);
+
+interface Given {
+  readonly branches: Repository<Branch>;
+  readonly sales: Repository<Sale>;
+  readonly countries: Repository<Country>;
+}
+
+/** Code of the user's, which a test sets: a route answers with its result. */
+let work: (given: Given) => unknown;
+let workInUnit: (unit: UnitOfWork, branches: Repository<Branch>) => unknown;
+
 class BranchController extends crudController(Branch) {
-  @Get('/one/:name')
-  async one(@Param('name') name: string, @InjectRepository(Branch) branches: Repository<Branch>) {
-    return { id: (await branches.one({ name })).id };
-  }
-
-  @Get('/any')
-  async any(@InjectRepository(Branch) branches: Repository<Branch>) {
-    const where = { [Op.or]: [{ tenantId: 2 }, { name: 'a' }, { id: { [Op.gt]: 0 } }] };
-    return {
-      inside: ids(await branches.list({ where })),
-      all: ids(await branches.unscoped().list({ where })),
-      total: (await branches.page({ page: 1, size: 10, where })).total,
-      next: ids((await branches.cursorPage({ size: 10, where })).items),
-    };
-  }
-
-  @Get('/related')
-  async related(
-    @QueryParam('as') as: string,
+  @Get('/of/work')
+  work(
     @InjectRepository(Branch) branches: Repository<Branch>,
     @InjectRepository(Sale) sales: Repository<Sale>,
     @InjectRepository(Country) countries: Repository<Country>,
   ) {
-    switch (as) {
-      case 'sales': {
-        const found = await branches.list({ include: [Sale] });
-        return found.map((branch) => [branch.id, ids(branches.related(branch, 'sales'))]);
-      }
-      case 'branch': {
-        const found = await sales.list({ include: 'branch' });
-        return found.map((sale) => [sale.id, sales.related(sale, 'branch')?.id ?? null]);
-      }
-      case 'nested': {
-        const branchesOf = { association: 'branches', include: [{ model: Sale, separate: true }] };
-        const found = await countries.list({ include: branchesOf });
-        return found.map(({ id, branches: inside }) => [
-          id,
-          inside?.map((each) => [each.id, ids(each.sales)]),
-        ]);
-      }
-      case 'all': {
-        const found = await countries.list({ include: [{ all: true, nested: true }] as never });
-        return found.map(({ id, branches: inside }) => [id, ids(inside)]);
-      }
-      case 'where': {
-        const found = await branches.list({ include: [{ model: Sale, where: { amount: 2 } }] });
-        return found.map((branch) => [branch.id, ids(branch.sales)]);
-      }
-      case 'or':
-      case 'right':
-        return branches.list({ include: [{ model: Sale, [as]: true }] });
-      case 'unscoped partners': {
-        const found = await branches.list({ include: [{ model: Branch.unscoped(), as: 'partners' }] });
-        return found.map((branch) => [branch.id, ids(branch.partners)]);
-      }
-      case 'unscoped': {
-        const found = await branches.list({ include: [{ model: Sale.unscoped() }] });
-        return found.map((branch) => [branch.id, ids(branch.sales)]);
-      }
-      case 'partners': {
-        const found = await branches.list({ include: ['partners'] });
-        return found.map((branch) => [branch.id, ids(branch.partners)]);
-      }
-      default: {
-        const found = await branches.unscoped().list({ include: [Sale, 'partners'] });
-        return found.map((branch) => [branch.id, ids(branch.sales), ids(branch.partners)]);
-      }
-    }
+    return work({ branches, sales, countries });
   }
 
-  @Get('/rescoped')
-  async rescoped(
-    @InjectUnitOfWork() unit: UnitOfWork,
-    @InjectRepository(Branch) branches: Repository<Branch>,
-  ) {
-    const unscoped = unit.repository(Branch.unscoped() as typeof Branch);
-    return [ids(await unscoped.list()), ids(await unit.repository(branches).list())];
-  }
-
-  @Get('/literal')
-  async literal(
-    @InjectRepository(Branch) branches: Repository<Branch>,
-    @InjectRepository(Sale) sales: Repository<Sale>,
-  ) {
-    const where = literal('1 = 1 OR 2 = 2');
-    const all = await sales.unscoped().list();
-    const seen = await sales.list({ include: [{ model: Branch, where, required: false }] });
-    const joined = await sales.list({ include: [{ model: Branch, on: where, required: false }] });
-    const branchOf = new Map(seen.map((sale) => [sale.id, sale.branch?.id]));
-    return {
-      inside: ids(await branches.list({ where })),
-      total: (await branches.page({ page: 1, size: 10, where })).total,
-      next: ids((await branches.cursorPage({ size: 10, where })).items),
-      joined: [...new Set(joined.map(({ branch }) => branch?.id))].sort(),
-      branches: all.map(({ id }) => branchOf.get(id) ?? null),
-    };
-  }
-
-  @Get('/listed')
-  async listed(@InjectRepository(Branch) branches: Repository<Branch>) {
-    return ids(await branches.list());
+  @Post('/of/work')
+  inUnit(@InjectUnitOfWork() unit: UnitOfWork, @InjectRepository(Branch) branches: Repository<Branch>) {
+    return workInUnit(unit, branches);
   }
 
   @Get('/bound')
   bound(@InjectRepository(BoundRepository) branches: BoundRepository) {
     return branches.all();
   }
-
-  @Post('/move/:id')
-  async move(@Param('id') id: number, @InjectUnitOfWork() unit: UnitOfWork) {
-    const sales = unit.repository(Sale);
-    const { branchId } = await sales.update(1, { branchId: id });
-    return { branchId };
-  }
-
-  @Post('/tried')
-  async tried(@InjectUnitOfWork() unit: UnitOfWork) {
-    const sales = unit.repository(Sale);
-    unit.afterCommit(() => void committed.push('tried'));
-    const undone = await unit
-      .savepoint(async () => {
-        await sales.update(1, { branchId: 3 });
-        throw new Error('undone');
-      })
-      .catch(({ message }: Error) => message);
-    const { amount } = await unit.savepoint(() => sales.update(1, { amount: 2 }));
-    return { undone, amount };
-  }
 }
-
-/** What was told behind a commit. */
-const committed: string[] = [];
 
 describe('a repository of a request', () => {
   const site = serveTestApp(() => {
@@ -250,35 +151,51 @@ describe('a repository of a request', () => {
       INSERT INTO partners ("branchId", "otherId", "isPublic") VALUES (1, 3, true), (1, 5, false), (1, 2, true)`),
   );
 
-  const get = async (path: string) => {
-    const { status, body } = await site.agent.get(`/branches${path}`).set('tenant', '1');
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
+  const run = async (code: typeof work, status = 200) => {
+    work = code;
+    const answer = await site.agent.get('/branches/of/work').set('tenant', '1');
+    expect(answer.status, answer.text).to.equal(status);
+    return answer.body;
   };
+  const runInUnit = async (code: typeof workInUnit, status = 200) => {
+    workInUnit = code;
+    return (await site.agent.post('/branches/of/work').set('tenant', '1').expect(status)).body;
+  };
+  /** What is found by a condition in each way. */
+  const found = async (branches: Repository<Branch>, where: WhereOptions) => ({
+    inside: ids(await branches.list({ where })),
+    total: (await branches.page({ page: 1, size: 10, where })).total,
+    next: ids((await branches.cursorPage({ size: 10, where })).items),
+  });
+  const INSIDE = { inside: [1, 3, 5], total: 3, next: [1, 3, 5] };
 
   it('finds the only row inside', async () => {
-    expect(await get('/one/a')).to.deep.equal({ id: 1 });
-    const status = async (name: string) =>
-      (await site.agent.get(`/branches/one/${name}`).set('tenant', '1')).status;
-    expect(await status('b')).to.equal(404);
-    expect(await status('c')).to.equal(409);
+    const one =
+      (name: string) =>
+      async ({ branches }: Given) => ({ id: (await branches.one({ name })).id });
+    expect(await run(one('a'))).to.deep.equal({ id: 1 });
+    await run(one('b'), 404);
+    await run(one('c'), 409);
   });
 
   it('adds its condition to one with or, unless it is left', async () => {
-    expect(await get('/any')).to.deep.equal({
-      inside: [1, 3, 5],
-      all: [1, 2, 3, 4, 5],
-      total: 3,
-      next: [1, 3, 5],
-    });
+    const where = { [Op.or]: [{ tenantId: 2 }, { name: 'a' }, { id: { [Op.gt]: 0 } }] };
+    expect(await run(({ branches }) => found(branches, where))).to.deep.equal(INSIDE);
+    const all = await run(async ({ branches }) => ids(await branches.unscoped().list({ where })));
+    expect(all).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
   it('is inside for a model with another scope of its own', async () => {
-    expect(await get('/rescoped')).to.deep.equal([
+    const unscoped = Branch.unscoped() as typeof Branch;
+    const seen = await runInUnit(async (unit, branches) => [
+      ids(await unit.repository(unscoped).list()),
+      ids(await unit.repository(branches).list()),
+    ]);
+    expect(seen).to.deep.equal([
       [1, 3, 5],
       [1, 3, 5],
     ]);
-    const app = express().use('/others', crudRouter(Branch.unscoped() as typeof Branch));
+    const app = express().use('/others', crudRouter(unscoped));
     const { total } = (await supertest(app).get('/others').set('tenant', '1')).body;
     expect(total).to.equal(3);
   });
@@ -307,13 +224,14 @@ describe('a repository of a request', () => {
   });
 
   it('adds its condition to a literal with or', async () => {
-    expect(await get('/literal')).to.deep.equal({
-      inside: [1, 3, 5],
-      total: 3,
-      next: [1, 3, 5],
-      joined: [1, 3, 5],
-      branches: [1, null, null, null, null, 3],
-    });
+    const where = literal('1 = 1 OR 2 = 2');
+    expect(await run(({ branches }) => found(branches, where))).to.deep.equal(INSIDE);
+    const branchesOf = (more: object) => async (given: Given) => {
+      const sales = await given.sales.list({ include: [{ model: Branch, required: false, ...more }] });
+      return [...new Set(sales.map(({ branch }) => branch?.id ?? null))].sort();
+    };
+    expect(await run(branchesOf({ on: where }))).to.deep.equal([1, 3, 5]);
+    expect(await run(branchesOf({ where }))).to.deep.equal([1, 3, null]);
   });
 
   it('takes what a hook adds to its condition', async () => {
@@ -328,7 +246,7 @@ describe('a repository of a request', () => {
     ]) {
       add(condition);
       try {
-        expect(await get('/listed')).to.deep.equal([1]);
+        expect(await run(async ({ branches }) => ids(await branches.list()))).to.deep.equal([1]);
       } finally {
         Branch.removeHook('beforeFind', 'add');
       }
@@ -341,58 +259,111 @@ describe('a repository of a request', () => {
     expect(log.text).to.contain('BoundRepository.all is a function in a property');
   });
 
-  it('loads relations within the access to their models', async () => {
-    expect(await get('/related?as=sales')).to.deep.equal([
-      [1, [1]],
-      [3, [6]],
-      [5, []],
-    ]);
-    expect(await get('/related?as=unscoped')).to.deep.equal(await get('/related?as=sales'));
-    expect(await get('/related?as=branch')).to.deep.equal([
-      [1, 1],
-      [5, null],
-      [6, 3],
-    ]);
-    expect(await get('/related?as=where')).to.deep.equal([[3, [6]]]);
-    expect(await get('/related?as=partners')).to.deep.equal([
-      [1, [3]],
-      [3, []],
-      [5, []],
-    ]);
-    expect(await get('/related?as=unscoped%20partners')).to.deep.equal(await get('/related?as=partners'));
-    for (const join of ['or', 'right']) {
-      const { status } = await site.agent.get(`/branches/related?as=${join}`).set('tenant', '1');
-      expect(status, join).to.equal(500);
-    }
-    expect(await get('/related?as=nested')).to.deep.equal([
+  const SALES = [
+    [1, [1]],
+    [3, [6]],
+    [5, []],
+  ];
+  const PARTNERS = [
+    [1, [3]],
+    [3, []],
+    [5, []],
+  ];
+  const branchesWith = (name: 'partners' | 'sales', include: () => object | string) => (given: Given) =>
+    given.branches.list({ include: [include()] as never }).then(idsWith(name));
+
+  for (const [what, code, expected] of [
+    ['many', branchesWith('sales', () => Sale), SALES],
+    ['many of an unscoped model', branchesWith('sales', () => ({ model: Sale.unscoped() })), SALES],
+    [
+      'many with a condition',
+      branchesWith('sales', () => ({ model: Sale, where: { amount: 2 } })),
+      [[3, [6]]],
+    ],
+    ['many over a table', branchesWith('partners', () => 'partners'), PARTNERS],
+    [
+      'many of an unscoped model over a table',
+      branchesWith('partners', () => ({ model: Branch.unscoped(), as: 'partners' })),
+      PARTNERS,
+    ],
+    [
+      'one',
+      async ({ sales }: Given) =>
+        (await sales.list({ include: 'branch' })).map((sale) => [
+          sale.id,
+          sales.related(sale, 'branch')?.id ?? null,
+        ]),
       [
-        'de',
-        [
-          [3, [6]],
-          [5, []],
-        ],
+        [1, 1],
+        [5, null],
+        [6, 3],
       ],
-      ['fr', [[1, [1]]]],
-    ]);
-    expect(await get('/related?as=all')).to.deep.equal([
-      ['de', [3, 5]],
-      ['fr', [1]],
-    ]);
-    expect((await get('/related'))[0]).to.deep.equal([1, [1, 2, 3, 4], [2, 3, 5]]);
+    ],
+    [
+      'those of related records',
+      async ({ countries }: Given) => {
+        const include = { association: 'branches', include: [{ model: Sale, separate: true }] };
+        return (await countries.list({ include })).flatMap(({ branches = [] }) => idsWith('sales')(branches));
+      },
+      [
+        [3, [6]],
+        [5, []],
+        [1, [1]],
+      ],
+    ],
+    [
+      'all there are',
+      ({ countries }: Given) =>
+        countries.list({ include: [{ all: true, nested: true }] as never }).then(idsWith('branches')),
+      [
+        ['de', [3, 5]],
+        ['fr', [1]],
+      ],
+    ],
+  ] as const) {
+    it(`loads relations within the access to their models: ${what}`, async () => {
+      expect(await run(code)).to.deep.equal(expected);
+    });
+  }
+
+  it('loads no relations that are joined otherwise, and all where the access is left', async () => {
+    for (const join of ['or', 'right'])
+      await run(({ branches }) => branches.list({ include: [{ model: Sale, [join]: true }] }), 500);
+    const [first] = await run(({ branches }) =>
+      branches
+        .unscoped()
+        .list({ include: [Sale, 'partners'] })
+        .then(idsWith('sales')),
+    );
+    expect(first).to.deep.equal([1, [1, 2, 3, 4]]);
   });
 
   it('checks foreign keys in a unit of work', async () => {
-    const move = (id: number) => site.agent.post(`/branches/move/${id}`).set('tenant', '1');
-    expect((await move(3)).body).to.deep.equal({ branchId: 3 });
-    const refused = await move(2);
-    expect(refused.status).to.equal(409);
-    expect(refused.body).to.deep.equal((await move(99)).body);
+    const move = (id: number, status: number) =>
+      runInUnit(async (unit) => {
+        const { branchId } = await unit.repository(Sale).update(1, { branchId: id });
+        return { branchId };
+      }, status);
+    expect(await move(3, 200)).to.deep.equal({ branchId: 3 });
+    expect(await move(2, 409)).to.deep.equal(await move(99, 409));
     expect((await Sale.findByPk(1))?.branchId).to.equal(3);
-    expect((await move(1)).body).to.deep.equal({ branchId: 1 });
+    expect(await move(1, 200)).to.deep.equal({ branchId: 1 });
   });
 
   it('has the savepoints and the callbacks of its unit of work', async () => {
-    const { body } = await site.agent.post('/branches/tried').set('tenant', '1').expect(200);
+    const committed: string[] = [];
+    const body = await runInUnit(async (unit) => {
+      const sales = unit.repository(Sale);
+      unit.afterCommit(() => void committed.push('tried'));
+      const undone = await unit
+        .savepoint(async () => {
+          await sales.update(1, { branchId: 3 });
+          throw new Error('undone');
+        })
+        .catch(({ message }: Error) => message);
+      const { amount } = await unit.savepoint(() => sales.update(1, { amount: 2 }));
+      return { undone, amount };
+    });
     expect(body).to.deep.equal({ undone: 'undone', amount: 2 });
     expect(committed).to.deep.equal(['tried']);
     expect(await Sale.findByPk(1)).to.include({ branchId: 1, amount: 2 });
