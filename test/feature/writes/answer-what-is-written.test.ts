@@ -1,13 +1,12 @@
 /** A change is made and answered in one: no answer is that of another request, and nothing is written that the request may not change. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { untilLocked } from '../../support/until-locked.js';
 
 class Numbered extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
@@ -67,10 +66,10 @@ describe('a change and its answer', () => {
   }));
   const query = (text: string) => site.engine.sequelize.query(text);
 
-  beforeEach(async () => {
-    for (const { tableName } of MODELS)
-      await query(`TRUNCATE ${tableName} RESTART IDENTITY; INSERT INTO ${tableName} DEFAULT VALUES`);
-  });
+  const refill = ({ tableName }: { readonly tableName: string }) =>
+    query(`TRUNCATE ${tableName} RESTART IDENTITY; INSERT INTO ${tableName} DEFAULT VALUES`);
+
+  beforeEach(() => Promise.all(MODELS.map(refill)));
 
   /** What is answered to a request that waits for another transaction, which commits then. */
   async function behind(text: string, send: () => PromiseLike<Response>): Promise<Response> {
@@ -78,14 +77,9 @@ describe('a change and its answer', () => {
     const transaction = await sequelize.transaction();
     await sequelize.query(text, { transaction });
     const answer = Promise.resolve(send());
-    while ((await waiting()) === 0) await sleep(2);
+    await untilLocked(sequelize);
     await transaction.commit();
     return answer;
-  }
-
-  async function waiting(): Promise<number> {
-    const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return (await site.engine.sequelize.query(text, { type: QueryTypes.SELECT })).length;
   }
 
   async function written(table: string): Promise<unknown> {
@@ -99,18 +93,16 @@ describe('a change and its answer', () => {
     it(`of ${table} are 404, and nothing, where the row goes away before`, async () => {
       const path = `/${table}/1`;
       const detail = `There is no ${model.name} with this id.`;
-      if (model.options.paranoid) {
-        const deleting = `UPDATE ${table} SET "deletedAt" = now()`;
-        expectProblem(await behind(deleting, () => site.agent.patch(path).send({ n: 7 })), 404, { detail });
+      const change = () => site.agent.patch(path).send({ n: 7 });
+      const deleting = model.options.paranoid ? ['"deletedAt" = now()'] : [];
+      const moving = SCOPED.includes(table) ? ['tenant = 2'] : [];
+      for (const [what, send] of [
+        ...[...deleting, ...moving].map((each) => [each, change] as const),
+        ...deleting.map((each) => [each, () => site.agent.delete(path)] as const),
+      ]) {
+        expectProblem(await behind(`UPDATE ${table} SET ${what}`, send), 404, { detail });
         expect(await written(table)).to.deep.equal([{ n: 1 }]);
-        await query(`UPDATE ${table} SET "deletedAt" = NULL`);
-        expectProblem(await behind(deleting, () => site.agent.delete(path)), 404, { detail });
-        await query(`UPDATE ${table} SET "deletedAt" = NULL`);
-      }
-      if (SCOPED.includes(table)) {
-        const moving = `UPDATE ${table} SET tenant = 2`;
-        expectProblem(await behind(moving, () => site.agent.patch(path).send({ n: 7 })), 404, { detail });
-        expect(await written(table)).to.deep.equal([{ n: 1 }]);
+        await refill(model);
       }
     });
 
