@@ -183,23 +183,19 @@ describe('a row that the database leaves out', () => {
 
   for (const [name, body] of Object.entries(DISGUISES)) {
     it(`is 409 where ${name} hides that there is none`, async () => {
-      const app = await startTestApp({ models: [Disguised] });
+      await using app = await startTestApp({ models: [Disguised] });
       const send = (text: string) => app.engine.sequelize.query(text);
-      try {
-        await send(`
-          INSERT INTO disguised (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same');
-          CREATE TABLE tried (what text);
-          CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql AS $f$ ${body} $f$;
-          CREATE TRIGGER hiding BEFORE INSERT OR UPDATE ON disguised FOR EACH ROW EXECUTE FUNCTION hide()`);
-        const detail = 'The database did not store the record, and nothing was done.';
-        expectProblem(await app.agent.post('/disguised').send({ id: 9, name: 'new' }), 409, { detail });
-        expectProblem(await app.agent.patch('/disguised/1').send({ name: 'new' }), 409, { detail });
-        expectProblem(await app.agent.put('/disguised/1').send({ name: 'new' }), 409, { detail });
-        const [tried] = await send('SELECT FROM tried');
-        expect(tried).to.have.length(0);
-      } finally {
-        await app[Symbol.asyncDispose]();
-      }
+      await send(`
+        INSERT INTO disguised (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same');
+        CREATE TABLE tried (what text);
+        CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql AS $f$ ${body} $f$;
+        CREATE TRIGGER hiding BEFORE INSERT OR UPDATE ON disguised FOR EACH ROW EXECUTE FUNCTION hide()`);
+      const detail = 'The database did not store the record, and nothing was done.';
+      expectProblem(await app.agent.post('/disguised').send({ id: 9, name: 'new' }), 409, { detail });
+      expectProblem(await app.agent.patch('/disguised/1').send({ name: 'new' }), 409, { detail });
+      expectProblem(await app.agent.put('/disguised/1').send({ name: 'new' }), 409, { detail });
+      const [tried] = await send('SELECT FROM tried');
+      expect(tried).to.have.length(0);
     });
   }
 

@@ -3,11 +3,12 @@
 import { expect } from 'chai';
 import { IsOptional, IsString } from 'class-validator';
 import { BeforeCreate, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { type ConfigError, Crud, createSchema, Repository } from '../../../src/index.js';
+import { Crud, createSchema, Repository } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
+import { configError } from '../../support/config-error.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const UUID = /^[0-9a-f]{8}-/;
@@ -252,14 +253,8 @@ except(OF_MANY).describe('what a table makes', () => {
   });
 
   it('is no key that clients give', async () => {
-    let problems: readonly string[] = [];
-    try {
-      await buildApp({ models: [Put], logger: new CapturedLog() });
-    } catch (error) {
-      problems = (error as ConfigError).problems;
-    }
-    expect(problems).to.deep.equal([
+    expect(await configError(() => buildApp({ models: [Put], logger: new CapturedLog() }))).to.equal(
       `Put: endpoints has 'replace', and the table "numbers" makes the key "id" of every new record by itself; leave it out.`,
-    ]);
+    );
   });
 });

@@ -6,11 +6,9 @@ import type { Response } from 'express';
 import { Authorized, BadRequestError, HttpCode, UseBefore, UseInterceptor } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
-  ConfigError,
   type CreateValues,
   Crud,
   type CrudContext,
-  type CrudOptions,
   crudController,
   type Id,
   InjectUnitOfWork,
@@ -21,13 +19,13 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
-import { except } from '../../support/combination.js';
-import { deferred } from '../../support/deferred.js';
+import { configError } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
-import { SqlLog } from '../../support/sql-log.js';
+import { meetingOf } from '../../support/meeting.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 const tenantOf = (request: { get(name: string): string | undefined }) => Number(request.get('x-tenant') ?? 1);
 
@@ -93,11 +91,9 @@ const TAKEN = {
 const GONE = { detail: 'There is no such Item that If-Match could be about, and nothing was done.' };
 
 describe('a PUT of a record', () => {
-  const sql = new SqlLog();
   const site = serveTestApp(() => ({
     models: [Shelf, Item, Plain, Marked, Numbered],
     bootstrap: { models: [Shelf, Item, Plain, Marked] },
-    engine: { logging: sql.record },
     minPool: 2,
   }));
   const put = (code: string, body: object = { name: code }) => site.agent.put(`/items/${code}`).send(body);
@@ -174,12 +170,10 @@ describe('a PUT of a record', () => {
   });
 
   it('is refused as a create or an update would be', async () => {
-    expect((await put('a', {})).status).to.equal(422);
-    expect((await put('a', { name: 'x', stock: 'many' })).status).to.equal(422);
-    expect((await put('a', { name: 'x', inner: 'mine' })).body.errors[0].code).to.equal('readOnly');
-    expect((await put('a', { name: 'x', tenant: 2 })).body.errors[0].code).to.equal('readOnly');
-    expect((await put('a', { name: 'x', version: 3 })).body.errors[0].code).to.equal('readOnly');
-    expect((await put('a', [] as object)).status).to.equal(422);
+    for (const body of [{}, { name: 'x', stock: 'many' }, []])
+      expect((await put('a', body)).status).to.equal(422);
+    for (const values of [{ inner: 'mine' }, { tenant: 2 }, { version: 3 }])
+      expect((await put('a', { name: 'x', ...values })).body.errors[0].code).to.equal('readOnly');
     expect((await site.agent.put('/items/a')).status).to.equal(400);
     expect(
       (await site.agent.put('/items/a').type('application/merge-patch+json').send('{}')).status,
@@ -347,20 +341,6 @@ describe('a PUT of a record', () => {
     expect((await site.agent.put('/shelves/1').send({})).status).to.equal(405);
   });
 
-  except({
-    general: 'it counts statements of ours',
-    values: 'an interceptor sees the answer',
-    unit: 'a unit of work begins and commits',
-    session: 'overrides are called',
-    records: 'overrides are called',
-  }).it('[M32] is one statement', async () => {
-    await put('warm', { name: 'warm' });
-    for (const name of ['one', 'two']) {
-      const { statements } = await sql.during(() => put('a', { name }));
-      expect(statements).to.have.length(1);
-    }
-  });
-
   it('is seen by overrides of create and update', async () => {
     const seen: unknown[] = [];
     class Items extends crudController(Item) {
@@ -386,15 +366,13 @@ describe('a PUT of a record', () => {
 
   it('runs hooks, which may refuse, and undoes what they did in a race', async () => {
     const created: string[] = [];
-    Item.addHook('beforeCreate', 'note', (item) => void created.push((item as Item).name));
-    try {
-      const answers = await Promise.all(['x', 'y'].map((name) => put('hooked', { name })));
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
-      expect(created.length).to.be.within(1, 2);
-      expect((await Item.findByPk('hooked'))?.get('version')).to.equal(1);
-    } finally {
-      Item.removeHook('beforeCreate', 'note');
-    }
+    const note = ({ name }: Item) => created.push(name);
+    const answers = await withHook(Item, 'beforeCreate', note, () =>
+      Promise.all(['x', 'y'].map((name) => put('hooked', { name }))),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
+    expect(created.length).to.be.within(1, 2);
+    expect((await Item.findByPk('hooked'))?.get('version')).to.equal(1);
   });
 
   it('is tried again after a lost race where an override has parameters of its own, too', async () => {
@@ -409,19 +387,10 @@ describe('a PUT of a record', () => {
       }
     }
     const { agent } = await buildApp({ models: [Item], controllers: [Items] });
-    const both = deferred();
-    let begun = 0;
-    Item.addHook('beforeCreate', 'meet', async () => {
-      begun += 1;
-      if (begun === 2) both.resolve();
-      await both.promise;
-    });
-    try {
-      const answers = await Promise.all(['x', 'y'].map((name) => agent.put('/items/met').send({ name })));
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
-    } finally {
-      Item.removeHook('beforeCreate', 'meet');
-    }
+    const answers = await withHook(Item, 'beforeCreate', meetingOf(2), () =>
+      Promise.all(['x', 'y'].map((name) => agent.put('/items/met').send({ name }))),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
   });
 
   it('runs hooks once where no race is lost', async () => {
@@ -431,21 +400,14 @@ describe('a PUT of a record', () => {
       ran += 1;
     };
     const refuse = () => {
-      ran += 1;
+      count();
       throw new BadRequestError('Not today.');
     };
-    Item.addHook('beforeCreate', 'note', count);
-    Item.addHook('beforeUpdate', 'note', refuse);
-    try {
-      // Another record has the name, and there is none under the key.
-      expect((await put('b', { name: 'one' })).status).to.equal(409);
-      expect(ran).to.equal(1);
-      expect((await put('a', { name: 'two' })).status).to.equal(400);
-      expect(ran).to.equal(2);
-    } finally {
-      Item.removeHook('beforeCreate', 'note');
-      Item.removeHook('beforeUpdate', 'note');
-    }
+    // Another record has the name, and there is none under the key.
+    const created = await withHook(Item, 'beforeCreate', count, () => put('b', { name: 'one' }));
+    expect([created.status, ran]).to.deep.equal([409, 1]);
+    const changed = await withHook(Item, 'beforeUpdate', refuse, () => put('a', { name: 'two' }));
+    expect([changed.status, ran]).to.deep.equal([400, 2]);
   });
 
   it('goes through an override of its own, and through repositories', async () => {
@@ -487,27 +449,21 @@ describe('a PUT of a record', () => {
     class Other {
       @IsString() declare name: string;
     }
-    const problemOf = async (model: typeof Model, options: CrudOptions) => {
-      class Controller extends crudController(model as typeof Plain, {
-        endpoints: ['replace'],
-        ...options,
-      }) {}
-      const error = await caughtError(() => buildApp({ models: [], controllers: [Controller] }));
-      expect(error).to.be.instanceOf(ConfigError);
-      return String(error);
-    };
-    expect(await problemOf(Numbered as never, {})).to.include(
-      "Numbered: endpoints has 'replace', and clients do not give the key 'id' of a new record; leave it out.",
-    );
-    expect(await problemOf(Plain as never, { createSchema: Other })).to.include(
-      'which createSchema Other lacks',
-    );
-    expect(await problemOf(Plain as never, { createSchema: Body, updateSchema: Other })).to.include(
-      'updateSchema Other is not',
-    );
-    expect(await problemOf(Plain as never, { fields: { id: { create: false } } as never })).to.include(
-      "the key 'id'",
-    );
+    for (const [model, options, problem] of [
+      [
+        Numbered,
+        {},
+        "Numbered: endpoints has 'replace', and clients do not give the key 'id' of a new record; leave it out.",
+      ],
+      [Plain, { createSchema: Other }, 'which createSchema Other lacks'],
+      [Plain, { createSchema: Body, updateSchema: Other }, 'updateSchema Other is not'],
+      [Plain, { fields: { id: { create: false } } }, "the key 'id'"],
+    ] as const) {
+      const own = crudController(model as typeof Plain, { endpoints: ['replace'], ...(options as object) });
+      class Controller extends own {}
+      const start = () => buildApp({ models: [], controllers: [Controller] });
+      expect(await configError(start)).to.include(problem);
+    }
     class Both extends crudController(Plain, { createSchema: Body, updateSchema: Body }) {}
     const { agent } = await buildApp({ models: [], controllers: [Both] });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
@@ -516,22 +472,12 @@ describe('a PUT of a record', () => {
 
   it('is no endpoint where it would go past decorators of create and update', async () => {
     const guard = UseBefore((_request: unknown, response: Response) => response.sendStatus(418));
-    class Plains extends crudController(Plain) {
-      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
-        return super.create(values, context);
-      }
-      @Authorized('editor')
-      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
-        return super.update(id, values, context);
-      }
-    }
+    class Plains extends passingController(crudController(Plain)) {}
     guard(Plains.prototype, 'create');
-    const error = await caughtError(() => buildApp({ models: [], controllers: [Plains] }));
-    expect(error).to.be.instanceOf(ConfigError);
-    expect(String(error)).to.include(
-      "Plains.create has decorators that guard it, and endpoints has 'replace'",
-    );
-    expect(String(error)).to.include('Plains.update has');
+    Authorized('editor')(Plains.prototype, 'update');
+    const error = await configError(() => buildApp({ models: [], controllers: [Plains] }));
+    expect(error).to.include("Plains.create has decorators that guard it, and endpoints has 'replace'");
+    expect(error).to.include('Plains.update has');
     class Guarded extends Plains {
       override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
         return super.replace(id, values, context);
@@ -541,28 +487,17 @@ describe('a PUT of a record', () => {
     const { agent } = await buildApp({ models: [], controllers: [Guarded] });
     expect((await agent.put('/plains/1').send({ name: 'a' })).status).to.equal(418);
     expect(await Plain.count()).to.equal(0);
-    class Seen extends crudController(Plain) {
-      @UseInterceptor((_action: unknown, content: unknown) => content)
-      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
-        return super.create(values, context);
-      }
-    }
-    expect(String(await caughtError(() => buildApp({ models: [], controllers: [Seen] })))).to.include(
+    class Seen extends passingController(crudController(Plain)) {}
+    UseInterceptor((_action: unknown, content: unknown) => content)(Seen.prototype, 'create');
+    expect(await configError(() => buildApp({ models: [], controllers: [Seen] }))).to.include(
       'Seen.create has decorators that guard it',
     );
   });
 
   it('is an endpoint beside decorators that it does not go past', async () => {
-    class Plains extends crudController(Plain) {
-      @Authorized('editor')
-      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
-        return super.create(values, context);
-      }
-      @HttpCode(202)
-      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
-        return super.update(id, values, context);
-      }
-    }
+    class Plains extends passingController(crudController(Plain)) {}
+    Authorized('editor')(Plains.prototype, 'create');
+    HttpCode(202)(Plains.prototype, 'update');
     class Own extends Plains {
       override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
         return super.replace(id, values, context);
@@ -571,12 +506,8 @@ describe('a PUT of a record', () => {
     const routing = { authorizationChecker: () => false };
     const { agent } = await buildApp({ models: [], controllers: [Own], routing });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
-    class Updating extends crudController(Plain) {
-      @HttpCode(202)
-      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
-        return super.update(id, values, context);
-      }
-    }
+    class Updating extends passingController(crudController(Plain)) {}
+    HttpCode(202)(Updating.prototype, 'update');
     await buildApp({ models: [], controllers: [Updating] });
   });
 });
