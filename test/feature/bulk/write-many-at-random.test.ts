@@ -3,21 +3,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
-import {
-  type CreateValues,
-  Crud,
-  type CrudContext,
-  type CrudController,
-  crudController,
-  type Id,
-  type ModelClass,
-  type UpdateValues,
-} from '../../../src/index.js';
+import { Crud, crudController, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
-import { freshDatabase } from '../../support/postgres.js';
-import { StatementTap } from '../../support/statement-tap.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const tenant = () => 1;
@@ -57,21 +47,6 @@ class Branch extends Goods {
   @ForeignKey(() => Branch)
   @Column({ type: DataType.INTEGER, references: { model: 'branches', key: 'id' } })
   declare parentId: number | null;
-}
-
-/** Sees each record, and changes nothing. */
-function overridden(model: ModelClass) {
-  return class extends crudController(model) {
-    override create(values: CreateValues<Goods>, context: CrudContext) {
-      return super.create(values, context);
-    }
-    override update(id: Id, values: UpdateValues<Goods>, context: CrudContext) {
-      return super.update(id, values, context);
-    }
-    override remove(id: Id, context: CrudContext) {
-      return super.remove(id, context);
-    }
-  } as unknown as new () => CrudController;
 }
 
 const SERVED = [Lot, Branch] as unknown as readonly ModelClass[];
@@ -168,17 +143,7 @@ const batches: fc.Arbitrary<Batch> = fc
 const OVERRIDES = 'it compares overrides with none';
 
 except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random', () => {
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    tap = await StatementTap.start(database.url);
-    return {
-      models: APPLICATION,
-      bootstrap: { models: [] },
-      database: { ...database, url: tap.url },
-      minPool: 2,
-    };
-  });
-  let tap: StatementTap;
+  const site = serveTestApp(() => ({ models: APPLICATION, bootstrap: { models: [] }, minPool: 2 }));
   const paths: Record<string, BuiltApp> = {};
 
   const rows = async (table: string) =>
@@ -188,10 +153,9 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
   before(async () => {
     paths['one statement'] = await buildApp({ models: APPLICATION });
     paths['Sequelize'] = await buildApp({ models: APPLICATION, fastPath: false });
-    paths['overrides'] = await buildApp({ models: APPLICATION, controllers: SERVED.map(overridden) });
+    const controllers = SERVED.map((model) => passingController(crudController(model)));
+    paths['overrides'] = await buildApp({ models: APPLICATION, controllers });
   });
-
-  after(() => tap[Symbol.asyncDispose]());
 
   it('[M34] are written as a whole or not at all, and are answered the same on every path', async () => {
     const seen = new Map<string, number>();
@@ -223,34 +187,5 @@ except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random',
       ...['patch 200', 'patch 207', 'patch 404', 'patch 409', 'patch 422', 'patch 400'],
       ...['delete 200', 'delete 207', 'delete 409', 'delete 400'],
     ]);
-  });
-
-  it('[M6 M27] are one statement where no code of the user has to see each', async () => {
-    const agent = paths['one statement']?.agent;
-    const count = async (
-      send: () => PromiseLike<{ readonly status: number }> | undefined,
-      status: number,
-    ) => {
-      tap.take();
-      expect((await send())?.status).to.equal(status);
-      return tap.take().filter(({ text }) => text.includes('"lots"')).length;
-    };
-    await reset();
-    const many = [{ title: 'x' }, { title: 'y' }, { title: 'z' }];
-    const counts = [
-      await count(() => agent?.post('/lots').send(many), 201),
-      await count(
-        () =>
-          agent?.patch('/lots').send([
-            { id: 1, rank: 5 },
-            { id: 2, rank: 6, version: 3 },
-          ]),
-        200,
-      ),
-      await count(() => agent?.patch('/lots?q=title=in=(x,y)').send({ rank: 5 }), 200),
-      await count(() => agent?.delete('/lots?q=title=in=(x,y)'), 200),
-    ];
-    const general = process.env['CRUD_TEST_PATH'] === 'general';
-    if (!general) expect(counts).to.deep.equal([1, 1, 1, 1]);
   });
 });
