@@ -56,21 +56,6 @@ describe('the search for missing packages', () => {
       'd, for node_modules/a',
     ]);
   });
-
-  it('searches where Node would, from the inside to the outside', () => {
-    const packages = {
-      'sample/one': { devDependencies: { inside: '1', outside: '1' } },
-      'sample/one/node_modules/inside': { version: '1.0.0', dependencies: { inmost: '1', outside: '1' } },
-      'sample/one/node_modules/inside/node_modules/inmost': { version: '1.0.0' },
-      'node_modules/outside': { version: '1.0.0', dependencies: { inside: '1' } },
-    };
-    expect(missingPackages(packages)).to.deep.equal(['inside, for node_modules/outside']);
-  });
-
-  it('finds no package in an entry without a version', () => {
-    const packages = { '': { dependencies: { a: '1' } }, 'node_modules/a': {} };
-    expect(missingPackages(packages)).to.deep.equal(['a, for package.json']);
-  });
 });
 
 function missingPackages(packages: Packages): string[] {

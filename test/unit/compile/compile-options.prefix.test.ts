@@ -1,24 +1,7 @@
 import { expect } from 'chai';
-import { kebabCase } from '../../../src/compile/compile-options.js';
 import { defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
 const Article = defineModel('Article');
-
-describe('kebabCase', () => {
-  for (const [name, expected] of [
-    ['Cities', 'cities'],
-    ['BlogPosts', 'blog-posts'],
-    ['HTTPRequests', 'http-requests'],
-    ['user_profiles', 'user-profiles'],
-    ['User Profiles', 'user-profiles'],
-    ['OAuth2Tokens', 'o-auth2-tokens'],
-    ['articles', 'articles'],
-  ] as const) {
-    it(`makes ${expected} of ${name}`, () => {
-      expect(kebabCase(name)).to.equal(expected);
-    });
-  }
-});
 
 describe('the option prefix', () => {
   for (const [model, expected] of [
@@ -26,6 +9,9 @@ describe('the option prefix', () => {
     ['BlogPost', '/blog-posts'],
     ['Person', '/people'],
     ['user_profile', '/user-profiles'],
+    ['User Profile', '/user-profiles'],
+    ['HTTPRequest', '/http-requests'],
+    ['OAuth2Token', '/o-auth2-tokens'],
   ] as const) {
     it(`is ${expected} by default for ${model}`, () => {
       expect(planOf(defineModel(model)).prefix).to.equal(expected);

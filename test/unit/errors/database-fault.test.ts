@@ -7,7 +7,6 @@ import {
   ConnectionRefusedError,
   ConnectionTimedOutError,
   DatabaseError,
-  DataTypes,
   EagerLoadingError,
   EmptyResultError,
   ExclusionConstraintError,
@@ -22,8 +21,6 @@ import {
   ValidationErrorItem,
 } from 'sequelize';
 import { describeFault, type FaultKind } from '../../../src/errors/database-fault.js';
-import { caughtError } from '../../support/caught-error.js';
-import { defineModel } from '../../support/offline-models.js';
 
 const SECRET = 'hunter22';
 
@@ -175,73 +172,6 @@ describe('describeFault', () => {
   });
 
   describe('of a validation by Sequelize', () => {
-    const User = defineModel(
-      'User',
-      {
-        email: { type: DataTypes.STRING, validate: { isEmail: true } },
-        age: { type: DataTypes.INTEGER, validate: { min: { args: [18], msg: 'too young' } } },
-        name: { type: DataTypes.STRING, allowNull: false },
-        code: {
-          type: DataTypes.STRING,
-          validate: {
-            quotes(value: unknown): void {
-              throw new Error(`what is ${value}?`);
-            },
-          },
-        },
-        born: {
-          type: DataTypes.DATE,
-          validate: {
-            past(value: unknown): void {
-              throw new Error(`not before ${String(value)}`);
-            },
-          },
-        },
-        details: {
-          type: DataTypes.JSONB,
-          validate: {
-            known(value: { user: string }): void {
-              throw new Error(`${value.user} is unknown`);
-            },
-          },
-        },
-      },
-      {
-        validate: {
-          complete(): void {
-            throw new Error('something is missing');
-          },
-        },
-      },
-    );
-
-    async function violationsOf(values: object) {
-      const fault = describeFault(await caughtError(() => User.build({ ...values }).validate()));
-      return fault?.kind === 'invalid'
-        ? fault.violations.toSorted((a, b) => (a.rule < b.rule ? -1 : 1))
-        : fault;
-    }
-
-    it('tells every rule that failed, with its attribute', async () => {
-      expect(await violationsOf({ email: 'x', age: 7 })).to.deep.equal([
-        { attribute: 'complete', rule: 'complete', message: 'something is missing' },
-        { attribute: 'email', rule: 'isEmail', message: 'Validation isEmail on email failed' },
-        { attribute: 'name', rule: 'is_null', message: 'User.name cannot be null' },
-        { attribute: 'age', rule: 'min', message: 'too young' },
-      ]);
-    });
-
-    it('repeats no value, whatever it is part of', async () => {
-      const born = new Date('2026-01-31T08:00:00Z');
-      const values = { name: 'Ada', code: SECRET, born, details: { user: SECRET } };
-      expect(await violationsOf(values)).to.deep.equal([
-        { attribute: 'complete', rule: 'complete', message: 'something is missing' },
-        { attribute: 'details', rule: 'known', message: 'details is not valid' },
-        { attribute: 'born', rule: 'past', message: 'born is not valid' },
-        { attribute: 'code', rule: 'quotes', message: 'code is not valid' },
-      ]);
-    });
-
     it('understands one without an attribute, a rule or a value that JSON has', () => {
       const item = new Item('wrong');
       const big = new Item('5000n', 'Validation error', 'count', 5000n);

@@ -11,19 +11,6 @@ const Thing = defineModel('Thing', {
 });
 const plan = planOf(Thing, { sortAllow: [...NAMES, 'id'], defaultSort: '-b,a' });
 
-const SORTED: Readonly<Record<string, string>> = {
-  a: 'a,id',
-  '-a': '-a,-id',
-  '+a': 'a,id',
-  ' a': 'a,id',
-  'b,-a': 'b,-a,-id',
-  '-b, a': '-b,a,id',
-  id: 'id',
-  '-id': '-id',
-  'a,-id,b': 'a,-id,b',
-  'a,b,c,d,e': 'a,b,c,d,e,id',
-};
-
 const WRONG: Readonly<Record<string, readonly RequestIssue[]>> = {
   '': [unknown('')],
   ',': [unknown(''), unknown('')],
@@ -51,28 +38,21 @@ function unknown(name: string, hint = ''): RequestIssue {
   };
 }
 
-function sorted(text: string): { order: string; issues: readonly RequestIssue[] } {
+function issuesOf(text: string): readonly RequestIssue[] {
   const issues: RequestIssue[] = [];
-  const terms = parseSort(plan, text, issues);
-  const order = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
-  return { order, issues };
+  parseSort(plan, text, issues);
+  return issues;
 }
 
 describe('parseSort', () => {
-  for (const [text, order] of Object.entries(SORTED)) {
-    it(`makes of '${text}' the total order ${order}`, () => {
-      expect(sorted(text)).to.deep.equal({ order, issues: [] });
-    });
-  }
-
   for (const [text, issues] of Object.entries(WRONG)) {
     it(`refuses '${text}'`, () => {
-      expect(sorted(text).issues).to.deep.equal(issues);
+      expect(issuesOf(text)).to.deep.equal(issues);
     });
   }
 
   it('[D5] says little about a text of thousands of names', () => {
-    const { issues } = sorted(Array.from({ length: 5000 }, (_, index) => `x${index}`).join(','));
+    const issues = issuesOf(Array.from({ length: 5000 }, (_, index) => `x${index}`).join(','));
     expect(issues).to.have.lengthOf(7);
     expect(issues.at(-1)).to.deep.equal({
       parameter: 'sort',

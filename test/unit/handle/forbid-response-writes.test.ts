@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import express, { type Response } from 'express';
 import supertest from 'supertest';
 import { withoutAnswer } from '../../../src/features/bulk/write-in-turn.js';
-import { caughtError } from '../../support/caught-error.js';
 import { listen } from '../../support/listen.js';
 
 /** Runs work with a real response, which is answered with what the work has given. */
@@ -31,24 +30,4 @@ describe('work that must not answer', () => {
       expect(refused).to.deep.equal({ status: 201, body: REFUSED });
     });
   }
-
-  it('gives what it gives, and leaves the response as it was', async () => {
-    const result = await answered(async (response) => {
-      const own = () => response;
-      response.end = own;
-      const given = await withoutAnswer(response, async () => 'given');
-      expect(response.end).to.equal(own);
-      Reflect.deleteProperty(response, 'end');
-      expect(Object.hasOwn(response, 'write')).to.equal(false);
-      return given;
-    });
-    expect(result).to.deep.equal({ status: 201, body: 'given' });
-  });
-
-  it('fails as it fails', async () => {
-    const error = new Error('own');
-    const response = {} as Response;
-    expect(await caughtError(() => withoutAnswer(response, () => Promise.reject(error)))).to.equal(error);
-    expect(response).to.deep.equal({});
-  });
 });

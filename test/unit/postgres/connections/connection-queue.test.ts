@@ -1,24 +1,15 @@
-/** How long a waiter of the queue waits who had a connection, gave it back, and waits once more. */
+/** How many use a connection together, and when the queue gives it up. */
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { ConnectionAcquireTimeoutError } from 'sequelize';
-import {
-  ConnectionQueue,
-  type QueueEntry,
-  type Waiter,
-} from '../../../../src/postgres/connections/connection-queue.js';
+import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
 import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { deferred } from '../../../support/deferred.js';
 
-/** Milliseconds. */
-const SHORT = 30;
-const LONG = 60_000;
-
-/** A queue for a pool with one connection, where those who join wait for `acquireTimeout`. */
-function lineOfOne() {
+/** A queue for a pool with one connection, which somebody uses. */
+async function lineOfOne() {
   const pool = {
     size: 1,
-    acquireTimeout: SHORT,
+    acquireTimeout: 60_000,
     waiting: 0,
     bypassesQueue: false,
     isInUse: false,
@@ -28,73 +19,22 @@ function lineOfOne() {
     release: () => {},
     destroy: async () => {},
   };
-  return { pool, queue: new ConnectionQueue(pool) };
-}
-
-/** Joins, and gives the entry, and promises of a connection and of a refusal. */
-function join(queue: ConnectionQueue, isHeldBack = () => false) {
-  const served = deferred<PooledClient>();
-  const refused = deferred<unknown>();
-  const entry: QueueEntry = queue.join({ use: served.resolve, fail: refused.resolve, isHeldBack });
-  return { entry, served: served.promise, refused: refused.promise };
+  const queue = new ConnectionQueue(pool);
+  const client = await new Promise<PooledClient>((use, fail) => queue.join({ use, fail }));
+  return { pool, queue, client };
 }
 
 describe('a queue for connections', () => {
-  it('keeps one who came back no longer than he would have waited', async () => {
-    const { pool, queue } = lineOfOne();
-    let isLocked = false;
-    const first = join(queue, () => isLocked);
-    const client = await first.served;
-    const second = join(queue);
-    pool.acquireTimeout = LONG;
-    const later = join(queue, () => isLocked);
-    // From now on the queue looks at the time of the one who came last.
-    expect(await second.refused).to.be.an.instanceOf(ConnectionAcquireTimeoutError);
-    isLocked = true;
-    queue.requeue(client, first.entry);
-    expect(await first.refused).to.be.an.instanceOf(ConnectionAcquireTimeoutError);
-    isLocked = false;
-    queue.wake();
-    expect(await later.served).to.be.an('object');
-  });
-
-  it('serves those who came back in the order in which they came', async () => {
-    const { pool, queue } = lineOfOne();
-    Object.assign(pool, { size: 2, acquireTimeout: LONG });
-    let isLocked = false;
-    const one = join(queue, () => isLocked);
-    const firstClient = await one.served;
-    const other = join(queue, () => isLocked);
-    const secondClient = await other.served;
-    const order: string[] = [];
-    Object.assign(one.entry.waiter, { use: () => order.push('one') });
-    Object.assign(other.entry.waiter, { use: () => order.push('other') });
-    isLocked = true;
-    queue.requeue(firstClient, one.entry);
-    queue.requeue(secondClient, other.entry);
-    isLocked = false;
-    queue.wake();
-    await new Promise(setImmediate);
-    expect(order).to.deep.equal(['one', 'other']);
-  });
-
-  /** Has some wait for the one connection that somebody uses, and gives it back. */
-  async function whenOneLeaves(waiters: readonly Partial<Waiter>[]): Promise<void> {
-    const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const client = await join(queue).served;
-    for (const waiter of waiters) queue.join({ use: () => {}, fail: () => {}, ...waiter });
-    queue.leave(client);
-  }
-
   it('has those with one statement use a connection together, as far as nobody else is before them', async () => {
+    const { queue, client } = await lineOfOne();
     const used: (readonly [name: string, behind: number])[] = [];
     const named = (name: string, mayFollow: boolean) => ({
       mayFollow: () => mayFollow,
       use: (_client: PooledClient, behind: number) => used.push([name, behind]),
     });
     const waiters = [named('a', true), named('b', true), named('transaction', false), named('c', true)];
-    await whenOneLeaves(waiters);
+    for (const waiter of waiters) queue.join({ ...waiter, fail: () => {} });
+    queue.leave(client);
     expect(used).to.deep.equal([
       ['a', 0],
       ['b', 1],
@@ -102,9 +42,7 @@ describe('a queue for connections', () => {
   });
 
   it('has nobody follow where the pool has to see each use from now on', async () => {
-    const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const client = await join(queue).served;
+    const { pool, queue, client } = await lineOfOne();
     const used: number[] = [];
     const use = (_client: PooledClient, behind: number) => used.push(behind);
     for (let count = 0; count < 3; count += 1) queue.join({ use, fail: () => {}, mayFollow: () => true });
@@ -130,9 +68,7 @@ describe('a queue for connections', () => {
   }
 
   it('takes a connection back when the last of those has left it, and lets fewer go together after a slow one', async () => {
-    const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const client = await join(queue).served;
+    const { queue, client } = await lineOfOne();
     const groups: number[] = [];
     const use = (_client: PooledClient, behind: number) => {
       if (behind === 0) groups.push(0);
@@ -157,9 +93,7 @@ describe('a queue for connections', () => {
   });
 
   it('has each go alone after slow groups, and go together again once sixteen alone were not slow', async () => {
-    const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const client = await join(queue).served;
+    const { queue, client } = await lineOfOne();
     let size = 0;
     const use = (_client: PooledClient, behind: number) => {
       size = behind + 1;
@@ -180,9 +114,7 @@ describe('a queue for connections', () => {
   });
 
   it('closes a connection that others use when what one of them sends cannot be sent', async () => {
-    const { pool, queue } = lineOfOne();
-    pool.acquireTimeout = LONG;
-    const client = await join(queue).served;
+    const { queue, client } = await lineOfOne();
     let isDestroyed = false;
     Object.defineProperty(client, 'connection', {
       value: { stream: { cork() {}, uncork() {}, destroy: () => (isDestroyed = true) } },

@@ -5,8 +5,6 @@ import type { CrudOptions } from '../../../../src/declare/crud-options.js';
 import { filter } from '../../../../src/declare/filter-template.js';
 import { filterReader } from '../../../../src/features/filter.js';
 import { type Access, OPEN_ACCESS } from '../../../../src/operation/access.js';
-import { createCursorCodec } from '../../../../src/request/query/cursor-codec.js';
-import { namedRelations } from '../../../../src/request/query/filter-names.js';
 import { FILTER_LIMITS } from '../../../../src/request/query/filter-syntax.js';
 import type { Filter } from '../../../../src/request/query/predicate.js';
 import { typeTemplate } from '../../../../src/request/query/rule-filters.js';
@@ -270,24 +268,6 @@ describe('a filter by relations', () => {
     });
   });
 
-  it('tells which relations it names, whatever is wrong with it', () => {
-    const named = (q: string) =>
-      namedRelations(plan.relations.filters, q).map(({ relation }) => relation.name);
-    expect(named('country.continent.name==x,reviews=any=(author.name==x)')).to.deep.equal([
-      'country',
-      'continent',
-      'reviews',
-      'author',
-    ]);
-    expect(named('name==country')).to.deep.equal([]);
-    expect(named('country.name==')).to.deep.equal([]);
-    expect(named('reviews.rating==5;countr==1;reviews=any=(author.x.y==1)')).to.deep.equal([
-      'reviews',
-      'reviews',
-      'author',
-    ]);
-  });
-
   it('is a filter, or problems with a position, whatever the text', () => {
     const words = (
       'name country country.name country.continent.name reviews rating text author.name tags ( ) ( ) ; , == =isnull= =any=( ' +
@@ -331,24 +311,5 @@ describe('a filter by relations', () => {
         /^visible of City gave a filter by a relation, and a rule is about attributes of the row itself: /,
       );
     }
-  });
-
-  it('belongs to its cursors', () => {
-    const codec = createCursorCodec([]);
-    const cursorOf = (q: string) => {
-      const { filter } = parse(q);
-      return codec.encode({ values: ['1'], isInclusive: false }, { plan, sort: [], digest: [filter] });
-    };
-    const filters = [
-      'reviews=any=(rating==1)',
-      'reviews=any=(rating==2)',
-      'reviews=none=(rating==1)',
-      'reviews=isempty=true',
-      'reviews=isempty=false',
-      'country.name==x',
-      'country.continent.name==x',
-    ];
-    expect(new Set(filters.map(cursorOf)).size).to.equal(filters.length);
-    expect(cursorOf('reviews=any=(rating==1)')).to.equal(cursorOf(' reviews =any= ( rating == "1" ) '));
   });
 });

@@ -10,52 +10,18 @@ function parsed(target: string) {
 }
 
 describe('parseQueryString', () => {
-  for (const [target, parameters] of [
-    ['/cities', []],
-    ['/cities?', []],
-    [
-      '/cities?page=2&size=3',
-      [
-        ['page', '2'],
-        ['size', '3'],
-      ],
-    ],
-    ['/cities?&&page=2&', [['page', '2']]],
-    ['/cities?page', [['page', '']]],
-    ['/cities?page=', [['page', '']]],
-    ['/cities?=2', [['', '2']]],
-    ['/cities?q=a=b=c', [['q', 'a=b=c']]],
-    ['/cities?q=a?b', [['q', 'a?b']]],
-    ['/cities?q=New+York%2BCity', [['q', 'New York+City']]],
-    ['/cities?%71=%C3%A9%F0%9F%8E%88', [['q', 'é🎈']]],
-    [
-      '/cities?q[]=1&q[a]=2',
-      [
-        ['q[]', '1'],
-        ['q[a]', '2'],
-      ],
-    ],
-    ['/cities?__proto__[length]=1e9', [['__proto__[length]', '1e9']]],
-    [
-      '/cities?__proto__=1&constructor=2',
-      [
+  it('takes names that every object has, and the same in another case, for names of their own', () => {
+    for (const target of ['/cities', '/cities?']) expect(parsed(target).parameters).to.deep.equal([]);
+    expect(parsed('/cities?__proto__=1&constructor=2&Page=1&page=2')).to.deep.equal({
+      parameters: [
         ['__proto__', '1'],
         ['constructor', '2'],
-      ],
-    ],
-    ['/cities?q=1;2,3', [['q', '1;2,3']]],
-    [
-      '/cities?Page=1&page=2',
-      [
         ['Page', '1'],
         ['page', '2'],
       ],
-    ],
-  ] as const) {
-    it(`reads ${target}`, () => {
-      expect(parsed(target)).to.deep.equal({ parameters, issues: [] });
+      issues: [],
     });
-  }
+  });
 
   it('leaves out what other code reads, whatever it is, and not what has no name to go by', () => {
     const { parameters, issues } = parseQueryString('/cities?size=5&pa%67e=%ff&page=1&page=2&%ff=1', [
