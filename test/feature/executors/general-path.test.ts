@@ -27,6 +27,7 @@ import {
   Table,
   UpdatedAt,
 } from 'sequelize-typescript';
+import type { Test } from 'supertest';
 import {
   type BootstrapOptions,
   Crud,
@@ -45,9 +46,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-abstract class Keyed extends NumberedRow {}
-
-abstract class Row extends Keyed {
+abstract class Row extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: true }) declare name: string | null;
 }
 
@@ -62,7 +61,7 @@ class Plain extends Row {}
 
 @Crud()
 @Table(PLAIN)
-class WithGetter extends Keyed {
+class WithGetter extends NumberedRow {
   @Column({ type: DataType.STRING(40) })
   get name(): string {
     return `got ${this.getDataValue('name')}`;
@@ -71,7 +70,7 @@ class WithGetter extends Keyed {
 
 @Crud()
 @Table(PLAIN)
-class WithField extends Keyed {
+class WithField extends NumberedRow {
   prefix = 'field';
 
   @Column({ type: DataType.STRING(40) })
@@ -82,7 +81,7 @@ class WithField extends Keyed {
 
 @Crud()
 @Table(PLAIN)
-class WithPrivateField extends Keyed {
+class WithPrivateField extends NumberedRow {
   readonly #prefix = 'private';
 
   @Column({ type: DataType.STRING(40) })
@@ -93,7 +92,7 @@ class WithPrivateField extends Keyed {
 
 @Crud()
 @Table(PLAIN)
-class WithPrivateMethod extends Keyed {
+class WithPrivateMethod extends NumberedRow {
   @Column({ type: DataType.STRING(40) })
   get name(): string {
     return this.#shown();
@@ -106,7 +105,7 @@ class WithPrivateMethod extends Keyed {
 
 @Crud()
 @Table(PLAIN)
-class WithSetter extends Keyed {
+class WithSetter extends NumberedRow {
   @Column({ type: DataType.STRING(40) })
   set name(value: string) {
     this.setDataValue('name', `set ${value}`);
@@ -222,23 +221,19 @@ class WithOwnEnd extends Row {
 
 @Crud()
 @Table(PLAIN)
-class Overridden extends Row {}
+class Triggered extends Row {}
 
-class OverriddenController extends crudController(Overridden) {
-  override async read(id: number, query: ReadQuery, context: CrudContext<Overridden>): Promise<Overridden> {
+class OverriddenController extends crudController(Plain) {
+  override async read(id: number, query: ReadQuery, context: CrudContext<Plain>): Promise<Plain> {
     const row = await super.read(id, query, context);
     row.name = `overridden ${row.name}`;
     return row;
   }
 }
 
-@Crud()
-@Table(PLAIN)
-class Stored extends Row {}
-
-class StoredRepository extends Repository<Stored> {
-  static override model = Stored;
-  override async find(id: number): Promise<Stored | null> {
+class StoredRepository extends Repository<Plain> {
+  static override model = Plain;
+  override async find(id: number): Promise<Plain | null> {
     const row = await super.find(id);
     if (row) row.name = `stored ${row.name}`;
     return row;
@@ -246,10 +241,6 @@ class StoredRepository extends Repository<Stored> {
 }
 
 class StoredController extends crudController(StoredRepository) {}
-
-@Crud()
-@Table(PLAIN)
-class Decorated extends Row {}
 
 @Crud()
 @Table(PLAIN)
@@ -313,7 +304,7 @@ class After {
 }
 
 /** Says something of generated methods without an override. */
-class DecoratedController extends crudController(Decorated) {}
+class DecoratedController extends crudController(Plain) {}
 for (const [method, decorate] of [
   ['read', HttpCode(203)],
   ['create', Header('X-Made', 'yes')],
@@ -323,10 +314,10 @@ for (const [method, decorate] of [
 }
 
 @UseInterceptor(Wrap)
-class InterceptedController extends crudController(Decorated) {}
+class InterceptedController extends crudController(Plain) {}
 
 @UseAfter(After)
-class FollowedController extends crudController(Decorated) {}
+class FollowedController extends crudController(Plain) {}
 
 const MODELS = [
   Plain,
@@ -350,9 +341,7 @@ const MODELS = [
   WithRange,
   WithOwnMoment,
   WithOwnEnd,
-  Overridden,
-  Stored,
-  Decorated,
+  Triggered,
   WithLiteral,
   WithCascade,
   WithTableDefault,
@@ -361,219 +350,107 @@ const MODELS = [
   WithFieldMethod,
 ];
 
-/** What is plugged in, which operations it concerns, and why; then something that shows it. */
-interface Case {
-  readonly model: ModelClass;
-  readonly operations: readonly string[];
-  readonly reason: string;
-  readonly options?: BootstrapOptions;
-  /** The name of row 1, which is stored as `shown`, when it is read; default: as it is stored. */
-  readonly readAs?: unknown;
-  readonly effect?: (built: BuiltApp, path: string) => Promise<void>;
-}
+/** Shows that what is plugged in has its effect: the name of row 1 when it is read, which is stored as `shown`, or a test of its own. */
+type Effect = string | ((agent: BuiltApp['agent'], path: string) => Promise<unknown>);
 
-const CASES: readonly Case[] = [
-  { model: Plain, operations: ALL, reason: 'fastPath is false', options: { fastPath: false } },
-  {
-    model: WithField,
-    operations: RECORDS,
-    reason: 'the model has getters, and fields that its constructor sets',
-    readAs: 'field shown',
-  },
-  {
-    model: WithPrivateField,
-    operations: RECORDS,
-    reason: 'the model has getters, and fields that its constructor sets',
-    readAs: 'private shown',
-  },
-  {
-    model: WithPrivateMethod,
-    operations: RECORDS,
-    reason: 'the model has getters, and fields that its constructor sets',
-    readAs: 'method shown',
-  },
-  {
-    model: WithSetter,
-    operations: WRITES,
-    reason: 'name has a setter',
-    effect: async ({ agent }, path) => {
-      const { body } = await agent.patch(`${path}/1`).send({ name: 'x' });
-      expect(body.name).to.equal('set x');
-    },
-  },
-  {
-    model: WithScope,
-    operations: ALL,
-    reason: 'the model has a default scope',
-    effect: async ({ agent }, path) => {
+const FIELDS = 'the model has getters, and fields that its constructor sets';
+
+const CASES: readonly (readonly [
+  model: ModelClass,
+  operations: readonly string[],
+  reason: string,
+  effect: Effect,
+])[] = [
+  [Plain, ALL, 'fastPath is false', 'shown'],
+  [WithField, RECORDS, FIELDS, 'field shown'],
+  [WithPrivateField, RECORDS, FIELDS, 'private shown'],
+  [WithPrivateMethod, RECORDS, FIELDS, 'method shown'],
+  [WithStatic, ALL, 'the model overrides static build', 'built'],
+  [WithMethod, ALL, 'the model overrides get', 'method shown'],
+  [WithConstructor, ALL, 'the model overrides the constructor', 'made shown'],
+  [WithDocuments, ['update'], 'document is of a type that only Sequelize compares', 'shown'],
+  [WithDocuments, ['update'], 'code is of a type that only Sequelize compares', 'shown'],
+  [WithRange, WRITES, 'range is of a type that only Sequelize writes', 'shown'],
+  [WithOwnMoment, WRITES, 'touched is not a plain timestamp', 'shown'],
+  [
+    WithSetter,
+    WRITES,
+    'name has a setter',
+    async (agent, path) =>
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body.name).to.equal('set x'),
+  ],
+  [
+    WithScope,
+    ALL,
+    'the model has a default scope',
+    async (agent, path) => {
       await WithScope.update({ name: 'hidden' }, { where: {} });
-      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+      await agent.get(`${path}/1`).expect(404);
     },
-  },
-  {
-    model: WithRule,
-    operations: WRITES,
-    reason: 'label has validation rules of Sequelize',
-    effect: async ({ agent }, path) => {
-      expect((await agent.post(path).send({ label: 'bad' })).status).to.equal(422);
-    },
-  },
-  {
-    model: WithModelRule,
-    operations: WRITES,
-    reason: 'the model has validation rules of Sequelize',
-    effect: async ({ agent }, path) => {
-      expect((await agent.patch(`${path}/1`).send({ name: 'bad' })).status).to.equal(422);
-    },
-  },
-  { model: WithStatic, operations: ALL, reason: 'the model overrides static build', readAs: 'built' },
-  { model: WithMethod, operations: ALL, reason: 'the model overrides get', readAs: 'method shown' },
-  {
-    model: WithConstructor,
-    operations: ALL,
-    reason: 'the model overrides the constructor',
-    readAs: 'made shown',
-  },
-  {
-    model: WithFieldMethod,
-    operations: ALL,
-    reason: 'the model overrides save',
-    effect: async ({ agent }, path) => {
-      expect((await agent.post(path).send({ name: 'x' })).body.name).to.equal('saved x');
-    },
-  },
-  {
-    model: WithParts,
-    operations: ['delete'],
-    reason: 'the hooks of parts run when a record is deleted',
-    effect: async ({ agent }, path) => {
+  ],
+  [
+    WithRule,
+    WRITES,
+    'label has validation rules of Sequelize',
+    (agent, path) => agent.post(path).send({ label: 'bad' }).expect(422),
+  ],
+  [
+    WithModelRule,
+    WRITES,
+    'the model has validation rules of Sequelize',
+    (agent, path) => agent.patch(`${path}/1`).send({ name: 'bad' }).expect(422),
+  ],
+  [
+    WithFieldMethod,
+    ALL,
+    'the model overrides save',
+    async (agent, path) => expect((await agent.post(path).send({ name: 'x' })).body.name).to.equal('saved x'),
+  ],
+  [
+    WithParts,
+    ['delete'],
+    'the hooks of parts run when a record is deleted',
+    async (agent, path) => {
       await agent.post(path).send({ name: 'part', wholeId: 1 });
       WithParts.addHook('beforeDestroy', 'mine', ({ name }: WithParts) => void seen.push(String(name)));
       await agent.delete(`${path}/1`).expect(204);
       WithParts.removeHook('beforeDestroy', 'mine');
       expect(seen).to.deep.equal(['shown', 'part']);
     },
-  },
-  {
-    model: WithDocuments,
-    operations: ['update'],
-    reason: 'document is of a type that only Sequelize compares',
-  },
-  { model: WithDocuments, operations: ['update'], reason: 'code is of a type that only Sequelize compares' },
-  { model: WithRange, operations: WRITES, reason: 'range is of a type that only Sequelize writes' },
-  { model: WithOwnMoment, operations: WRITES, reason: 'touched is not a plain timestamp' },
-  {
-    model: WithOwnEnd,
-    operations: ALL,
-    reason: 'ended is not a plain timestamp',
-    effect: async ({ agent }, path) => {
-      expect((await agent.delete(`${path}/1`)).status).to.equal(204);
-      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+  ],
+  [
+    WithOwnEnd,
+    ALL,
+    'ended is not a plain timestamp',
+    async (agent, path) => {
+      await agent.delete(`${path}/1`).expect(204);
+      await agent.get(`${path}/1`).expect(404);
     },
-  },
+  ],
 ];
 
-/** What is plugged in and leaves the SQL as it is, and something that shows that it has its effect. */
-interface OwnSql extends Pick<Case, 'model' | 'options'> {
-  readonly what: string;
-  readonly effect: NonNullable<Case['effect']>;
-}
+const SHOWN = { id: 1, name: 'shown' };
 
-const OWN_SQL: readonly OwnSql[] = [
-  {
-    what: 'a version',
-    model: WithVersion,
-    effect: async ({ agent }, path) => {
-      expect((await agent.patch(`${path}/1`).send({ name: 'new' })).body.version).to.equal(1);
-      expect((await agent.post(path).send({ name: 'other' })).body.version).to.equal(0);
-    },
-  },
-  {
-    what: 'an override',
-    model: Overridden,
-    options: { controllers: [OverriddenController] },
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.name).to.equal('overridden shown');
-    },
-  },
-  {
-    what: "a repository of the user's",
-    model: Stored,
-    options: { controllers: [StoredController] },
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.name).to.equal('stored shown');
-    },
-  },
-  {
-    what: "ids that code of the user's reads",
-    model: WithIds,
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/no-1`)).body.name).to.equal('shown');
-    },
-  },
-  {
-    what: 'a @Transform',
-    model: WithTransform,
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.label).to.equal('transformed null');
-      expect((await agent.patch(`${path}/1`).send({ label: 'x' })).body.label).to.equal('transformed x');
-    },
-  },
-  {
-    what: 'a read schema',
-    model: WithReadSchema,
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body).to.deep.equal({ name: 'shown' });
-      const created = await agent.post(path).send({ name: 'new' });
-      expect(created.body).to.deep.equal({ name: 'new' });
-      expect(created.headers['location']).to.equal(`${path}/2`);
-    },
-  },
-  {
-    what: 'decorators that change the answer',
-    model: Decorated,
-    options: { controllers: [DecoratedController] },
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).status).to.equal(203);
-      expect((await agent.post(path).send({})).headers).to.include({ 'x-made': 'yes' });
-      expect((await agent.delete(`${path}/1`)).status).to.equal(202);
-    },
-  },
-  {
-    what: 'interceptors of the controller',
-    model: Decorated,
-    options: { controllers: [InterceptedController] },
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
-    },
-  },
-  {
-    what: 'a middleware of the controller that runs after the answer',
-    model: Decorated,
-    options: { controllers: [FollowedController] },
-    effect: async ({ agent }, path) => {
-      await agent.get(`${path}/1`);
-      expect(seen).to.include('after');
-    },
-  },
-  {
-    what: 'interceptors of the application',
-    model: Plain,
-    options: { routing: { interceptors: [Wrap] } },
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
-      expect((await agent.get(path)).body.wrapped).to.include({ total: 1, has_next: false });
-    },
-  },
-  {
-    what: 'middlewares of the application that run after an answer',
-    model: Plain,
-    options: { routing: { middlewares: [After] } },
-    effect: async ({ agent }, path) => {
-      await agent.get(`${path}/1`);
-      expect(seen).to.include('after');
-    },
-  },
+/** What is plugged in and leaves the SQL as it is, and row 1 as it then is answered. */
+const OWN_SQL: readonly (readonly [
+  what: string,
+  model: ModelClass,
+  options: BootstrapOptions,
+  body: object,
+])[] = [
+  ['a getter', WithGetter, {}, { id: 1, name: 'got shown' }],
+  ['a virtual attribute', WithVirtual, {}, { ...SHOWN, shout: 'shown!' }],
+  ['a version', WithVersion, {}, { ...SHOWN, version: 0 }],
+  ['a @Transform', WithTransform, {}, { ...SHOWN, label: 'transformed null' }],
+  ['a read schema', WithReadSchema, {}, { name: 'shown' }],
+  ['toJSON, which both paths call', WithJson, {}, { id: 1 }],
+  ["ids that code of the user's reads", WithIds, {}, SHOWN],
+  ['an override', Plain, { controllers: [OverriddenController] }, { id: 1, name: 'overridden shown' }],
+  ["a repository of the user's", Plain, { controllers: [StoredController] }, { id: 1, name: 'stored shown' }],
+  ['interceptors of the controller', Plain, { controllers: [InterceptedController] }, { wrapped: SHOWN }],
+  ['interceptors of the application', Plain, { routing: { interceptors: [Wrap] } }, { wrapped: SHOWN }],
+  ['a middleware of the controller after the answer', Plain, { controllers: [FollowedController] }, SHOWN],
+  ['middlewares of the application after an answer', Plain, { routing: { middlewares: [After] } }, SHOWN],
 ];
 
 /** The operations that have a reason, in their usual order; one that has it twice comes twice. */
@@ -618,57 +495,39 @@ describe('the general path', () => {
     expect(await isGeneral(() => agent.get('/plains/1'))).to.equal(false);
   });
 
-  for (const { model, operations, reason, options = {}, readAs = 'shown', effect } of CASES) {
-    it(`is taken because ${reason}`, async () => {
-      const built = await serve({ models: [model], ...options });
-      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
-      expect(operationsWith(built.crud.routes, reason)).to.deep.equal(operations);
+  for (const [model, operations, reason, effect] of CASES) {
+    it(`is taken because ${reason}: ${model.name}`, async () => {
+      const { agent, crud } = await serve({ models: [model], fastPath: model !== Plain });
+      const path = crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      expect(operationsWith(crud.routes, reason)).to.deep.equal(operations);
       if (operations.includes('read')) {
-        expect(await isGeneral(() => built.agent.get(`${path}/1`))).to.equal(true);
+        expect(await isGeneral(() => agent.get(`${path}/1`))).to.equal(true);
       }
-      if (effect) await effect(built, path);
-      else if (readAs !== undefined) expect((await built.agent.get(`${path}/1`)).body.name).to.equal(readAs);
+      if (typeof effect === 'function') await effect(agent, path);
+      else expect((await agent.get(`${path}/1`)).body.name).to.equal(effect);
     });
   }
 
-  for (const { what, model, options = {}, effect } of OWN_SQL) {
+  for (const [what, model, options, body] of OWN_SQL) {
     it(`is not needed for ${what}`, async () => {
-      const built = await serve({ models: [model], ...options });
-      expect(built.crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
-      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      const { agent, crud } = await serve({ models: [model], ...options });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      const path = crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
       const id = model === WithIds ? 'no-1' : '1';
-      expect(await isGeneral(() => built.agent.get(`${path}/${id}`))).to.equal(false);
-      await effect(built, path);
+      expect(await isGeneral(() => agent.get(`${path}/${id}`).expect(200, body))).to.equal(false);
+      expect(seen).to.deep.equal(what.includes('middleware') ? ['after'] : []);
     });
   }
 
-  for (const [what, model] of [
-    ['a getter', WithGetter],
-    ['a virtual attribute', WithVirtual],
-  ] as const) {
-    it(`is not needed for ${what}: a record is made for it`, async () => {
-      const [fast, general] = [
-        await serve({ models: [model] }),
-        await serve({ models: [model], fastPath: false }),
-      ];
-      const path = fast.crud.routes[0]?.path ?? '';
-      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.deep.equal([]);
-      expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);
-      for (const url of [path, `${path}/1`, `${path}/1?fields=name`, `${path}?size=1&sort=-id`]) {
-        expect((await fast.agent.get(url)).text, url).to.equal((await general.agent.get(url)).text);
-      }
-      const [first, second] = await Promise.all(
-        [fast, general].map(({ agent }) =>
-          agent.post(path).send(model === WithVirtual ? { name: 'new' } : {}),
-        ),
-      );
-      expect({ ...first?.body, id: 0 }).to.deep.equal({ ...second?.body, id: 0 });
-      expect(first?.status).to.equal(201);
-    });
-  }
+  it('is not needed for decorators that change the answer', async () => {
+    const { agent, crud } = await serve({ models: [Plain], controllers: [DecoratedController] });
+    expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+    await agent.get('/plains/1').expect(203);
+    expect((await agent.post('/plains').send({})).headers).to.include({ 'x-made': 'yes' });
+    await agent.delete('/plains/1').expect(202);
+  });
 
   describe('is taken for a request', () => {
-    const ROW = { id: 1, name: 'shown' };
     type Hooked = { addHook(...args: unknown[]): void; removeHook(...args: unknown[]): void };
 
     /** Runs work while there is a hook; the names of the hooks that ran are in `seen`. */
@@ -682,53 +541,43 @@ describe('the general path', () => {
       expect(seen).to.include(name);
     }
 
-    for (const level of ['model', 'instance'] as const) {
-      const target = () => (level === 'model' ? Plain : site.engine.sequelize);
-
-      for (const name of [
-        'beforeFind',
-        'beforeFindAfterExpandIncludeAll',
-        'beforeFindAfterOptions',
-        'afterFind',
-      ]) {
-        it(`when the ${level} has been given a hook ${name}`, async () => {
-          const { agent } = await serve({ models: [Plain] });
-          await hooked(target(), name, async () => {
-            expect((await agent.get('/plains/1')).body).to.deep.equal(ROW);
-            expect(seen.splice(0)).to.deep.equal([name]);
-            expect((await agent.get('/plains')).body.items).to.deep.equal([ROW]);
+    const HOOKS: readonly (readonly [names: readonly string[], send: (agent: BuiltApp['agent']) => Test])[] =
+      [
+        [
+          ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions', 'afterFind'],
+          (agent) => agent.get('/plains/1').expect(200, SHOWN),
+        ],
+        [
+          ['beforeValidate', 'afterValidate', 'beforeCreate', 'afterCreate', 'beforeSave', 'afterSave'],
+          (agent) => agent.post('/plains').send({}).expect(201),
+        ],
+        [
+          ['beforeUpdate', 'afterUpdate'],
+          (agent) => agent.patch('/plains/1').send({ name: 'x' }).expect(200),
+        ],
+        [
+          ['beforeDestroy', 'afterDestroy', 'beforeBulkDestroy', 'afterBulkDestroy'],
+          (agent) => agent.delete('/plains/1').expect(204),
+        ],
+      ];
+    for (const [names, send] of HOOKS) {
+      for (const level of ['model', 'instance'] as const) {
+        for (const name of names) {
+          it(`when the ${level} has been given a hook ${name}`, async () => {
+            const { agent } = await serve({ models: [Plain] });
+            await hooked(level === 'model' ? Plain : site.engine.sequelize, name, async () => {
+              await send(agent);
+              expect(seen).to.deep.equal([name]);
+            });
           });
-        });
-      }
-
-      for (const name of [
-        'beforeValidate',
-        'afterValidate',
-        'beforeCreate',
-        'afterCreate',
-        'beforeSave',
-        'afterSave',
-      ]) {
-        it(`when the ${level} has been given a hook ${name}`, async () => {
-          const { agent } = await serve({ models: [Plain] });
-          await hooked(target(), name, () => agent.post('/plains').send({}).expect(201));
-        });
-      }
-
-      for (const name of ['beforeUpdate', 'afterUpdate']) {
-        it(`when the ${level} has been given a hook ${name}`, async () => {
-          const { agent } = await serve({ models: [Plain] });
-          await hooked(target(), name, () => agent.patch('/plains/1').send({ name: 'x' }).expect(200));
-        });
-      }
-
-      for (const name of ['beforeDestroy', 'afterDestroy', 'beforeBulkDestroy', 'afterBulkDestroy']) {
-        it(`when the ${level} has been given a hook ${name}`, async () => {
-          const { agent } = await serve({ models: [Plain] });
-          await hooked(target(), name, () => agent.delete('/plains/1').expect(204));
-        });
+        }
       }
     }
+
+    it('when a list is read past a hook', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      await hooked(Plain, 'afterFind', () => agent.get('/plains').expect(200));
+    });
 
     it('when the instance has been given a hook of queries', async () => {
       const { agent } = await serve({ models: [Plain] });
@@ -767,7 +616,7 @@ describe('the general path', () => {
       const { agent } = await serve({ models: [Plain] }, (app) => void app.use(inUnit));
       await agent.patch('/plains/1').send({ name: 'changed' }).expect(200);
       while (seen.length < 1) await sleep(2);
-      expect(await Plain.findAll({ raw: true })).to.deep.equal([ROW]);
+      expect(await Plain.findAll({ raw: true })).to.deep.equal([SHOWN]);
     });
 
     it('when a middleware has another response.json or response.send', async () => {
@@ -781,7 +630,7 @@ describe('the general path', () => {
           next();
         };
         const { agent } = await serve({ models: [Plain] }, (app) => void app.use(replace));
-        expect(JSON.parse((await agent.get('/plains/1')).text)).to.deep.equal({ data: ROW });
+        expect(JSON.parse((await agent.get('/plains/1')).text)).to.deep.equal({ data: SHOWN });
       }
     });
 
@@ -798,14 +647,14 @@ describe('the general path', () => {
     });
 
     it('when a trigger changes the row after the update', async () => {
-      const { agent, crud } = await serve({ models: [Overridden] });
+      const { agent, crud } = await serve({ models: [Triggered] });
       expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
       await site.engine.sequelize.query(`
         CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
-          IF NEW.name NOT LIKE '%!' THEN UPDATE "Overriddens" SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
+          IF NEW.name NOT LIKE '%!' THEN UPDATE "Triggereds" SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
           RETURN NULL;
         END $f$;
-        CREATE TRIGGER shouting AFTER UPDATE ON "Overriddens" FOR EACH ROW EXECUTE FUNCTION shout()`);
+        CREATE TRIGGER shouting AFTER UPDATE ON "Triggereds" FOR EACH ROW EXECUTE FUNCTION shout()`);
       const path = crud.routes[0]?.path ?? '';
       expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({ id: 1, name: 'x!' });
     });
@@ -872,15 +721,6 @@ describe('the general path', () => {
       for (const each of [agent, general]) {
         const { status, body } = await each.post('/with-table-defaults').send({ name: 'a' });
         expect([status, body.name, body.made]).to.deep.equal([201, 'a', 7]);
-      }
-    });
-
-    it('for toJSON, which both paths call', async () => {
-      const { agent, crud } = await serve({ models: [WithJson] });
-      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
-      const general = await buildApp({ models: [WithJson], fastPath: false, logger: new CapturedLog() });
-      for (const each of [agent, general.agent]) {
-        expect((await each.get('/with-jsons/1')).body).to.deep.equal({ id: 1 });
       }
     });
 

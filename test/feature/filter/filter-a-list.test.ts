@@ -5,8 +5,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { onPath } from '../../support/combination.js';
-import { expectIssue, expectProblem } from '../../support/expect-answer.js';
+import { expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -147,25 +146,6 @@ describe('filtering a list', () => {
         expect(await names(q('=like=', quoted(text.replace(/[\\*]/g, '\\$&'))))).to.deep.equal([text]);
       });
     }
-
-    it('by the text of a column, in one statement, with the values apart from it', async () => {
-      const { statements } = await sql.duringRequest(() => get({ q: "name=='x;y',age=in=(1,2)" }));
-      const where = '("Person"."full_name" = $1) OR ("Person"."age" = ANY($2))';
-      const ours = (columns: string) =>
-        `SELECT ${columns} FROM "people" AS "Person" WHERE ${where} ORDER BY "Person"."id" LIMIT 50`;
-      const shown = '"id", "full_name", "age", "grade", "born", "note", "tags", "city"';
-      // Overrides are given whole records.
-      const whole = ours(`${shown}, "password"`);
-      const expected = onPath({
-        fast: ours(shown),
-        session: whole,
-        records: whole,
-        general:
-          'SELECT "id", "full_name" AS "name", "age", "grade", "born", "note", "tags", "city", "password" FROM "people" ' +
-          `AS "Person" WHERE (${where}) ORDER BY "Person"."id" ASC LIMIT 50 OFFSET 0;`,
-      });
-      expect(statements).to.deep.equal([expected]);
-    });
   });
 
   describe('refuses', () => {
@@ -204,33 +184,6 @@ describe('filtering a list', () => {
         ['sort', 'sort.unknown-field'],
         ['fields', 'fields.unknown'],
       ]);
-    });
-
-    it('a q that is given twice', async () => {
-      expectIssue(await site.agent.get('/people?q=age==1&q=age==2'), 400, {
-        parameter: 'q',
-        code: 'repeated',
-        detail: "Parameter 'q' may be given once.",
-      });
-    });
-
-    it('a q that is not UTF-8', async () => {
-      for (const raw of ['%ff', 'name==%C3', '%']) {
-        expectIssue(await site.agent.get(`/people?q=${raw}`), 400, {
-          parameter: 'q',
-          code: 'encoding',
-          detail: "Parameter 'q' is not valid percent-encoded UTF-8.",
-        });
-      }
-    });
-
-    it('[D11] a q in the syntax of arrays and objects', async () => {
-      for (const name of ['q[]', 'q[age]', 'q[$gt]', 'filter', 'where', 's']) {
-        const { status, body } = await get({ [name]: '1' });
-        expect(status).to.equal(400);
-        expect(body.errors).to.have.lengthOf(1);
-        expect(body.errors[0]).to.include({ parameter: name, code: 'unknown' });
-      }
     });
 
     it('without a query', async () => {

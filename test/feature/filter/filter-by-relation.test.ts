@@ -17,7 +17,6 @@ import { Crud, type CrudContext, crudController, type ListQuery, Repository } fr
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
@@ -169,11 +168,10 @@ const MODELS = [Country, City, Review, Tag, Town, Branch];
 const ALL = 'Paris Nice Rome Tokyo Atlantis Dangling Deleted';
 
 describe('[R24] a filter by relations', () => {
-  const sql = new SqlLog();
   const site = serveTestApp(() => {
     const bootstrap = { logger: new CapturedLog(), models: MODELS, controllers: [TownController] };
     const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town, Branch];
-    const engine = { logging: sql.record, models: tables };
+    const engine = { models: tables };
     return { models: MODELS, bootstrap, engine };
   });
 
@@ -303,15 +301,6 @@ describe('[R24] a filter by relations', () => {
       for (const [q, expected] of Object.entries(filters)) expect(await names(q), q).to.equal(expected);
     });
   }
-
-  it('is part of the statement of a page, without joins, and asks one relation once', async () => {
-    const { statements } = await sql.duringRequest(() =>
-      get('cities', 'country.region==West,country.region==South,country.name==Japan', '&size=1').expect(200),
-    );
-    const lists = statements.filter((each) => each.includes('"cities"') && each.includes('EXISTS'));
-    expect(lists).to.have.length(2);
-    for (const each of lists) expect(each.match(/EXISTS|JOIN/g)).to.deep.equal(['EXISTS']);
-  });
 
   it('finds records of the same table, whatever the length of its name', async () => {
     await Branch.bulkCreate([

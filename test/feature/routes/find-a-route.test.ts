@@ -156,14 +156,6 @@ describe('finding a route', () => {
       expectJson(await agent.get('/a/c/1'), 404, { by: 'the application', path: '/a/c/1', base: '' });
       expect((await agent.put('/a/c/1')).status).to.equal(405);
     });
-
-    it('finds them under the prefix of all routes', async () => {
-      const agent = await build({ models: [Box, Shelf], routePrefix: '/api/a' });
-      expectJson(await agent.get('/api/a/a/b'), 200, EMPTY);
-      expectJson(await agent.get('/API/A/a/top'), 200, { id: 'top' });
-      const path = '/a/b';
-      expectJson(await agent.get(path), 404, { by: 'the application', path, base: '' });
-    });
   });
 
   describe('among hand-written controllers', () => {

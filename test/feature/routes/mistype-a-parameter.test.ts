@@ -42,26 +42,12 @@ describe('mistyping a parameter', () => {
   });
 
   describe('where unknown ones are refused', () => {
-    it('suggests the one that was meant', async () => {
-      expectIssue(await site.agent.get('/flags?pgae=2'), 400, {
-        parameter: 'pgae',
-        code: 'unknown',
-        detail:
-          "This route has no parameter 'pgae'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
-      });
-    });
-
-    it('tells large letters from small ones', async () => {
-      expectIssue(await site.agent.get('/flags?Page=2'), 400, {
-        parameter: 'Page',
-        code: 'unknown',
-        detail:
-          "This route has no parameter 'Page'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
-      });
-    });
-
-    it('says how to filter by what is filtered by', async () => {
+    it('suggests the one that was meant, or how to filter by what is filtered by', async () => {
       for (const [name, hint] of [
+        ['pgae', " Did you mean 'page'?"],
+        ['Page', " Did you mean 'page'?"],
+        ['', ''],
+        ['x', ''],
         ['name', ' To filter by it, send q=name==value.'],
         ['labels', ' To filter by it, send q=labels=contains=value.'],
         ['details.size', ' To filter by it, send q=details.size==value.'],
@@ -76,24 +62,6 @@ describe('mistyping a parameter', () => {
           detail: `This route has no parameter '${name}'.${hint} It accepts page, size, sort, q, fields.`,
         });
       }
-      expectIssue(await site.agent.get('/signs/1?name=x'), 400, {
-        parameter: 'name',
-        code: 'unknown',
-        detail: "This route has no parameter 'name'. It accepts fields.",
-      });
-    });
-
-    it('names a parameter without a name or a value', async () => {
-      expectIssue(await site.agent.get('/flags?=1'), 400, {
-        parameter: '',
-        code: 'unknown',
-        detail: "This route has no parameter ''. It accepts page, size, sort, q, fields.",
-      });
-      expectIssue(await site.agent.get('/flags?x'), 400, {
-        parameter: 'x',
-        code: 'unknown',
-        detail: "This route has no parameter 'x'. It accepts page, size, sort, q, fields.",
-      });
     });
 
     it('[D12] refuses them on every route, and does nothing', async () => {
@@ -103,6 +71,7 @@ describe('mistyping a parameter', () => {
         detail: `This route has no parameter '${parameter}'. It accepts ${accepted}.`,
       });
       expectIssue(await site.agent.get('/flags/1?page=1'), 400, problem('page', 'fields'));
+      expectIssue(await site.agent.get('/signs/1?name'), 400, problem('name', 'fields'));
       expectIssue(await site.agent.post('/flags?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.patch('/flags/1?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.delete('/flags/1?dry=1'), 400, problem('dry'));
