@@ -2,6 +2,7 @@
 import express, { type Express } from 'express';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
+import { CapturedLog } from './captured-log.js';
 import { inCombination, useCombination } from './combination.js';
 import { useSameRequestId } from './same-request-id.js';
 
@@ -23,4 +24,16 @@ export async function buildApp(
   useCombination(app, options);
   const crud = await bootstrap(app, inCombination(options));
   return { app, crud, agent: supertest(app) };
+}
+
+/** The same application twice, without advice: with our executor, and with Sequelize. */
+export async function buildBoth(
+  options: BootstrapOptions,
+  prepare?: (app: Express) => void,
+): Promise<readonly [fast: BuiltApp, general: BuiltApp]> {
+  const quiet = { logger: new CapturedLog(), indexAdvice: false, ...options };
+  return [
+    await buildApp({ ...quiet, fastPath: true }, prepare),
+    await buildApp({ ...quiet, fastPath: false }, prepare),
+  ];
 }

@@ -7,6 +7,7 @@ import supertest from 'supertest';
 import { bootstrap, Crud, currentEngine, installExceptionHandlers, unitOfWork } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const SECRET = 'secret@example.com';
@@ -101,7 +102,7 @@ describe('what is logged of a failure', () => {
     });
 
     it('has none where it quotes the detail', async () => {
-      const twice = (await Guest.create({ email: SECRET }).catch((error: unknown) => error)) as {
+      const twice = (await caughtError(() => Guest.create({ email: SECRET }))) as {
         parent: Error & { detail: string };
       };
       const { stack } = await lineOf(() => new TypeError(twice.parent.detail, { cause: twice }));
@@ -119,27 +120,26 @@ describe('what is logged of a failure', () => {
       expect((errors as object[])[1]).to.include({ code: '22P02' });
     });
 
-    it('has nothing of what a validator said', async () => {
-      const invalid = await Guest.build({ email: `bad ${SECRET}` })
-        .validate()
-        .catch((error: unknown) => error);
-      const { cause } = await lineOf(() => new Error('It failed', { cause: invalid }));
-      expect(cause).to.include({ error: 'SequelizeValidationError' });
-    });
-
-    it('has nothing of a unique value', async () => {
-      const twice = await Guest.create({ email: SECRET }).catch((error: unknown) => error);
-      const { cause } = await lineOf(() => new Error('It failed', { cause: twice }));
-      expect(cause).to.include({ error: 'SequelizeUniqueConstraintError', code: '23505', table: 'guests' });
-    });
-
-    it('has nothing of the errors of many records', async () => {
-      const invalid = await Guest.bulkCreate([{ email: `bad ${SECRET}` }], { validate: true }).catch(
-        (error: unknown) => error,
-      );
-      const { cause } = await lineOf(() => new Error('It failed', { cause: invalid }));
-      expect(cause).to.include({ error: 'AggregateError' });
-    });
+    const bad = { email: `bad ${SECRET}` };
+    for (const [what, fail, told] of [
+      ['what a validator said', () => Guest.build(bad).validate(), { error: 'SequelizeValidationError' }],
+      [
+        'a unique value',
+        () => Guest.create({ email: SECRET }),
+        { error: 'SequelizeUniqueConstraintError', code: '23505', table: 'guests' },
+      ],
+      [
+        'the errors of many records',
+        () => Guest.bulkCreate([bad], { validate: true }),
+        { error: 'AggregateError' },
+      ],
+    ] as const) {
+      it(`has nothing of ${what}`, async () => {
+        const failure = await caughtError(fail);
+        const { cause } = await lineOf(() => new Error('It failed', { cause: failure }));
+        expect(cause).to.include(told);
+      });
+    }
 
     it('has no value when a callback after a commit throws a bare error', async () => {
       const failure = await bareError();
@@ -183,16 +183,11 @@ describe('what is logged of a failure', () => {
       return bootstrap(app, options);
     };
 
-    it('names the path without ids and the query string', async () => {
-      expect(await messageOf(`/api/guests/4711?q=${SECRET}`, guarded)).to.deep.equal([
-        'GET /api/guests/:… failed',
-      ]);
-    });
-
-    it('names the words of hand-written routes', async () => {
-      const paths = ['/api/tables/7/seats', '/menu/sunday', `/${SECRET}/menu/`, '/deep/rows/7', '/'];
-      for (const path of paths) await messageOf(path, guarded);
+    it('names the words of its routes, without ids and the query string', async () => {
+      const own = ['/api/tables/7/seats', '/menu/sunday', `/${SECRET}/menu/`, '/deep/rows/7', '/'];
+      for (const path of [`/api/guests/4711?q=${SECRET}`, ...own]) await messageOf(path, guarded);
       expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'GET /api/guests/:… failed',
         'GET /api/tables/:…/seats failed',
         'GET /menu/:… failed',
         'GET /:…/menu/ failed',

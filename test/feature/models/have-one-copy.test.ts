@@ -126,6 +126,7 @@ describe('a second copy', () => {
       });
       copy.Exclude()(Member.prototype, 'role');
       copy.Exclude()(Form.prototype, 'role');
+      copy.Expose()(Secretive.prototype, 'secret');
     });
     after(() => site[Symbol.asyncDispose]());
 
@@ -134,24 +135,16 @@ describe('a second copy', () => {
       expect((await agent.post('/plains').send({ email: 'a' })).body).to.deep.equal({ id: 1, email: 'a' });
     });
 
-    it('[U8] is refused where it has decorated a model', async () => {
-      expect(await refusal({ models: [Member, Plain] })).to.deep.equal([problemOf('Member')]);
-    });
-
-    it('is refused where it has decorated a class that a model extends', async () => {
-      copy.Expose()(Secretive.prototype, 'secret');
-      expect(await refusal({ models: [Heir] })).to.deep.equal([problemOf('Heir')]);
-    });
-
-    it('is refused where it has decorated the class of a body', async () => {
-      expect(await refusal({ models: [Plain], controllers: [FormController] })).to.deep.equal([
-        problemOf('Form'),
-      ]);
-    });
-
-    it('is refused where it has decorated a schema', async () => {
-      expect(await refusal({ models: [Formed] })).to.deep.equal([problemOf('Form')]);
-    });
+    for (const [what, options, name] of [
+      ['a model', { models: [Member, Plain] }, 'Member'],
+      ['a class that a model extends', { models: [Heir] }, 'Heir'],
+      ['the class of a body', { models: [Plain], controllers: [FormController] }, 'Form'],
+      ['a schema', { models: [Formed] }, 'Form'],
+    ] as const) {
+      it(`[U8] is refused where it has decorated ${what}`, async () => {
+        expect(await refusal(options)).to.deep.equal([problemOf(name)]);
+      });
+    }
 
     it('answers no record or object that it has decorated', async () => {
       const logger = new CapturedLog();

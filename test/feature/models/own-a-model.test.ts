@@ -37,6 +37,11 @@ describe('the engine of a model', () => {
   const connect = (database: TestDatabase): Promise<Engine> =>
     engineLifespan(database.url, { models: [Coin], createAll: true })();
   const plain = ({ url }: TestDatabase) => new Sequelize(url, { logging: false, models: [Coin] });
+  /** An instance that takes the model over, until the end of a test. */
+  const steal = () => {
+    const thief = plain(second);
+    return Object.assign(thief, { [Symbol.asyncDispose]: () => thief.close() });
+  };
   const problemsOf = async (work: () => unknown): Promise<readonly string[]> => {
     const error = await caughtError(work);
     expect(error).to.be.instanceOf(ConfigError);
@@ -89,21 +94,17 @@ describe('the engine of a model', () => {
       await using _one = await connect(first);
       const logger = new CapturedLog();
       const { agent } = await buildApp({ models: [Coin], fastPath, logger });
-      const thief = plain(second);
-      try {
-        await thief.sync({ force: true });
-        for (const answer of [
-          await agent.post('/coins').send({}),
-          await agent.get('/coins'),
-          await agent.delete('/coins/1'),
-        ]) {
-          expectProblem(answer, 500, { detail: 'Internal Server Error' });
-        }
-        expect(await Coin.count()).to.equal(0);
-        expect(logger.text).to.include('another instance has taken it over since');
-      } finally {
-        await thief.close();
+      await using thief = steal();
+      await thief.sync({ force: true });
+      for (const answer of [
+        await agent.post('/coins').send({}),
+        await agent.get('/coins'),
+        await agent.delete('/coins/1'),
+      ]) {
+        expectProblem(answer, 500, { detail: 'Internal Server Error' });
       }
+      expect(await Coin.count()).to.equal(0);
+      expect(logger.text).to.include('another instance has taken it over since');
     });
   }
 
@@ -112,30 +113,22 @@ describe('the engine of a model', () => {
     await Purse.create({ id: 1 });
     const { agent } = await buildApp({ models: [Coin, Purse], logger: new CapturedLog() });
     expect((await agent.get('/purses/1/coins')).status).to.equal(200);
-    const thief = plain(second);
-    try {
-      await thief.sync({ force: true });
-      expect((await agent.get('/purses/1')).status).to.equal(200);
-      expect((await agent.get('/purses/1/coins')).status).to.equal(500);
-    } finally {
-      await thief.close();
-    }
+    await using thief = steal();
+    await thief.sync({ force: true });
+    expect((await agent.get('/purses/1')).status).to.equal(200);
+    expect((await agent.get('/purses/1/coins')).status).to.equal(500);
   });
 
   it('is told where another Sequelize instance has taken it over', async () => {
     await using one = await connect(first);
-    const thief = plain(second);
-    try {
-      const lost = `Coin belongs to an engine in use, and another instance has taken it over since; ${ADVICE}`;
-      expect(await problemsOf(() => buildApp({ models: [Coin] }))).to.deep.equal([lost]);
-      expect(await problemsOf(() => crudRouter(Coin))).to.deep.equal([lost]);
-      expect(await problemsOf(() => configureEngine({ sequelize: thief }))).to.deep.equal([TAKEN]);
-      expect(await problemsOf(() => configureEngine({ sequelize: one.sequelize }))).to.deep.equal([
-        `Coin was given to this Sequelize instance, and another instance has taken it over since; ${ADVICE}`,
-      ]);
-    } finally {
-      await thief.close();
-    }
+    await using thief = steal();
+    const lost = `Coin belongs to an engine in use, and another instance has taken it over since; ${ADVICE}`;
+    expect(await problemsOf(() => buildApp({ models: [Coin] }))).to.deep.equal([lost]);
+    expect(await problemsOf(() => crudRouter(Coin))).to.deep.equal([lost]);
+    expect(await problemsOf(() => configureEngine({ sequelize: thief }))).to.deep.equal([TAKEN]);
+    expect(await problemsOf(() => configureEngine({ sequelize: one.sequelize }))).to.deep.equal([
+      `Coin was given to this Sequelize instance, and another instance has taken it over since; ${ADVICE}`,
+    ]);
   });
 
   it('may be another when the instance of the user was closed', async () => {
@@ -150,17 +143,13 @@ describe('the engine of a model', () => {
 
   it('is told where it is of the user, and is still open', async () => {
     const own = plain(first);
-    const thief = plain(second);
-    try {
-      own.addModels([Coin]);
-      const { agent } = await buildApp({ models: [Coin], logger: new CapturedLog() });
-      thief.addModels([Coin]);
-      expect((await agent.get('/coins')).status).to.equal(500);
-      await own.close();
-      await thief.sync();
-      expect((await agent.get('/coins')).status).to.equal(200);
-    } finally {
-      await thief.close();
-    }
+    await using thief = steal();
+    own.addModels([Coin]);
+    const { agent } = await buildApp({ models: [Coin], logger: new CapturedLog() });
+    thief.addModels([Coin]);
+    expect((await agent.get('/coins')).status).to.equal(500);
+    await own.close();
+    await thief.sync();
+    expect((await agent.get('/coins')).status).to.equal(200);
   });
 });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { type BuiltApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -34,12 +34,11 @@ except(OF_MANY).describe('a version that a trigger gives', () => {
     engine: { createAll: false },
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
-  const apps: BuiltApp[] = [];
+  let apps: readonly BuiltApp[];
 
   before(async () => {
     await site.engine.sequelize.query(TABLE);
-    for (const fastPath of [true, false])
-      apps.push(await buildApp({ models: [Leaf], fastPath, logger: new CapturedLog() }));
+    apps = await buildBoth({ models: [Leaf] });
   });
 
   beforeEach(() => site.engine.sequelize.query('TRUNCATE leaves'));

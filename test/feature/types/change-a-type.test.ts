@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
-import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { type BootstrapOptions, Crud } from '../../../src/index.js';
+import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { PATIENCE } from '../../support/patience.js';
@@ -67,18 +67,15 @@ except(OF_MANY).describe('a type that is changed', () => {
   }));
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
+  const serve = async (options: BootstrapOptions) =>
+    (await buildApp({ logger: new CapturedLog(), indexAdvice: false, ...options })).agent;
 
   for (const [from, to, model, value, other] of CHANGES) {
     for (const fastPath of [true, false]) {
       it(`[P6] from ${from} to ${to} is taken over by every connection, fastPath ${fastPath}`, async () => {
         await execute(`DROP TABLE IF EXISTS kinds; DROP TYPE IF EXISTS one, two; CREATE TYPE one AS ENUM ('x', 'y');
           CREATE TYPE two AS ENUM ('x', 'y', 'z'); CREATE TABLE kinds (id int PRIMARY KEY, v ${from})`);
-        const { agent } = await buildApp({
-          models: [model],
-          fastPath,
-          logger: new CapturedLog(),
-          indexAdvice: false,
-        });
+        const agent = await serve({ models: [model], fastPath });
         const filter = typeof value === 'string' ? `?q=v==${value}` : '';
         const all = async (v: unknown) => {
           await execute('TRUNCATE kinds');
@@ -109,12 +106,7 @@ except(OF_MANY).describe('a type that is changed', () => {
   for (const fastPath of [true, false]) {
     it(`of a table that is made anew, with another sequence for its keys, is taken over, too, fastPath ${fastPath}`, async () => {
       const table = 'DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id serial PRIMARY KEY, v text)';
-      const { agent } = await buildApp({
-        models: [Counted],
-        fastPath,
-        logger: new CapturedLog(),
-        indexAdvice: false,
-      });
+      const agent = await serve({ models: [Counted], fastPath });
       for (let round = 0; round < 2; round += 1) {
         await execute(table);
         const many = await agent.post('/kinds').send([{ v: 'a' }, { v: 'b' }]);
@@ -136,12 +128,8 @@ except(OF_MANY).describe('a type that is changed', () => {
       await execute(
         `DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v ${from}); INSERT INTO kinds VALUES (1, ${stored})`,
       );
-      const apps: BuiltApp[] = [];
-      for (const fastPath of [true, false])
-        apps.push(
-          await buildApp({ models: [model], fastPath, logger: new CapturedLog(), indexAdvice: false }),
-        );
-      for (const { agent } of apps) await agent.get('/kinds/1');
+      const [fast, general] = await buildBoth({ models: [model] });
+      for (const { agent } of [fast, general]) await agent.get('/kinds/1');
       await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING ${using}`);
       const answers = async ({ agent }: BuiltApp) => {
         await execute(`TRUNCATE kinds; INSERT INTO kinds VALUES (1, '1')`);
@@ -153,7 +141,6 @@ except(OF_MANY).describe('a type that is changed', () => {
         ];
         return sent.map(({ status, text }) => `${status} ${text}`);
       };
-      const [fast, general] = apps as [BuiltApp, BuiltApp];
       await fast.agent.get('/kinds/1');
       const expected = await answers(general);
       const until = performance.now() + PATIENCE;
@@ -170,7 +157,7 @@ except(OF_MANY).describe('a type that is changed', () => {
     it(`[P6] of a table that a view replaces is answered, or 503 once, fastPath ${fastPath}`, async () => {
       await execute('DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v text)');
       const [, , model] = CHANGES[4];
-      const { agent } = await buildApp({ models: [model], fastPath, logger: new CapturedLog() });
+      const agent = await serve({ models: [model], fastPath });
       await agent.post('/kinds').send([
         { id: 1, v: 'a' },
         { id: 2, v: 'a' },
@@ -208,11 +195,7 @@ except(OF_MANY).describe('a type that is changed', () => {
       AS $f$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42804'; END $f$`);
     await execute('CREATE TRIGGER refuse BEFORE UPDATE ON kinds FOR EACH ROW EXECUTE FUNCTION refuse()');
     const [, , model] = CHANGES[2];
-    const { agent }: BuiltApp = await buildApp({
-      models: [model],
-      logger: new CapturedLog(),
-      indexAdvice: false,
-    });
+    const agent = await serve({ models: [model] });
     await agent.post('/kinds').send({ id: 1, v: 'a' });
     const statuses = [];
     for (let round = 0; round < 3; round += 1)

@@ -6,7 +6,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { expectIssue, expectJson } from '../../support/expect-answer.js';
+import { expectJson } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -21,43 +21,8 @@ class Sample extends NumberedManyTypes {
   @Column(DataType.INET) declare address: string | null;
 }
 
-const EMPTY = {
-  id: 1,
-  small: null,
-  whole: null,
-  big: null,
-  exact: null,
-  unlimited: null,
-  real: null,
-  float: null,
-  double: null,
-  flag: null,
-  moment: null,
-  day: null,
-  time: null,
-  uuid: null,
-  json: null,
-  jsonb: null,
-  colour: null,
-  bytes: null,
-  text: null,
-  short: null,
-  code: null,
-  words: null,
-  numbers: null,
-  bigs: null,
-  decimals: null,
-  moments: null,
-  uuids: null,
-  documents: null,
-  sizes: null,
-  address: null,
-};
-
-type Name = keyof typeof EMPTY;
-
 /** What is sent, what PostgreSQL then has as text, and what comes back where that is something else. */
-type Case = readonly [attribute: Name, sent: unknown, stored: string, answered?: unknown];
+type Case = readonly [attribute: string, sent: unknown, stored: string, answered?: unknown];
 
 const UUID = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11';
 
@@ -167,7 +132,7 @@ const ROUND_TRIPS: readonly Case[] = [
 ];
 
 /** What SQL can store, beside what bodies usually hold. */
-const STORED_BY_SQL: readonly (readonly [attribute: Name, sql: string, answered: unknown])[] = [
+const STORED_BY_SQL: readonly (readonly [attribute: string, sql: string, answered: unknown])[] = [
   ['double', "'NaN'", 'NaN'],
   ['double', "'Infinity'", 'Infinity'],
   ['double', "'-Infinity'", '-Infinity'],
@@ -198,7 +163,12 @@ const STORED_BY_SQL: readonly (readonly [attribute: Name, sql: string, answered:
 describe('storing every column type', () => {
   const site = serveTestApp(() => ({ models: [Sample] }));
 
-  const stored = async (attribute: Name): Promise<unknown> => {
+  /** A row with these values alone. */
+  const rowOf = (values: object) => {
+    const names = Object.keys(Sample.getAttributes());
+    return { ...Object.fromEntries(names.map((name) => [name, null])), id: 1, ...values };
+  };
+  const stored = async (attribute: string): Promise<unknown> => {
     const [row] = await site.engine.sequelize.query<{ text: string }>(
       `SELECT "${attribute}"::text AS text FROM samples WHERE id = 1`,
       { type: QueryTypes.SELECT },
@@ -209,14 +179,14 @@ describe('storing every column type', () => {
   beforeEach(() => emptyTables(site, 'samples'));
 
   it('[B11] gives null for every type that has no value', async () => {
-    expectJson(await site.agent.post('/samples').send({}), 201, EMPTY);
-    expectJson(await site.agent.get('/samples/1'), 200, EMPTY);
+    expectJson(await site.agent.post('/samples').send({}), 201, rowOf({}));
+    expectJson(await site.agent.get('/samples/1'), 200, rowOf({}));
   });
 
   describe('from the body of a create', () => {
     for (const [attribute, sent, text, answered = sent] of ROUND_TRIPS) {
       it(`[B7] stores ${attribute} ${show(sent)} and gives it back`, async () => {
-        const record = { ...EMPTY, [attribute]: answered };
+        const record = rowOf({ [attribute]: answered });
         expectJson(await site.agent.post('/samples').send({ [attribute]: sent }), 201, record);
         expect(await stored(attribute)).to.equal(text);
         expectJson(await site.agent.get('/samples/1'), 200, record);
@@ -229,20 +199,11 @@ describe('storing every column type', () => {
 
     for (const [attribute, sent, text, answered = sent] of ROUND_TRIPS) {
       it(`stores ${attribute} ${show(sent)} and gives it back`, async () => {
-        const record = { ...EMPTY, [attribute]: answered };
+        const record = rowOf({ [attribute]: answered });
         expectJson(await site.agent.patch('/samples/1').send({ [attribute]: sent }), 200, record);
         expect(await stored(attribute)).to.equal(text);
       });
     }
-
-    it('takes back what it gave', async () => {
-      const values = Object.fromEntries(ROUND_TRIPS.map(([attribute, sent]) => [attribute, sent]));
-      const { id, ...given } = (await site.agent.patch('/samples/1').send(values)).body;
-      await site.agent
-        .patch('/samples/1')
-        .send(Object.fromEntries(Object.keys(given).map((name) => [name, null])));
-      expectJson(await site.agent.patch('/samples/1').send(given), 200, { id, ...given });
-    });
   });
 
   describe('from SQL', () => {
@@ -252,7 +213,7 @@ describe('storing every column type', () => {
         it(`takes ${attribute} ${sql} back as it was shown`, async () => {
           await site.engine.sequelize.query(`INSERT INTO samples ("${attribute}") VALUES (${sql}), (NULL)`);
           const before = await stored(attribute);
-          const record = { ...EMPTY, [attribute]: answered };
+          const record = rowOf({ [attribute]: answered });
           expectJson(await site.agent.patch('/samples/1').send({ [attribute]: answered }), 200, record);
           expect(await stored(attribute)).to.equal(before);
           expectJson(await site.agent.patch('/samples/2').send({ [attribute]: answered }), 200, {
@@ -264,46 +225,11 @@ describe('storing every column type', () => {
 
       it(`[B11] gives ${JSON.stringify(answered)} for ${attribute} ${sql}`, async () => {
         await site.engine.sequelize.query(`INSERT INTO samples ("${attribute}") VALUES (${sql})`);
-        const record = { ...EMPTY, [attribute]: answered };
+        const record = rowOf({ [attribute]: answered });
         expectJson(await site.agent.get('/samples/1'), 200, record);
-        expectJson(await site.agent.get('/samples'), 200, {
-          items: [record],
-          total: 1,
-          page: 1,
-          size: 20,
-          pages: 1,
-          has_next: false,
-          has_prev: false,
-        });
+        expect((await site.agent.get('/samples')).body.items).to.deep.equal([record]);
       });
     }
-  });
-
-  it('keeps the microseconds of a moment that is sent back as it was shown', async () => {
-    const micros = '2026-01-31 08:00:00.123456+00';
-    await site.engine.sequelize.query(`INSERT INTO samples (moment) VALUES ('${micros}'), ('${micros}')`);
-    const moment = '2026-01-31T08:00:00.123Z';
-    for (const text of ['a', 'b']) {
-      const record = { ...EMPTY, moment, text };
-      expectJson(await site.agent.patch('/samples/1').send({ moment, text }), 200, record);
-      expect(await stored('moment')).to.equal(micros);
-    }
-    const other = '2026-01-31T08:00:00.124Z';
-    expectJson(await site.agent.patch('/samples/1').send({ moment: other }), 200, {
-      ...EMPTY,
-      moment: other,
-      text: 'b',
-    });
-    expect(await stored('moment')).to.equal('2026-01-31 08:00:00.124+00');
-  });
-
-  it('names what a column does not take', async () => {
-    expectIssue(await site.agent.post('/samples').send({ big: 1 }), 422, {
-      pointer: '/big',
-      code: 'isBigint',
-      detail:
-        'big must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded).',
-    });
   });
 });
 
