@@ -1,12 +1,13 @@
 /** `Idempotency-Key`: a write that is sent again is done once, and answered with the same bytes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import express from 'express';
+import express, { type Express } from 'express';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest, { type Response, type Test } from 'supertest';
 import {
+  type BootstrapOptions,
   ConfigError,
   type CreateValues,
   Crud,
@@ -21,12 +22,14 @@ import {
 } from '../../../src/index.js';
 import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
 import { NumberedRow } from '../../models/rows.js';
-import { buildApp } from '../../support/build-app.js';
+import { addedHook } from '../../support/added-hook.js';
+import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { expectReplay } from '../../support/expect-replay.js';
 import { runInUnit } from '../../support/run-in-unit.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
@@ -81,24 +84,6 @@ const UNANSWERED = {
 };
 const FORBIDDEN = { detail: 'This request has no access.' };
 
-/** What a replay repeats. */
-function toldBy({ status, text, headers }: Response) {
-  return {
-    status,
-    text,
-    location: headers['location'],
-    etag: headers['etag'],
-    type: headers['content-type'],
-  };
-}
-
-/** The second answer repeats the first one. */
-function expectReplay(first: Response, second: Response): void {
-  expect(first.headers['idempotent-replayed']).to.equal(undefined);
-  expect(second.headers['idempotent-replayed']).to.equal('true');
-  expect(toldBy(second)).to.deep.equal(toldBy(first));
-}
-
 describe('an Idempotency-Key', () => {
   const site = serveTestApp(() => ({
     models: [Payment],
@@ -109,8 +94,11 @@ describe('an Idempotency-Key', () => {
 
   beforeEach(() => emptyTables(site, 'payments', 'crud_idempotency'));
 
-  const create = (key = KEY, body: object = BODY): Test =>
-    site.agent.post('/payments').set('idempotency-key', key).send(body);
+  const serve = (options: BootstrapOptions = {}, prepare?: (app: Express) => void) =>
+    buildApp({ models: [Payment], idempotency: IDEMPOTENCY, ...options }, prepare);
+  const post = ({ agent }: Pick<BuiltApp, 'agent'>, key = KEY, body: object = BODY): Test =>
+    agent.post('/payments').set('idempotency-key', key).send(body);
+  const create = (key?: string, body?: object): Test => post(site, key, body);
   const rows = () => Payment.count({ paranoid: false });
   const keys = () =>
     site.engine.sequelize.query<Record<string, unknown>>('SELECT * FROM crud_idempotency', {
@@ -254,28 +242,26 @@ describe('an Idempotency-Key', () => {
     });
 
     it('[K1 K9] with 400 where it is missing and required', async () => {
-      const { agent } = await buildApp({
-        models: [Payment],
-        idempotency: { ...IDEMPOTENCY, required: true },
-      });
+      const built = await serve({ idempotency: { ...IDEMPOTENCY, required: true } });
+      const { agent } = built;
       const detail =
         'A write needs the header Idempotency-Key: a text for this request alone, such as a random UUID.';
       expectProblem(await agent.post('/payments').send(BODY), 400, { detail });
       expectProblem(await agent.delete('/payments/1'), 400, { detail });
       expect((await agent.get('/payments')).status).to.equal(200);
-      expect((await agent.post('/payments').set('idempotency-key', KEY).send(BODY)).status).to.equal(201);
+      expect((await post(built)).status).to.equal(201);
     });
 
     it('[K25] where the application does not keep any, and nothing is done', async () => {
-      const { agent } = await buildApp({ models: [Payment] });
-      const refused = await agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const built = await buildApp({ models: [Payment] });
+      const refused = await post(built);
       expect([refused.status, refused.body.detail]).to.deep.equal([
         400,
         'Idempotency-Key is not kept here, so that the request would be done again, and nothing was done; leave it out, or ' +
           'have the server set the option idempotency.',
       ]);
       expect(await rows()).to.equal(0);
-      expect((await agent.get('/payments').set('idempotency-key', KEY)).status).to.equal(200);
+      expect((await built.agent.get('/payments').set('idempotency-key', KEY)).status).to.equal(200);
     });
   });
 
@@ -292,14 +278,10 @@ describe('an Idempotency-Key', () => {
     });
 
     it('[K3 K8] also where a hook has failed', async () => {
-      Payment.addHook('afterCreate', 'fail', () => {
-        throw new Error('after');
-      });
-      try {
+      {
+        using _failing = addedHook(Payment, 'afterCreate', () => Promise.reject(new Error('after')));
         expect((await create()).status).to.equal(500);
         expect([await rows(), (await keys()).length]).to.deep.equal([0, 0]);
-      } finally {
-        Payment.removeHook('afterCreate', 'fail');
       }
       expect((await create()).status).to.equal(201);
     });
@@ -331,17 +313,13 @@ describe('an Idempotency-Key', () => {
 
     it('[K7] nothing where there is no principal', async () => {
       for (const principal of [() => null, () => undefined, () => '', async () => undefined]) {
-        const { agent } = await buildApp({ models: [Payment], idempotency: { principal } });
-        expectProblem(await agent.post('/payments').set('idempotency-key', KEY).send(BODY), 403, FORBIDDEN);
-        expect((await agent.get('/payments')).status).to.equal(200);
+        const built = await serve({ idempotency: { principal } });
+        expectProblem(await post(built), 403, FORBIDDEN);
+        expect((await built.agent.get('/payments')).status).to.equal(200);
       }
       const principal = (() => 7) as unknown as IdempotencyOptions['principal'];
-      const { agent } = await buildApp({
-        models: [Payment],
-        idempotency: { principal },
-        logger: new CapturedLog(),
-      });
-      expect((await agent.post('/payments').set('idempotency-key', KEY).send(BODY)).status).to.equal(500);
+      const wrong = await serve({ idempotency: { principal }, logger: new CapturedLog() });
+      expect((await post(wrong)).status).to.equal(500);
       expect(await rows()).to.equal(0);
     });
 
@@ -386,14 +364,14 @@ describe('an Idempotency-Key', () => {
 
     it('a resource: one at another path has its own', async () => {
       class Bills extends crudController(Payment, { prefix: '/bills' }) {}
-      const { agent } = await buildApp({ models: [], controllers: [Bills], idempotency: IDEMPOTENCY });
+      const { agent } = await serve({ models: [], controllers: [Bills] });
       expect((await create()).status).to.equal(201);
       const bill = await agent.post('/bills').set('idempotency-key', KEY).send({ name: 'b' });
       expect([bill.status, bill.headers['location']]).to.deep.equal([201, '/bills/2']);
     });
 
     it('a place: an application that is mounted elsewhere has its own', async () => {
-      const { app } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY });
+      const { app } = await serve();
       const agent = supertest(express().use('/one', app).use('/other', app));
       const send = (place: string) =>
         agent.post(`/${place}/payments`).set('idempotency-key', KEY).send({ name: place });
@@ -409,12 +387,8 @@ describe('an Idempotency-Key', () => {
           (request, response, next) => void (request.get('x-stranger') ? response.status(401).end() : next()),
         ],
       }) {}
-      const { agent } = await buildApp({
-        models: [],
-        controllers: [Payments],
-        idempotency: IDEMPOTENCY,
-      });
-      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const built = await serve({ models: [], controllers: [Payments] });
+      const send = () => post(built);
       expect((await send()).status).to.equal(201);
       expect((await send().set('x-stranger', '1')).status).to.equal(401);
       expect((await send().set('x-guest', '1')).status).to.equal(403);
@@ -434,44 +408,36 @@ describe('an Idempotency-Key', () => {
 
     it('waits for the first one, and is answered as that', async () => {
       const ended = deferred();
-      Payment.addHook('beforeCreate', 'wait', () => ended.promise);
-      try {
-        let isOver = false;
-        const sent = [create(), create()].map((each) =>
-          each.then((answer) => {
-            isOver = true;
-            return answer;
-          }),
-        );
-        await waiting(() => isOver);
-        ended.resolve();
-        const answers = await Promise.all(sent);
-        const isReplay = ({ headers }: Response) => 'idempotent-replayed' in headers;
-        expect(answers.filter(isReplay)).to.have.length(1);
-        expectReplay(answers.find((each) => !isReplay(each)) as Response, answers.find(isReplay) as Response);
-        expect(await rows()).to.equal(1);
-      } finally {
-        Payment.removeHook('beforeCreate', 'wait');
-      }
+      using _waiting = addedHook(Payment, 'beforeCreate', () => ended.promise);
+      let isOver = false;
+      const sent = [create(), create()].map((each) =>
+        each.then((answer) => {
+          isOver = true;
+          return answer;
+        }),
+      );
+      await waiting(() => isOver);
+      ended.resolve();
+      const answers = await Promise.all(sent);
+      const isReplay = ({ headers }: Response) => 'idempotent-replayed' in headers;
+      expect(answers.filter(isReplay)).to.have.length(1);
+      expectReplay(answers.find((each) => !isReplay(each)) as Response, answers.find(isReplay) as Response);
+      expect(await rows()).to.equal(1);
     });
 
     it('[K6 K20] waits for the first one up to the lock timeout, then is 409 with Retry-After', async () => {
       const [begun, ended] = [deferred(), deferred()];
-      Payment.addHook('beforeCreate', 'wait', async () => {
+      using _waiting = addedHook(Payment, 'beforeCreate', () => {
         begun.resolve();
-        await ended.promise;
+        return ended.promise;
       });
-      try {
-        const first = create().then((answer) => answer);
-        await begun.promise;
-        const refused = await create();
-        expectProblem(refused, 409, UNDER_WAY);
-        expect(refused.headers['retry-after']).to.equal('1');
-        ended.resolve();
-        expectReplay(await first, await create());
-      } finally {
-        Payment.removeHook('beforeCreate', 'wait');
-      }
+      const first = create().then((answer) => answer);
+      await begun.promise;
+      const refused = await create();
+      expectProblem(refused, 409, UNDER_WAY);
+      expect(refused.headers['retry-after']).to.equal('1');
+      ended.resolve();
+      expectReplay(await first, await create());
     });
   });
 
@@ -491,12 +457,8 @@ describe('an Idempotency-Key', () => {
           return { id: payment.id, name: `call ${calls}` } as Payment;
         }
       }
-      const { agent } = await buildApp({
-        models: [Payment],
-        controllers: [Payments],
-        idempotency: IDEMPOTENCY,
-      });
-      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const built = await serve({ controllers: [Payments] });
+      const send = () => post(built);
       const first = await send();
       expect([first.body, calls]).to.deep.equal([{ id: 1, name: 'call 1' }, 1]);
       expectReplay(first, await send());
@@ -512,11 +474,7 @@ describe('an Idempotency-Key', () => {
           return context.response.status(status).json({ by: 'itself' }) as never;
         }
       }
-      const { agent } = await buildApp({
-        models: [Payment],
-        controllers: [Payments],
-        idempotency: IDEMPOTENCY,
-      });
+      const { agent } = await serve({ controllers: [Payments] });
       const send = (name: string, status: string) =>
         agent.post('/payments').set('idempotency-key', name).set('x-status', status).send({ name });
       expect((await send('a', '201')).status).to.equal(201);
@@ -526,13 +484,17 @@ describe('an Idempotency-Key', () => {
     });
 
     it('for a status that a middleware sets: a replay has that of the first answer', async () => {
-      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
+      const { agent } = await serve({}, (app) =>
         app.use((request, response, next) => {
           response.status(Number(request.get('x-status') ?? 200));
           next();
         }),
       );
-      await Payment.create({ id: 1, tenant: 1, name: 'a' });
+      // A create has a status of its own.
+      const create = () => post({ agent }, 'a', { name: 'a' }).set('x-status', '404');
+      const created = await create();
+      expect(created.status).to.equal(201);
+      expectReplay(created, await create());
       const send = (key: string, status: string) =>
         agent.patch('/payments/1').set({ 'idempotency-key': key, 'x-status': status }).send({ name: key });
       for (const [key, first, second] of [
@@ -551,20 +513,6 @@ describe('an Idempotency-Key', () => {
       }
     });
 
-    it('for a create, whose status is its own: a middleware that sets another one has it done no second time', async () => {
-      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
-        app.use((_request, response, next) => {
-          response.status(404);
-          next();
-        }),
-      );
-      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
-      const first = await send();
-      expect(first.status).to.equal(201);
-      expectReplay(first, await send());
-      expect(await rows()).to.equal(1);
-    });
-
     it('for an update with parameters of its own, and a header, where the request may not create', async () => {
       class Payments extends crudController(Payment) {
         override update(
@@ -577,11 +525,7 @@ describe('an Idempotency-Key', () => {
           return super.update(id, values, context);
         }
       }
-      const { agent } = await buildApp({
-        models: [Payment],
-        controllers: [Payments],
-        idempotency: IDEMPOTENCY,
-      });
+      const { agent } = await serve({ controllers: [Payments] });
       await Payment.create({ id: 1, tenant: 1, name: 'a' });
       const send = () =>
         agent.patch('/payments/1').set({ 'idempotency-key': KEY, 'x-guest': '1' }).send({ name: 'b' });
@@ -591,25 +535,18 @@ describe('an Idempotency-Key', () => {
     });
 
     it('for units of work that a middleware has begun', async () => {
-      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
-        app.use(runInUnit(() => site.engine.sequelize)),
-      );
-      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
-      expectReplay(await send(), await send());
+      const built = await serve({}, (app) => app.use(runInUnit(() => site.engine.sequelize)));
+      expectReplay(await post(built), await post(built));
       expect(await rows()).to.equal(1);
     });
 
     it('[K26] for hooks, which run once', async () => {
       let calls = 0;
-      Payment.addHook('afterSave', 'count', () => {
+      using _counting = addedHook(Payment, 'afterSave', () => {
         calls += 1;
       });
-      try {
-        expectReplay(await create(), await create());
-        expect(calls).to.equal(1);
-      } finally {
-        Payment.removeHook('afterSave', 'count');
-      }
+      expectReplay(await create(), await create());
+      expect(calls).to.equal(1);
     });
 
     it('[K26] for interceptors, which are given the same once more', async () => {
@@ -619,36 +556,23 @@ describe('an Idempotency-Key', () => {
           return { wrapped: content };
         }
       }
-      const { agent } = await buildApp({
-        models: [Payment],
-        idempotency: IDEMPOTENCY,
-        routing: { interceptors: [Wrap] },
-      });
-      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
-      const first = await send();
+      const built = await serve({ routing: { interceptors: [Wrap] } });
+      const first = await post(built);
       expect(first.body.wrapped.name).to.equal(BODY.name);
-      expectReplay(first, await send());
+      expectReplay(first, await post(built));
     });
 
     it('[K26] for bodies that a middleware has parsed', async () => {
-      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
-        app.use(express.json()),
-      );
-      const send = (body: object) => agent.post('/payments').set('idempotency-key', KEY).send(body);
-      expectReplay(await send(BODY), await send(BODY));
-      expectProblem(await send({ name: 'other' }), 422, OTHER);
+      const built = await serve({}, (app) => app.use(express.json()));
+      expectReplay(await post(built), await post(built));
+      expectProblem(await post(built, KEY, { name: 'other' }), 422, OTHER);
     });
 
     it('[K15] on either path for what the other one has kept', async () => {
-      const options = { models: [Payment], idempotency: IDEMPOTENCY };
-      const [ours, theirs] = [await buildApp(options), await buildApp({ ...options, fastPath: false })];
-      const send = ({ agent }: typeof ours, name: string) =>
-        agent
-          .post('/payments')
-          .set('idempotency-key', name)
-          .send({ ...BODY, name });
-      expectReplay(await send(ours, 'a'), await send(theirs, 'a'));
-      expectReplay(await send(theirs, 'b'), await send(ours, 'b'));
+      const [ours, theirs] = await buildBoth({ models: [Payment], idempotency: IDEMPOTENCY });
+      const body = (name: string) => ({ ...BODY, name });
+      expectReplay(await post(ours, 'a', body('a')), await post(theirs, 'a', body('a')));
+      expectReplay(await post(theirs, 'b', body('b')), await post(ours, 'b', body('b')));
     });
   });
 

@@ -1,13 +1,13 @@
 /** `Idempotency-Key` on writes of many records, and on PUT: both go through other code than the other writes. */
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { expectReplay } from '../../support/expect-replay.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
@@ -69,19 +69,6 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
   const boxes = async () =>
     (await Box.findAll({ order: ['code'] })).map(({ code, size, version }) => `${code}${size}v${version}`);
 
-  /** The second answer is the first one once more. */
-  function expectReplay(first: Response, second: Response): void {
-    expect(first.headers['idempotent-replayed']).to.equal(undefined);
-    expect(second.headers['idempotent-replayed']).to.equal('true');
-    const told = ({ status, text, headers }: Response) => [
-      status,
-      text,
-      headers['location'],
-      headers['etag'],
-    ];
-    expect(told(second)).to.deep.equal(told(first));
-  }
-
   for (const [what, send, status, left] of [
     [
       'a create of many',
@@ -130,31 +117,23 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
 
   it('[K13 M19] keeps none of a dry run, and of what was refused', async () => {
     const values = [{ code: 'c', size: 3 }];
-    expect(
-      (await site.agent.post('/boxes?dry_run=true').set('idempotency-key', 'k1').send(values)).status,
-    ).to.equal(201);
-    expect(
-      (
-        await site.agent
-          .post('/boxes')
-          .set('idempotency-key', 'k1')
-          .send([{ code: 'a', size: 1 }])
-      ).status,
-    ).to.equal(409);
-    const done = await site.agent.post('/boxes').set('idempotency-key', 'k1').send(values);
+    const send = (path: string, body: object) =>
+      site.agent.post(path).set('idempotency-key', 'k1').send(body);
+    expect((await send('/boxes?dry_run=true', values)).status).to.equal(201);
+    expect((await send('/boxes', [{ code: 'a', size: 1 }])).status).to.equal(409);
+    const done = await send('/boxes', values);
     expect([done.status, done.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
     expect(await boxes()).to.deep.equal(['a1v0', 'b2v0', 'c3v0']);
   });
 
   it('[K12] refuses another request, and a key that nothing keeps', async () => {
-    await site.agent
-      .post('/boxes')
-      .set('idempotency-key', 'k1')
-      .send([{ code: 'c', size: 3 }]);
-    const other = await site.agent
-      .post('/boxes')
-      .set('idempotency-key', 'k1')
-      .send([{ code: 'c', size: 4 }]);
+    const create = (size: number) =>
+      site.agent
+        .post('/boxes')
+        .set('idempotency-key', 'k1')
+        .send([{ code: 'c', size }]);
+    await create(3);
+    const other = await create(4);
     expectProblem(other, 422, {
       detail: 'This Idempotency-Key was used for another request; use another key.',
     });
