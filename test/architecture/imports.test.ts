@@ -251,33 +251,6 @@ describe('the rule of internals', () => {
 });
 
 describe('the rule of frameworks', () => {
-  const DATABASE = ['describe/a.ts', 'errors/a.ts', 'execute/a.ts', 'postgres/a.ts', 'inspect/a.ts'];
-
-  const homes: Readonly<Record<string, string[]>> = {
-    'routing-controllers': ['express/a.ts', 'handle/a.ts', 'request/a.ts', 'respond/a.ts', 'bootstrap.ts'],
-    'class-validator': ['schema/a.ts', 'respond/a.ts'],
-    'class-transformer': ['schema/a.ts', 'respond/a.ts'],
-    'class-transformer/cjs/storage.js': ['schema/a.ts', 'respond/a.ts'],
-    sequelize: DATABASE,
-    'sequelize-typescript': DATABASE,
-    pg: DATABASE,
-    '@clickhouse/client': ['postgres/a.ts'],
-    ioredis: ['postgres/a.ts'],
-    express: ['express/a.ts', 'respond/a.ts', 'health/a.ts', 'observe/a.ts', 'openapi/a.ts', 'landing/a.ts'],
-  };
-  const tops = new Set(LAYERS.map((layer) => layer.split('/')[0]));
-  const places = [...[...tops].map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];
-
-  for (const [name, home] of Object.entries(homes)) {
-    it(`keeps ${name} in ${home.join(', ')}`, () => {
-      const offenders = places.filter((file) => {
-        const problems = findLooseFrameworks(modules({ [file]: `import { a } from '${name}';` }));
-        return problems.length > 0;
-      });
-      expect(offenders).to.deep.equal(places.filter((file) => !home.includes(file)));
-    });
-  }
-
   it('names the file, the import and the places', () => {
     const sources = { 'respond/a.ts': "import {\n  Model,\n} from 'sequelize';" };
     expect(findLooseFrameworks(modules(sources))).to.deep.equal([

@@ -8,6 +8,7 @@ describe('the option prefix', () => {
     ['City', '/cities'],
     ['BlogPost', '/blog-posts'],
     ['Person', '/people'],
+    ['Sheep', '/sheep'],
     ['user_profile', '/user-profiles'],
     ['User Profile', '/user-profiles'],
     ['HTTPRequest', '/http-requests'],

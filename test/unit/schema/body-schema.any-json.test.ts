@@ -76,7 +76,7 @@ describe('parseBody', () => {
       .dictionary(fc.constantFrom(...names), anyJson)
       .map((body) => JSON.parse(JSON.stringify(body)) as unknown);
 
-    it('gives values or an InvalidBodyError with issues, and throws nothing else', () =>
+    it('gives values, or an InvalidBodyError whose issues say no value that was sent', () =>
       fc.assert(
         fc.asyncProperty(fc.oneof(anyBody, anyJson), fc.nat({ max: 1 }), async (body, nth) => {
           const schema = schemas[nth] as BodySchema;
@@ -87,19 +87,9 @@ describe('parseBody', () => {
             return;
           }
           expect(outcome.errors).not.to.deep.equal([]);
+          expect(JSON.stringify([outcome.message, outcome.errors])).not.to.include(SECRET);
         }),
-        { numRuns: 1000 },
-      ));
-
-    it('never says a value that was sent', () =>
-      fc.assert(
-        fc.asyncProperty(anyBody, fc.nat({ max: 1 }), async (body, nth) => {
-          const outcome = await parseBody(schemas[nth] as BodySchema, body).catch((error: unknown) => error);
-          const told =
-            outcome instanceof InvalidBodyError ? JSON.stringify([outcome.message, outcome.errors]) : '';
-          expect(told).not.to.include(SECRET);
-        }),
-        { numRuns: 1000 },
+        { numRuns: 2000 },
       ));
   });
 });

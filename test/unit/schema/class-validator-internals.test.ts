@@ -70,26 +70,6 @@ describe('validation of a body', () => {
         expect(await validate(given(), STRICT)).to.deep.equal(await asItIs(given(), STRICT));
       }),
     ));
-
-  it('refuses several objects for one, and one for several', async () => {
-    class Whole {
-      @IsOptional() @ValidateNested() @Type(() => Base) declare one?: Base;
-      @ValidateNested() @Type(() => Base) declare many?: Base[];
-      @ValidateNested() @Type(() => Base) declare either?: Base | Base[];
-    }
-    const told = async (values: object) =>
-      (await validate(plainToInstance(Whole, values), STRICT)).map(({ property, constraints, children }) => [
-        property,
-        constraints ?? children?.map((each) => each.constraints),
-      ]);
-    expect(await told({ one: { count: 1 }, many: [{ count: 1 }], either: [{ count: 1 }] })).to.deep.equal([]);
-    expect(await told({ either: { count: 1 } })).to.deep.equal([]);
-    expect(await told({ one: [], many: {} })).to.deep.equal([
-      ['one', { isObject: 'one must be an object' }],
-      ['many', { isArray: 'many must be an array' }],
-    ]);
-    expect(await told({ many: [[]] })).to.deep.equal([['many', [{ isObject: 'An item must be an object' }]]]);
-  });
 });
 
 describe('the decorators of a class', () => {

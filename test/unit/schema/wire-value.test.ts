@@ -120,43 +120,133 @@ describe('[B8] parseTimestamp', () => {
   });
 });
 
+/** Texts that a type takes, and texts that it does not take. */
+const TEXTS: Readonly<
+  Record<string, { takes(text: string): boolean; right: readonly string[]; wrong: readonly string[] }>
+> = {
+  'a date': {
+    takes: isDateOnly,
+    right: [
+      '2026-01-31',
+      '2024-02-29',
+      '0001-01-01',
+      '9999-12-31',
+      '0000-02-29',
+      '-000043-03-15',
+      '+012026-01-01',
+    ],
+    wrong: [
+      '2024-02-30',
+      '2023-02-29',
+      '2024-04-31',
+      '2024-13-01',
+      '2024-00-10',
+      '2024-01-00',
+      '-000000-01-01',
+      '10000-01-01',
+      '+9999999-01-01',
+      '2024-1-1',
+      '20240101',
+      '2024-01-01T00:00:00Z',
+      '2024-01-01\n',
+      'infinity',
+      '',
+    ],
+  },
+  'a time of day': {
+    takes: isTimeOfDay,
+    right: ['00:00', '08:00:00', '23:59:59', '23:59:59.9', '12:00:00.123456'],
+    wrong: [
+      '24:01',
+      '24:00:01',
+      '12:60',
+      '12:00:60',
+      '8:00',
+      '12',
+      '12:00.5',
+      '12:00:00.',
+      '12:00:00.1234567',
+      '12:00:00Z',
+      '12:00:00+02',
+      '12:00 PM',
+      '12:00\n',
+      '',
+    ],
+  },
+  'a UUID': {
+    takes: isUuid,
+    right: [],
+    wrong: [
+      '',
+      '6f9619ff8b86d011b42d00c04fc964ff',
+      '{6f9619ff-8b86-d011-b42d-00c04fc964ff}',
+      'urn:uuid:6f9619ff-8b86-d011-b42d-00c04fc964ff',
+      '6f9619ff-8b86-d011-b42d-00c04fc964f',
+      '6f9619ff-8b86-d011-b42d-00c04fc964ffa',
+      '6f9619fg-8b86-d011-b42d-00c04fc964ff',
+      '6f9619ff-8b86-d011-b42d-00c04fc964ff\n',
+    ],
+  },
+  'an integer of 64 bits': {
+    takes: isBigint,
+    right: [],
+    wrong: ['', '-', '1.0', '1e3', '0x10', '007', '+1', ' 1', '1 ', '1n', '٣', '9'.repeat(100_000)],
+  },
+  'a decimal of any column': {
+    takes: (text) => isDecimal(text, null, null) || isDecimal(text, 10, 5),
+    right: [],
+    wrong: [
+      '',
+      '.',
+      '1.',
+      '.5',
+      '+1',
+      '01',
+      '00',
+      '1e3',
+      '1e-400',
+      '1,5',
+      ' 1',
+      'nan',
+      'infinity',
+      '0x1',
+      '٣',
+      '--1',
+    ],
+  },
+  base64: {
+    takes: (text) => parseBase64(text) !== undefined,
+    right: [],
+    wrong: [
+      'A',
+      'AA',
+      'AAA',
+      'AAAA=',
+      'AA=A',
+      'AA-_',
+      'AA==\n',
+      ' AAAA',
+      'AAAA====',
+      '====',
+      'ÄÄÄÄ',
+      'AB==',
+      'AAB=',
+    ],
+  },
+};
+
+for (const [label, { takes, right, wrong }] of Object.entries(TEXTS)) {
+  describe(`the text of ${label}`, () => {
+    for (const text of [...right, ...wrong]) {
+      const isRight = right.includes(text);
+      it(`${isRight ? 'may' : 'may not'} be ${JSON.stringify(text.slice(0, 50))}`, () => {
+        expect(takes(text)).to.equal(isRight);
+      });
+    }
+  });
+}
+
 describe('isDateOnly', () => {
-  for (const value of [
-    '2026-01-31',
-    '2024-02-29',
-    '0001-01-01',
-    '9999-12-31',
-    '0000-02-29',
-    '-000043-03-15',
-    '+012026-01-01',
-  ]) {
-    it(`accepts ${value}`, () => {
-      expect(isDateOnly(value)).to.equal(true);
-    });
-  }
-
-  for (const value of [
-    '2024-02-30',
-    '2023-02-29',
-    '2024-04-31',
-    '2024-13-01',
-    '2024-00-10',
-    '2024-01-00',
-    '-000000-01-01',
-    '10000-01-01',
-    '+9999999-01-01',
-    '2024-1-1',
-    '20240101',
-    '2024-01-01T00:00:00Z',
-    '2024-01-01\n',
-    'infinity',
-    '',
-  ]) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(isDateOnly(value)).to.equal(false);
-    });
-  }
-
   it('accepts exactly the days that a Date gives back', () => {
     const parts = fc.tuple(
       fc.integer({ min: 1, max: 9999 }),
@@ -175,35 +265,6 @@ describe('isDateOnly', () => {
   });
 });
 
-describe('isTimeOfDay', () => {
-  for (const value of ['00:00', '08:00:00', '23:59:59', '23:59:59.9', '12:00:00.123456']) {
-    it(`accepts ${value}`, () => {
-      expect(isTimeOfDay(value)).to.equal(true);
-    });
-  }
-
-  for (const value of [
-    '24:01',
-    '24:00:01',
-    '12:60',
-    '12:00:60',
-    '8:00',
-    '12',
-    '12:00.5',
-    '12:00:00.',
-    '12:00:00.1234567',
-    '12:00:00Z',
-    '12:00:00+02',
-    '12:00 PM',
-    '12:00\n',
-    '',
-  ]) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(isTimeOfDay(value)).to.equal(false);
-    });
-  }
-});
-
 describe('isUuid', () => {
   it('accepts the canonical form of any version, in either case', () => {
     fc.assert(
@@ -213,21 +274,6 @@ describe('isUuid', () => {
     );
     expect(isUuid('00000000-0000-0000-0000-000000000000')).to.equal(true);
   });
-
-  for (const value of [
-    '',
-    '6f9619ff8b86d011b42d00c04fc964ff',
-    '{6f9619ff-8b86-d011-b42d-00c04fc964ff}',
-    'urn:uuid:6f9619ff-8b86-d011-b42d-00c04fc964ff',
-    '6f9619ff-8b86-d011-b42d-00c04fc964f',
-    '6f9619ff-8b86-d011-b42d-00c04fc964ffa',
-    '6f9619fg-8b86-d011-b42d-00c04fc964ff',
-    '6f9619ff-8b86-d011-b42d-00c04fc964ff\n',
-  ]) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(isUuid(value)).to.equal(false);
-    });
-  }
 });
 
 describe('isBigint', () => {
@@ -240,25 +286,6 @@ describe('isBigint', () => {
     const boundaries = [2n ** 63n - 1n, 2n ** 63n, -(2n ** 63n), -(2n ** 63n) - 1n];
     expect(boundaries.map((integer) => isBigint(String(integer)))).to.deep.equal([true, false, true, false]);
   });
-
-  for (const value of [
-    '',
-    '-',
-    '1.0',
-    '1e3',
-    '0x10',
-    '007',
-    '+1',
-    ' 1',
-    '1 ',
-    '1n',
-    '٣',
-    '9'.repeat(100_000),
-  ]) {
-    it(`refuses ${JSON.stringify(value.slice(0, 20))}`, () => {
-      expect(isBigint(value)).to.equal(false);
-    });
-  }
 });
 
 describe('isDecimal', () => {
@@ -314,29 +341,6 @@ describe('isDecimal', () => {
     });
   }
 
-  for (const value of [
-    '',
-    '.',
-    '1.',
-    '.5',
-    '+1',
-    '01',
-    '00',
-    '1e3',
-    '1e-400',
-    '1,5',
-    ' 1',
-    'nan',
-    'infinity',
-    '0x1',
-    '٣',
-    '--1',
-  ]) {
-    it(`refuses ${JSON.stringify(value)} anywhere`, () => {
-      expect([isDecimal(value, null, null), isDecimal(value, 10, 5)]).to.deep.equal([false, false]);
-    });
-  }
-
   it('accepts all digits of the widest column, and no endless text', () => {
     expect(isDecimal(`-0.${'9'.repeat(1000)}`, 1000, 1000)).to.equal(true);
     expect(isDecimal('9'.repeat(1004), null, null)).to.equal(false);
@@ -362,26 +366,6 @@ describe('parseBase64', () => {
       { numRuns: 2_000 },
     );
   });
-
-  for (const value of [
-    'A',
-    'AA',
-    'AAA',
-    'AAAA=',
-    'AA=A',
-    'AA-_',
-    'AA==\n',
-    ' AAAA',
-    'AAAA====',
-    '====',
-    'ÄÄÄÄ',
-    'AB==',
-    'AAB=',
-  ]) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(parseBase64(value)).to.equal(undefined);
-    });
-  }
 });
 
 describe('[A9] isStorableText', () => {
