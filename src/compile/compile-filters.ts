@@ -1,18 +1,13 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
 import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../declare/crud-options.js';
+import { canonicalOperator, operatorSpellings } from '../declare/filter-operators.js';
 import { type ColumnType, isJsonb } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import {
-  canonicalOperator,
-  narrowerType,
-  operatorSpellings,
-  operatorsOf,
-  operatorsOfColumn,
-} from './filter-operators.js';
+import { narrowerType, operatorsOf, operatorsOfColumn } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
 /** Entries of `filterAllow`, written as a list or as an object. */

@@ -2,7 +2,6 @@
 import {
   type CanonicalFilterOperator,
   FILTER_OPERATORS,
-  type FilterOperator,
   type OperatorRow,
   operatorRow,
 } from '../declare/filter-operators.js';
@@ -83,22 +82,6 @@ export function narrowerType(type: ColumnType, base: string | undefined): Column
 /** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
 export function isComparable(type: ColumnType): boolean {
   return GROUPS_OF_KIND[type.kind].includes('equal');
-}
-
-const CANONICAL: ReadonlyMap<string, CanonicalFilterOperator> = new Map(
-  FILTER_OPERATORS.flatMap((operator) =>
-    [operator, ...(operatorRow(operator).aliases ?? [])].map((spelling) => [spelling, operator] as const),
-  ),
-);
-
-/** The canonical name of an operator, or undefined when there is no such operator. */
-export function canonicalOperator(operator: string): CanonicalFilterOperator | undefined {
-  return CANONICAL.get(operator);
-}
-
-/** Every spelling of every operator, for messages. */
-export function operatorSpellings(): readonly FilterOperator[] {
-  return [...CANONICAL.keys()] as FilterOperator[];
 }
 
 /** The operators of a relation itself. Those with a condition in the place of a value are part of the syntax of `q`. */

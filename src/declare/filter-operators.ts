@@ -131,3 +131,19 @@ export const FILTER_OPERATORS = Object.keys(OPERATOR_TABLE) as readonly Canonica
 export function operatorRow(operator: CanonicalFilterOperator): OperatorRow {
   return OPERATOR_TABLE[operator];
 }
+
+const CANONICAL: ReadonlyMap<string, CanonicalFilterOperator> = new Map(
+  FILTER_OPERATORS.flatMap((operator) =>
+    [operator, ...(operatorRow(operator).aliases ?? [])].map((spelling) => [spelling, operator] as const),
+  ),
+);
+
+/** The canonical name of an operator, or undefined when there is no such operator. */
+export function canonicalOperator(operator: string): CanonicalFilterOperator | undefined {
+  return CANONICAL.get(operator);
+}
+
+/** Every spelling of every operator, for messages. */
+export function operatorSpellings(): readonly FilterOperator[] {
+  return [...CANONICAL.keys()] as FilterOperator[];
+}

@@ -1,8 +1,9 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
-import { canonicalOperator, relationOperators } from '../../compile/filter-operators.js';
+import { relationOperators } from '../../compile/filter-operators.js';
 import type { FilterPlan, RelatedPlan, RelationFilter } from '../../compile/resource-plan.js';
 import {
   type CanonicalFilterOperator,
+  canonicalOperator,
   type OperandKind,
   operatorRow,
 } from '../../declare/filter-operators.js';

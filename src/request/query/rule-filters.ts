@@ -1,7 +1,7 @@
 /** A `filter` of a rule of the application's -> a typed one, over all attributes of a model. */
-import { canonicalOperator, operatorsOf } from '../../compile/filter-operators.js';
+import { operatorsOf } from '../../compile/filter-operators.js';
 import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
-import { operatorRow } from '../../declare/filter-operators.js';
+import { canonicalOperator, operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
 import { isMoment, localText } from '../../describe/exact-time.js';
