@@ -54,14 +54,6 @@ export function severalRecords({
   return new MultipleResultsFound(`There is more than one ${name} with this ${key}.`);
 }
 
-/** @throws MultipleResultsFound where a key is that of several rows @internal */
-export function checkOnlyRow(
-  { name, primaryKey }: { readonly name: string; readonly primaryKey: { readonly name: string } },
-  count: number,
-): void {
-  if (count > 1) throw severalRecords({ name, key: primaryKey.name });
-}
-
 /**
  * Somebody else changed the row between reading and writing it. 409.
  *

@@ -5,7 +5,7 @@ import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
-import { checkOnlyRow } from '../errors/errors.js';
+import { severalRecords } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
 import { whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
@@ -213,7 +213,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (found === null) return null;
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
-        if (endpoint === 'read') checkOnlyRow(info, found.count);
+        if (endpoint === 'read' && found.count > 1)
+          throw severalRecords({ name: info.name, key: primaryKey.name });
         const page = 'page' in found ? found.page : null;
         const columns = columnsGiven(asked);
         if (afterWrite) {

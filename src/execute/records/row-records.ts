@@ -6,7 +6,7 @@ import type { Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { describeModel, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { checkOnlyRow } from '../../errors/errors.js';
+import { severalRecords } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import { columnsGiven } from '../../operation/compile-operation.js';
 import type { Operation } from '../../operation/operation.js';
@@ -65,7 +65,10 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
       : this.#write(operation, filled, call.on));
     if (found === null) return null;
     const { count, rows, parsers } = found;
-    if (operation.kind === 'read') checkOnlyRow(this.#info, count);
+    if (operation.kind === 'read' && count > 1) {
+      const { name, primaryKey } = this.#info;
+      throw severalRecords({ name, key: primaryKey.name });
+    }
     // Where there are no rows, no statement has said how to read one.
     const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
     return { records: records as M[], count, page: 'page' in found ? found.page : null };

@@ -1,7 +1,7 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
-import { checkOnlyRow, noSuchRecord } from '../../errors/errors.js';
+import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { recordColumn } from '../../execute/customization/hydrate-record.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import type { Page } from '../../execute/page.js';
@@ -64,7 +64,7 @@ export function compileSubresourceRows({
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
       if (!row) throw noSuchRecord({ name, key: primaryKey.name });
-      checkOnlyRow(info, found.value.count);
+      if (found.value.count > 1) throw severalRecords({ name, key: primaryKey.name });
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);
