@@ -2,6 +2,7 @@
 import type { ModelClass } from '../declare/crud-options.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { valueText } from '../request/query/rule-filters.js';
+import { perObject } from '../util/memo.js';
 import type { Reference } from './operation.js';
 
 /** Mode in which a request may write a scoped attribute: the one value, one of several, or any. */
@@ -56,14 +57,7 @@ export const OPEN_ACCESS: Access = Object.freeze({
 
 /** Memoizes what is made of a form. */
 export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
-  const open = make(OPEN_ACCESS.form);
-  const others = new WeakMap<AccessForm, T>();
-  return (form) => {
-    if (form === OPEN_ACCESS.form) return open;
-    const known = others.get(form) ?? make(form);
-    others.set(form, known);
-    return known;
-  };
+  return perObject(OPEN_ACCESS.form, make);
 }
 
 /** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */

@@ -26,6 +26,18 @@ export class BoundedCache<T> {
   }
 }
 
+/** Memoizes what is made of an object, as long as it is there. That of the usual object is made at once, and found without a look-up. */
+export function perObject<K extends object, T extends object>(usual: K, make: (one: K) => T): (one: K) => T {
+  const first = make(usual);
+  const others = new WeakMap<K, T>();
+  return (one) => {
+    if (one === usual) return first;
+    const known = others.get(one) ?? make(one);
+    others.set(one, known);
+    return known;
+  };
+}
+
 /** Memoizes what is made of an object, alone or together with another one, as long as both are there. */
 export function perPair<A extends object, B extends object, T extends object | null>(
   make: (one: A, other: B | null) => T,
