@@ -17,8 +17,8 @@ import {
 } from '../../describe/model-info.js';
 import { rangeText } from '../../describe/range-value.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { holdsRounded } from '../../schema/json-value.js';
-
 import { writtenSlot } from './statement.js';
 
 /**
@@ -122,26 +122,37 @@ interface WrittenColumn extends PlacedColumn {
   /** Function for the value that Sequelize fills in for a new row without one. */
   readonly makeDefault: (() => unknown) | undefined;
   readonly isTimestamp: boolean;
+  /** True where values are documents, or arrays of them. */
+  readonly isDocument: boolean;
+  /** True where PostgreSQL alone makes the value. */
+  readonly isGenerated: boolean;
+  /** True where Sequelize refuses a new row without a value. */
+  readonly isRequired: boolean;
 }
 
 /** Encodes the rows of one model. A shape is null where only Sequelize can write the values. */
 export class RowEncoder {
-  readonly #columns: readonly WrittenColumn[];
+  /** Made once more after the catalogue was read: it says which columns take no value, and which have one of their own. */
+  readonly #columns: () => readonly WrittenColumn[];
   readonly #updatedAt: string | undefined;
 
   constructor({ model, attributes }: ModelInfo) {
     const defaults = defaultValues(model);
     const { createdAt, updatedAt } = timestampsOf(model);
     this.#updatedAt = updatedAt;
-    this.#columns = [...attributes.values()]
-      .filter(({ type }) => type.kind !== 'virtual')
-      .map((attribute, place) => ({
+    const stored = [...attributes.values()].filter(({ type }) => type.kind !== 'virtual');
+    this.#columns = ofTables(() =>
+      stored.map((attribute, place) => ({
         attribute,
         place,
         slot: writtenSlot(attribute.name).slot,
         makeDefault: defaults[attribute.name],
         isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
-      }));
+        isDocument: comparedType(attribute.type).kind === 'json',
+        isGenerated: isGenerated(attribute),
+        isRequired: !attribute.nullable && !isFilled(attribute) && !isGenerated(attribute),
+      })),
+    );
   }
 
   /** The values of a new row, with those that are made for columns without one. */
@@ -159,12 +170,14 @@ export class RowEncoder {
 
   /** The attributes of a shape. */
   attributesOf(shape: RowShape): AttributeInfo[] {
-    return this.#columns.filter(({ place }) => shape[place] !== '0').map(({ attribute }) => attribute);
+    return this.#columns()
+      .filter(({ place }) => shape[place] !== '0')
+      .map(({ attribute }) => attribute);
   }
 
   /** The columns of a shape that have a mark. */
   columnsOf(shape: RowShape, mark: '1' | 'n'): readonly PlacedColumn[] {
-    return this.#columns.filter(({ place }) => shape[place] === mark);
+    return this.#columns().filter(({ place }) => shape[place] === mark);
   }
 
   /** @param make the value of a column of a new row without one */
@@ -176,13 +189,12 @@ export class RowEncoder {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
     let shape = '';
-    for (const column of this.#columns) {
+    for (const column of this.#columns()) {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
-      const value = own === undefined && make && !isGenerated(attribute) ? make(column) : own;
+      const value = own === undefined && make && !column.isGenerated ? make(column) : own;
       if (value === undefined) {
-        // Sequelize refuses the row.
-        if (make && !attribute.nullable && !isFilled(attribute) && !isGenerated(attribute)) return null;
+        if (make && column.isRequired) return null;
         shape += '0';
         continue;
       }
@@ -191,7 +203,7 @@ export class RowEncoder {
       const isText = isTimestamp && typeof value === 'string';
       const text = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
       // Sequelize compares documents as JavaScript reads them, and PostgreSQL with all their digits.
-      const isCompared = make === null && comparedType(attribute.type).kind === 'json';
+      const isCompared = make === null && column.isDocument;
       if (text === undefined || (isCompared && holdsRounded(value))) return null;
       take(column, text, value);
     }
