@@ -19,44 +19,49 @@ async function wrongProperties(schema: SchemaClass, values: object): Promise<str
   return errors.map(({ property }) => property);
 }
 
-describe('pageSchema', () => {
-  it('is named after the record, and cached', () => {
-    const schema = pageSchema(ArticleRead);
-    expect(schema.name).to.equal('ArticlePage');
-    expect(pageSchema(ArticleRead)).to.equal(schema);
-  });
+for (const { make, name, page, last, wrong } of [
+  {
+    make: pageSchema,
+    name: 'Page',
+    page: PAGE,
+    last: { ...PAGE, items: [], total: 0, pages: 0 },
+    wrong: { items: {}, total: -1, page: 0, size: 0, pages: 0.5, has_next: 'no', has_prev: 0 },
+  },
+  {
+    make: cursorPageSchema,
+    name: 'CursorPage',
+    page: CURSOR_PAGE,
+    last: { ...CURSOR_PAGE, next_cursor: null, prev_cursor: 'y' },
+    wrong: { items: [{}], next_cursor: 1, prev_cursor: {}, has_next: null, has_prev: 'no' },
+  },
+]) {
+  describe(make.name, () => {
+    it('is one class for each record, named after it without its Read', () => {
+      class ArticleView {
+        @IsInt() id = 1;
+      }
+      expect([ArticleRead, ArticleView].map((record) => make(record).name)).to.deep.equal([
+        `Article${name}`,
+        `ArticleView${name}`,
+      ]);
+      expect(make(ArticleRead)).to.equal(make(ArticleRead));
+    });
 
-  it('keeps the name of a class that does not end in Read', () => {
-    class ArticleView {
-      @IsInt() id = 1;
-    }
-    expect([pageSchema(ArticleView).name, cursorPageSchema(ArticleView).name]).to.deep.equal([
-      'ArticleViewPage',
-      'ArticleViewCursorPage',
-    ]);
+    it('takes its envelope, whose items are records, and nothing else', async () => {
+      for (const right of [page, last])
+        expect(await wrongProperties(make(ArticleRead), right)).to.deep.equal([]);
+      const { items } = plainToInstance(make(ArticleRead), page) as { items?: object[] };
+      expect(items?.[0]).to.be.instanceOf(ArticleRead);
+      for (const none of [wrong, {}])
+        expect(await wrongProperties(make(ArticleRead), none)).to.have.members(
+          Object.keys(page).filter((key) => none === wrong || !key.endsWith('_cursor')),
+        );
+      expect(await wrongProperties(make(ArticleRead), { ...page, items: [{ id: 1 }] })).to.deep.equal([
+        'items',
+      ]);
+    });
   });
-
-  it('takes the envelope of an offset list', async () => {
-    expect(await wrongProperties(pageSchema(ArticleRead), PAGE)).to.deep.equal([]);
-    expect(
-      await wrongProperties(pageSchema(ArticleRead), { ...PAGE, items: [], total: 0, pages: 0 }),
-    ).to.deep.equal([]);
-  });
-
-  it('makes records of the items', () => {
-    const { items } = plainToInstance(pageSchema(ArticleRead), PAGE) as { items?: object[] };
-    expect(items?.[0]).to.be.instanceOf(ArticleRead);
-  });
-
-  it('refuses anything else', async () => {
-    const wrong = { items: {}, total: -1, page: 0, size: 0, pages: 0.5, has_next: 'no', has_prev: 0 };
-    expect(await wrongProperties(pageSchema(ArticleRead), wrong)).to.have.members(Object.keys(PAGE));
-    expect(await wrongProperties(pageSchema(ArticleRead), {})).to.have.members(Object.keys(PAGE));
-    expect(await wrongProperties(pageSchema(ArticleRead), { ...PAGE, items: [{ id: 1 }] })).to.deep.equal([
-      'items',
-    ]);
-  });
-});
+}
 
 describe('the envelopes of lists with count', () => {
   const total = { total: null, total_is: 'none' };
@@ -84,27 +89,5 @@ describe('the envelopes of lists with count', () => {
       expect(await wrongProperties(schema, page)).to.deep.equal(['total_is']);
     }
     expect(await wrongProperties(pageSchema(ArticleRead), { ...PAGE, ...total })).to.deep.equal(['total']);
-  });
-});
-
-describe('cursorPageSchema', () => {
-  it('is named after the record, cached, and not the offset page', () => {
-    const schema = cursorPageSchema(ArticleRead);
-    expect(schema.name).to.equal('ArticleCursorPage');
-    expect(cursorPageSchema(ArticleRead)).to.equal(schema);
-    expect(pageSchema(ArticleRead)).not.to.equal(schema);
-  });
-
-  it('takes the envelope of a cursor list, with cursors or null', async () => {
-    expect(await wrongProperties(cursorPageSchema(ArticleRead), CURSOR_PAGE)).to.deep.equal([]);
-    const last = { ...CURSOR_PAGE, next_cursor: null, prev_cursor: 'y' };
-    expect(await wrongProperties(cursorPageSchema(ArticleRead), last)).to.deep.equal([]);
-  });
-
-  it('refuses anything else', async () => {
-    const wrong = { items: [{}], next_cursor: 1, prev_cursor: {}, has_next: null, has_prev: 'no' };
-    expect(await wrongProperties(cursorPageSchema(ArticleRead), wrong)).to.have.members(
-      Object.keys(CURSOR_PAGE),
-    );
   });
 });
