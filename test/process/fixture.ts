@@ -109,22 +109,6 @@ async function createApplication(options: BootstrapOptions = {}): Promise<Expres
     await released;
     response.json({ held: true });
   });
-  const held: (() => void)[] = [];
-  let isReleased = false;
-  app.get('/waiting/:number', ({ params, socket }, response) => {
-    if (held.length === 0) socket.once('pause', () => say('reads no more'));
-    const answer = () => void response.json({ number: params.number });
-    if (isReleased) answer();
-    else held.push(answer);
-  });
-  app.get('/waiting', (_request, response) => {
-    response.json({ held: held.length, memory: process.memoryUsage.rss() });
-  });
-  app.post('/release', (_request, response) => {
-    isReleased = true;
-    for (const answer of held) answer();
-    response.json({});
-  });
   app.get('/stream/:ms', async ({ params }, response) => {
     response.write('first,');
     say('working');
