@@ -1,10 +1,10 @@
-/** Runs the fixture as a process, and tells when and how it ends. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Runs the fixture as a process, and sends it requests. */
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Program } from '../support/program.js';
 import type { FixtureOptions } from './fixture.js';
 
 /** An answer to a request. */
@@ -17,29 +17,8 @@ export interface Answer {
 const FIXTURE = join(__dirname, 'fixture.js');
 
 /** A running fixture. */
-export class FixtureProcess implements AsyncDisposable {
-  /** Everything that it has printed. */
-  output = '';
-  readonly #child: ChildProcess;
-  readonly #closed: Promise<unknown>;
+export class FixtureProcess extends Program {
   #agent = new Agent({ keepAlive: false });
-
-  private constructor(options: FixtureOptions, env: NodeJS.ProcessEnv, program: readonly string[]) {
-    const child = spawn(process.execPath, [...program, JSON.stringify(options)], {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#child = child;
-    this.#closed = once(child, 'close');
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        this.output += chunk.toString();
-      });
-    }
-    const kill = () => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('close', () => process.removeListener('exit', kill));
-  }
 
   /**
    * Starts one, and waits until it listens.
@@ -51,7 +30,9 @@ export class FixtureProcess implements AsyncDisposable {
     env: NodeJS.ProcessEnv = {},
     program: readonly string[] = [FIXTURE],
   ): Promise<FixtureProcess> {
-    const fixture = new FixtureProcess(options, env, program);
+    const fixture = new FixtureProcess([...program, JSON.stringify(options)], {
+      env: { ...process.env, ...env },
+    });
     await fixture.untilPrinted('listening');
     return fixture;
   }
@@ -70,37 +51,28 @@ export class FixtureProcess implements AsyncDisposable {
     return `http://127.0.0.1:${/second (\d+)/.exec(this.output)?.[1]}${path}`;
   }
 
-  get hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
-  }
-
   /** Lets later requests use one connection after another, as most clients do. */
   keepConnections(): Agent {
     this.#agent = new Agent({ keepAlive: true });
     return this.#agent;
   }
 
-  /** Waits until it has printed the text. */
-  async untilPrinted(part: string): Promise<void> {
-    while (!this.output.includes(part)) {
-      if (this.hasEnded) throw new Error(`The fixture has ended: ${this.output}`);
-      await Promise.race([once(this.#child.stdout ?? this.#child, 'data'), this.#closed]);
-    }
-  }
-
-  signal(name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
-    this.#child.kill(name);
+  /** Sends a request, and waits until it is under way. */
+  async begin(path: string, method = 'GET'): Promise<{ readonly answer: Promise<Answer> }> {
+    const answer = this.#send(method, path);
+    await this.untilPrinted('working');
+    return { answer };
   }
 
   /** Has it answer the requests for `/held`. */
   release(): void {
-    this.#child.kill('SIGUSR2');
+    this.signal('SIGUSR2');
   }
 
-  /** Waits until it has ended by itself; its exit code, and the milliseconds since `from`. */
-  async untilEnded(from = performance.now()): Promise<{ code: number | null; took: number }> {
-    await this.#closed;
-    return { code: this.#child.exitCode, took: performance.now() - from };
+  /** Has it stop, and waits until it has: its exit code, and the milliseconds that it took. */
+  async stop(name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<{ code: number | null; took: number }> {
+    const start = performance.now();
+    return { code: await this.end(name), took: performance.now() - start };
   }
 
   /** The path may be a whole URL. */
@@ -136,10 +108,9 @@ export class FixtureProcess implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL');
+  override async [Symbol.asyncDispose](): Promise<void> {
     this.#agent.destroy();
-    await this.#closed;
+    await super[Symbol.asyncDispose]();
   }
 
   #send(method: string, path: string): Promise<Answer> {

@@ -39,7 +39,8 @@ describe('a process manager', () => {
     expect(Object.keys(outcomes).sort()).to.deep.equal([...METHODS].sort());
     expect(processes.size).to.equal(4);
     expect(fixture.words.match(/^replaced .*$/gm)).to.deep.equal(['replaced 0', 'replaced 0']);
-    await stopCluster(fixture);
+    // The workers end with their primary, whose channel to them is closed.
+    await fixture.end();
   });
 
   describe('that is pm2', () => {
@@ -93,10 +94,4 @@ async function send(
   } catch (error) {
     return `${method} ${(error as NodeJS.ErrnoException).code}`;
   }
-}
-
-/** The workers end with their primary, whose channel to them is closed. */
-async function stopCluster(fixture: FixtureProcess): Promise<void> {
-  fixture.signal();
-  await fixture.untilEnded();
 }

@@ -1,12 +1,12 @@
 /** A real PgBouncer for the tests, in transaction mode: each transaction of a client may get another connection to the server. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { openFolder } from '../../sample/support/open-folder.js';
 import { giveToServer, serverAccount } from '../../sample/support/server-account.js';
 import { installPackage, isThere } from './install-package.js';
+import { Program } from './program.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** A running PgBouncer. */
@@ -50,29 +50,13 @@ async function start(
   const file = join(await openFolder(folder.path), 'pgbouncer.ini');
   await writeFile(file, configuration(databaseUrl, { listen_port: port, ...settings }), { mode: 0o600 });
   await giveToServer(file);
-  const child = spawn(PROGRAM, [file], {
-    ...serverAccount(),
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const kill = () => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  const closed = once(child, 'close');
-  let output = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  while (!output.includes(READY)) {
-    await Promise.race([once(child.stderr, 'data'), closed]);
-    if (child.exitCode !== null) throw new Error(`PgBouncer did not start.\n${output}`);
-  }
+  const program = new Program([file], { command: PROGRAM, detached: true, ...serverAccount() });
+  await program.untilPrinted(READY);
   const { username, password, pathname } = new URL(databaseUrl);
   return {
     url: `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`,
     async [Symbol.asyncDispose]() {
-      kill();
-      await closed;
-      process.removeListener('exit', kill);
+      await program[Symbol.asyncDispose]();
       folder.remove();
     },
   };

@@ -1,6 +1,6 @@
 /** A real PostgreSQL for the tests: one server for the process, and a database for every test file that asks. */
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 import { startPostgresServer } from '../../sample/support/postgres-server.js';
 import { copyCluster } from './copied-cluster.js';
 import { createDataFolder } from './temporary-folder.js';
@@ -95,8 +95,8 @@ export async function connectTo(url: string): Promise<Client & AsyncDisposable> 
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
-/** Sends one statement, or several, on a connection of its own. */
-export async function execute(url: string, statement: string): Promise<void> {
+/** Sends one statement, or several, on a connection of its own. @returns the rows of all */
+export async function execute<R extends QueryResultRow>(url: string, statement: string): Promise<R[]> {
   await using client = await connectTo(url);
-  await client.query(statement);
+  return [await client.query<R>(statement)].flat().flatMap(({ rows }) => rows);
 }

@@ -1,10 +1,10 @@
 /** A real Redis for the tests: `redis-server` on a free port, or the one of REDIS_URL. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Redis from 'ioredis';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { installPackage, isThere } from './install-package.js';
+import { Program } from './program.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** A running Redis. */
@@ -32,30 +32,17 @@ export async function startRedis({ password = '', isCluster = false } = {}): Pro
     ...(password ? { requirepass: password } : {}),
     ...(isCluster ? await clusterSettings() : {}),
   });
-  const child = spawn(
-    'redis-server',
+  const program = new Program(
     flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
     // Its own group: the Ctrl-C of the terminal ends the tests, and the tests end the server.
-    { detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+    { command: 'redis-server', detached: true },
   );
-  const kill = () => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  const closed = once(child, 'close');
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  while (!output.includes(READY)) {
-    await Promise.race([once(child.stdout, 'data'), closed]);
-    if (child.exitCode !== null) throw new Error(`redis-server did not start.\n${output}`);
-  }
+  await program.untilPrinted(READY);
   if (isCluster) await takeAllSlots(port);
   return {
     url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`,
     async stop() {
-      kill();
-      await closed;
-      process.removeListener('exit', kill);
+      await program[Symbol.asyncDispose]();
       folder.remove();
     },
   };

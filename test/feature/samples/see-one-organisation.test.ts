@@ -1,41 +1,24 @@
 /** The sample `tenants`, as its user meets it: a process, and the commands of its README with the answers that it shows. */
 // @runs fast
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
+import { Program } from '../../support/program.js';
 import { consoleExamples, readmeBlocks, runCurl } from '../../support/readme-examples.js';
 
 const MAIN = join(__dirname, '../../../sample/tenants/main.js');
 
 describe('the sample tenants', () => {
-  after(async () => {
-    if (site.exitCode === null) {
-      site.kill('SIGINT');
-      await once(site, 'close');
-    }
-  });
-
   const database = forSuite(() => freshDatabase('tenants'));
-  let site: ChildProcess;
+  const site = forSuite(
+    () => new Program([MAIN], { env: { ...process.env, DATABASE_URL: database.url, PORT: '0' } }),
+  );
   let base = '';
 
   before(async () => {
-    site = spawn(process.execPath, [MAIN], {
-      env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let output = '';
-    site.stdout?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    while (!output.includes('Ctrl-C ends it.')) {
-      if (site.exitCode !== null) throw new Error(`The sample has ended: ${output}`);
-      await Promise.race([once(site.stdout ?? site, 'data'), once(site, 'close')]);
-    }
-    base = /http:\/\/localhost:\d+/.exec(output)?.[0] ?? '';
+    await site.untilPrinted('Ctrl-C ends it.');
+    base = /http:\/\/localhost:\d+/.exec(site.output)?.[0] ?? '';
   });
 
   const blocks = readmeBlocks(

@@ -1,11 +1,10 @@
 /** The sample `unit-of-work`, as its user meets it: a process, and a hundred clients at once who lose no money. */
 // @runs fast
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
+import { Program } from '../../support/program.js';
 
 const MAIN = join(__dirname, '../../../sample/unit-of-work/main.js');
 const ACCOUNTS = 5;
@@ -18,16 +17,10 @@ interface Answer {
 }
 
 describe('the sample unit-of-work', () => {
-  after(async () => {
-    if (bank.exitCode === null) {
-      bank.kill('SIGINT');
-      await once(bank, 'close');
-    }
-  });
-
   const database = forSuite(() => freshDatabase('bank'));
-  let bank: ChildProcess;
-  let output = '';
+  const bank = forSuite(
+    () => new Program([MAIN], { env: { ...process.env, DATABASE_URL: database.url, PORT: '0' } }),
+  );
   let base: string;
 
   const send = async (path: string, body: object): Promise<Answer> => {
@@ -46,18 +39,8 @@ describe('the sample unit-of-work', () => {
   };
 
   before(async () => {
-    bank = spawn(process.execPath, [MAIN], {
-      env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    bank.stdout?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    while (!output.includes('Ctrl-C closes it.')) {
-      if (bank.exitCode !== null) throw new Error(`The sample has ended: ${output}`);
-      await Promise.race([once(bank.stdout ?? bank, 'data'), once(bank, 'close')]);
-    }
-    base = /http:\/\/localhost:\d+/.exec(output)?.[0] ?? '';
+    await bank.untilPrinted('Ctrl-C closes it.');
+    base = /http:\/\/localhost:\d+/.exec(bank.output)?.[0] ?? '';
     for (let account = 1; account <= ACCOUNTS; account += 1) {
       await send('/accounts', { owner: `Owner ${account}`, balance: BALANCE });
     }
@@ -103,12 +86,10 @@ describe('the sample unit-of-work', () => {
       expected[transfer.to - 1] += transfer.amount;
     });
     expect(after).to.deep.equal(expected);
-    expect(output.match(/ -> /g)).to.have.length(made.length + 2);
+    expect(bank.output.match(/ -> /g)).to.have.length(made.length + 2);
   });
 
   it('stops when it is told to', async () => {
-    bank.kill('SIGINT');
-    const [code] = await once(bank, 'close');
-    expect(code).to.equal(0);
+    expect(await bank.end('SIGINT')).to.equal(0);
   });
 });
