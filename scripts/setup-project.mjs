@@ -14,11 +14,13 @@ const PACKAGE = 'crud-controllers';
  * Copies the program, and the files of a setup over it.
  *
  * @param folder an empty one
- * @param run `versions` of packages that replace those of the commands, and a file of the setup that it is `without`
+ * @param run the setup whose `tests` it has, `versions` of packages that replace those of the commands, and a file of the setup
+ *   that it is `without`
  * @returns the commands, with the tarball in the place of this package, and whether the last one runs tests
  */
-export function createSetup(folder, tarball, { setup, versions = {}, without }) {
+export function createSetup(folder, tarball, { setup, tests, versions = {}, without }) {
   cpSync(path.join(SETUPS, PROGRAM), folder, { recursive: true });
+  if (tests) cpSync(path.join(SETUPS, tests, TESTS), path.join(folder, TESTS));
   const files = path.join(SETUPS, setup);
   cpSync(files, folder, { recursive: true, filter: (file) => path.relative(files, file) !== without });
   rmSync(path.join(folder, COMMANDS));

@@ -19,7 +19,7 @@ const TABLE = {
 };
 
 /**
- * `setup` is the folder in test/setups, by default of the same name. `versions` replace those of its commands. `tools` are packages
+ * `setup` is the folder in test/setups, by default of the same name, and `tests` the one whose tests it has. `versions` replace those of its commands. `tools` are packages
  * whose programs the commands need. A run that `isRefused` leaves a file of the setup out, and ends with the advice for compilers.
  */
 const RUNS = {
@@ -35,9 +35,9 @@ const RUNS = {
   'tsx-without-types': { setup: 'tsx', without: 'src/note-controller.ts', isRefused: true },
   vitest: { tools: ['node@24'] },
   'vitest-4': { setup: 'vitest', versions: { vitest: '4' } },
-  'vitest-swc': {},
+  'vitest-swc': { tests: 'vitest' },
   'jest-swc': {},
-  'ts-jest': {},
+  'ts-jest': { tests: 'jest-swc' },
   pnpm: { tools: ['pnpm'] },
   bun: { tools: ['bun'] },
 };

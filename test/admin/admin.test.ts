@@ -43,6 +43,8 @@ const REVIEWS = Array.from({ length: 120 }, (_, index) => ({
   rating: 1 + (index % 5),
   text: 'It rained.',
 }));
+/** The first page of a list, as react-admin writes it. */
+const BY_ID = { page: 1, perPage: 10, sort: 'id', order: 'ASC' };
 
 describe('the back office', function () {
   this.timeout(180_000);
@@ -147,7 +149,7 @@ describe('the back office', function () {
 
   it('turns the pages of a list by cursor, also after a reload', async () => {
     const authors = (start: number) => REVIEWS.slice(start, start + 10).map(({ author }) => author);
-    await open('/reviews', { page: 1, perPage: 10, sort: 'id', order: 'ASC', filter: {} });
+    await open('/reviews', { ...BY_ID, filter: {} });
     expect(await column('author', 'Reader 1')).to.deep.equal(authors(0));
     const next = await requestOf('GET', '/reviews', () => button('Go to next page').click());
     expect(parametersOf(next)).to.include({ sort: 'id', size: '10' }).and.to.have.property('after');
@@ -243,25 +245,13 @@ describe('the back office', function () {
   });
 
   it('deletes those that are selected in one request, lists them, and restores one', async () => {
-    await open('/reviews', {
-      page: 1,
-      perPage: 10,
-      sort: 'id',
-      order: 'ASC',
-      filter: { author: ['Reader 5', 'Reader 6'] },
-    });
+    await open('/reviews', { ...BY_ID, filter: { author: ['Reader 5', 'Reader 6'] } });
     await column('author', 'Reader 5');
     await page.getByRole('checkbox').first().click();
     await button('Delete').click();
     const removed = await requestOf('DELETE', '/reviews', () => button('Confirm').click());
     expect(parametersOf(removed)).to.deep.equal({ q: 'id=in=("5","6")' });
-    await open('/reviews', {
-      page: 1,
-      perPage: 10,
-      sort: 'id',
-      order: 'ASC',
-      filter: { '?deleted': 'only' },
-    });
+    await open('/reviews', { ...BY_ID, filter: { '?deleted': 'only' } });
     expect(await column('author', 'Reader 5')).to.deep.equal(['Reader 5', 'Reader 6']);
     await requestOf('POST', '/reviews/5/restore', () => button('Restore').first().click());
     await text('Reader 5').waitFor({ state: 'detached' });

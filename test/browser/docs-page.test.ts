@@ -1,6 +1,6 @@
 /** The documentation page in a real browser: it shows the operations, and sends them. */
 import { expect } from 'chai';
-import type { Browser, ConsoleMessage, Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import { City } from '../../sample/atlas/models/city.js';
 import { Country } from '../../sample/atlas/models/country.js';
 import { Review } from '../../sample/atlas/models/review.js';
@@ -75,27 +75,31 @@ describe('the documentation page', function () {
     expect(await page.title()).to.equal('Atlas <b>');
   });
 
+  /** Opens an operation, fills it in, and sends it: the answer that the page shows. */
+  async function execute(name: string, fillIn: (operation: Locator) => Promise<unknown> = async () => {}) {
+    const operation = page.locator(`[id$=-${name}]`);
+    await operation.locator('.opblock-summary').click();
+    await fillIn(operation);
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response').first();
+    await answer.waitFor();
+    const body = (await answer.locator('.highlight-code').first().innerText()).replace(/^Download$/m, '');
+    return { status: await answer.locator('.response-col_status').first().textContent(), body };
+  }
+
   it('sends the token that it was given', async () => {
     await page.locator('.auth-wrapper .authorize').first().click();
     await page.locator('.auth-container input').fill('s3cret');
     await page.locator('.auth-btn-wrapper .authorize').click();
     await page.locator('.auth-btn-wrapper .btn-done').click();
-    const operation = page.locator('[id$=-listCountries]');
-    await operation.locator('.opblock-summary').click();
     const sent = page.waitForRequest((request) => request.url().includes('/countries'));
-    await operation.getByRole('button', { name: 'Execute' }).click();
+    await execute('listCountries');
     expect((await (await sent).allHeaders())['authorization']).to.equal('Bearer s3cret');
-    await operation.locator('.live-responses-table .response').first().waitFor();
   });
 
   it('executes an operation and shows its answer', async () => {
-    const operation = page.locator('#operations-City-listCities, #operations-Cities-listCities');
-    await operation.locator('.opblock-summary').click();
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table .response').first();
-    await answer.waitFor();
-    expect(await answer.locator('.response-col_status').first().textContent()).to.match(/^200/);
-    const body = (await answer.locator('.highlight-code').first().innerText()).replace(/^Download$/m, '');
+    const { status, body } = await execute('listCities');
+    expect(status).to.match(/^200/);
     expect(JSON.parse(body)).to.deep.equal({
       items: [PARIS],
       total: 1,
@@ -108,16 +112,12 @@ describe('the documentation page', function () {
   });
 
   it('sends the relations that are chosen, and what is filled in beside them', async () => {
-    const operation = page.locator('[id$=-readCity]');
-    await operation.locator('.opblock-summary').click();
-    await operation.locator('tr[data-param-name=id] input').fill(String(PARIS.id));
-    await operation.locator('tr[data-param-name=include] select').selectOption(['country', 'reviews']);
-    await operation.locator('tr[data-param-name="country.fields"] select').selectOption(['name']);
-    await operation.locator('tr[data-param-name="reviews.size"] input').fill('1');
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table .response').first();
-    await answer.waitFor();
-    const body = (await answer.locator('.highlight-code').first().innerText()).replace(/^Download$/m, '');
+    const { body } = await execute('readCity', async (operation) => {
+      await operation.locator('tr[data-param-name=id] input').fill(String(PARIS.id));
+      await operation.locator('tr[data-param-name=include] select').selectOption(['country', 'reviews']);
+      await operation.locator('tr[data-param-name="country.fields"] select').selectOption(['name']);
+      await operation.locator('tr[data-param-name="reviews.size"] input').fill('1');
+    });
     expect(JSON.parse(body)).to.deep.equal({
       ...PARIS,
       country: { name: 'France' },
@@ -126,13 +126,8 @@ describe('the documentation page', function () {
   });
 
   it('sends the example of a body as it stands', async () => {
-    const operation = page.locator('[id$=-createCity]');
-    await operation.locator('.opblock-summary').click();
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table .response').first();
-    await answer.waitFor();
     // The example is right; only the country in it does not exist.
-    expect(await answer.locator('.response-col_status').first().textContent()).to.match(/^409/);
+    expect((await execute('createCity')).status).to.match(/^409/);
   });
 
   it('asks nobody but its own server, and breaks no rule of its policy', () => {

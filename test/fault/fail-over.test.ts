@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
+import { Sequelize, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -13,9 +13,10 @@ import {
   type ReadSession,
   unitOfWork,
 } from '../../src/index.js';
-import { NumberedRow } from '../models/rows.js';
+import { TextRow } from '../models/rows.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { forSuite } from '../support/for-suite.js';
 import { type Listening, listen } from '../support/listen.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -23,22 +24,16 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../support/t
 
 @Crud()
 @Table({ tableName: 'coins', timestamps: false })
-class Coin extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
-}
+class Coin extends TextRow {}
 
 @Crud()
 @Table({ tableName: 'medals', timestamps: false })
-class Medal extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
-}
+class Medal extends TextRow {}
 
 /** Its creates are transactions. */
 @Crud()
 @Table({ tableName: 'stamps', timestamps: false })
-class Stamp extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
-}
+class Stamp extends TextRow {}
 
 class StampController extends crudController(Stamp) {
   override async create(values: CreateValues<Stamp>, context: CrudContext<Stamp>): Promise<Stamp> {
@@ -82,29 +77,19 @@ function portOf(url: string): number {
 
 describe('a DSN that leads to a standby and back', () => {
   const logger = new CapturedLog();
-  let primary: OwnPostgres;
-  let standby: OwnPostgres;
-  let proxy: TcpProxy;
-  let paths: TwoPaths;
-
-  before(async () => {
-    primary = await OwnPostgres.create('primary');
-    proxy = await TcpProxy.start(portOf(primary.url('postgres')));
-    paths = await TwoPaths.start({
+  const primary = forSuite(() => OwnPostgres.create('primary'));
+  const proxy = forSuite(() => TcpProxy.before(primary.url('postgres')));
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Coin, Stamp],
-      database: { url: proxy.url(primary.url('postgres')), drop: async () => {} },
+      database: { url: proxy.href },
       engine: { pool: { max: POOL_SIZE } },
       bootstrap: { controllers: [StampController], logger },
-    });
+    }),
+  );
+  const standby = forSuite(async () => {
     await Coin.create({ text: 'first' });
-    standby = await primary.createStandby('standby');
-  });
-
-  after(async () => {
-    await paths[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-    await standby[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
+    return primary.createStandby('standby');
   });
 
   /** Forty writes of all kinds at the same time. */
@@ -127,7 +112,7 @@ describe('a DSN that leads to a standby and back', () => {
   }
 
   it('goes for a Sequelize of your own, too', async () => {
-    const sequelize = new Sequelize(proxy.url(primary.url('postgres')), { logging: false, models: [Medal] });
+    const sequelize = new Sequelize(proxy.href, { logging: false, models: [Medal] });
     await sequelize.sync();
     await using engine = configureEngine({ sequelize });
     const { app } = await buildApp({ models: [Medal], fastPath: false, logger });

@@ -1,7 +1,7 @@
 /** Connections that are lost at any moment: every answer comes, the process lives, and soon all is well again. */
 import { expect } from 'chai';
-import { Client } from 'pg';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import type { Client } from 'pg';
+import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type CreateValues,
@@ -10,27 +10,24 @@ import {
   crudController,
   type EngineOptions,
 } from '../../src/index.js';
-import { NumberedRow } from '../models/rows.js';
+import { TextRow } from '../models/rows.js';
 import { expectCalm, expectRecovery } from '../support/calm-answers.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
+import { forSuite } from '../support/for-suite.js';
 import { OwnPostgres } from '../support/own-postgres.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { proxiedDatabase } from '../support/proxied-database.js';
 import { wholeOr } from '../support/short.js';
-import { TcpProxy } from '../support/tcp-proxy.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'orders', timestamps: false })
-class Order extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
-}
+class Order extends TextRow {}
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'parcels', timestamps: false })
-class Parcel extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
-}
+class Parcel extends TextRow {}
 
 /** Its writes are transactions, because it is overridden. */
 class ParcelController extends crudController(Parcel) {
@@ -55,10 +52,10 @@ const IMPATIENT = {
 
 const logger = new CapturedLog();
 
-function startSite(database: TestDatabase, engine: EngineOptions): Promise<TestApp> {
+function startSite({ url }: { readonly url: string }, engine: EngineOptions): Promise<TestApp> {
   return startTestApp({
     models: [Order, Parcel],
-    database,
+    database: { url },
     engine,
     bootstrap: { models: [Order, Parcel], controllers: [ParcelController], logger },
   });
@@ -96,20 +93,13 @@ function expectSuccess(answers: readonly Response[]): void {
 }
 
 describe('losing connections', () => {
-  let database: TestDatabase;
+  const database = forSuite(() => proxiedDatabase('fault'));
+  const site = forSuite(() => startSite(database, IMPATIENT));
   let proxy: TcpProxy;
-  let site: TestApp;
   let control: Client;
 
-  before(async () => {
-    database = await freshDatabase('fault');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
-    site = await startSite({ url: proxy.url(database.url), drop: async () => {} }, IMPATIENT);
-    control = new Client({ connectionString: database.url });
-    await control.connect();
-  });
-
   beforeEach(async () => {
+    ({ proxy, control } = database);
     logger.clear();
     await control.query('TRUNCATE orders, parcels RESTART IDENTITY');
     await control.query("INSERT INTO orders (text) SELECT repeat('x', 100) FROM generate_series(1, 30)");
@@ -119,13 +109,6 @@ describe('losing connections', () => {
   afterEach(async () => {
     proxy.heal();
     await expectAllWell();
-  });
-
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-    await control.end();
-    await database.drop();
   });
 
   /** Of each kind of request some in a row succeed, within two seconds. */
@@ -221,35 +204,24 @@ describe('losing connections', () => {
     expectCalm(answers);
     expect(answers.every(({ status }) => status === 503)).to.equal(true);
     expect(logger.text).to.include('ECONNREFUSED');
-    expect(logger.text).to.not.include(new URL(database.url).password || 'no password');
+    expect(logger.text).to.not.include(new URL(database.direct).password || 'no password');
   });
 });
 
 describe('a slow network', () => {
   it('[F14] only makes answers later', async () => {
-    const { url, drop } = await freshDatabase('slow_network');
-    await using proxy = await TcpProxy.start(Number(new URL(url).port || 5432));
-    await using site = await startSite({ url: proxy.url(url), drop }, { pool: { max: 5 } });
+    await using database = await proxiedDatabase('slow_network');
+    await using site = await startSite(database, { pool: { max: 5 } });
     await Order.create({ text: 'first' });
     await Parcel.create({ text: 'first' });
-    proxy.latency(20);
+    database.proxy.latency(20);
     expectSuccess(await Promise.all(mixedRequests(site, 30)));
   });
 });
 
 describe('a server that crashes and comes back', () => {
-  let server: OwnPostgres;
-  let site: TestApp;
-
-  before(async () => {
-    server = await OwnPostgres.create('crash');
-    site = await startSite({ url: server.url('postgres'), drop: async () => {} }, { pool: { max: 5 } });
-  });
-
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  const server = forSuite(() => OwnPostgres.create('crash'));
+  const site = forSuite(() => startSite({ url: server.url('postgres') }, { pool: { max: 5 } }));
 
   it('[F2] leaves every request answered, every row that was promised, and all well within two seconds', async () => {
     await Order.create({ text: 'first' });

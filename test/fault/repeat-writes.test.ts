@@ -3,20 +3,19 @@
  * killed at random: as many rows as creates. CRUD_TEST_CREATES sets how many there are of each model; default: 100.
  */
 import { expect } from 'chai';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { type CreateValues, Crud, type CrudContext, crudController } from '../../src/index.js';
-import { NumberedRow } from '../models/rows.js';
+import { NumberedRow, TextRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { TcpProxy } from '../support/tcp-proxy.js';
+import { forSuite } from '../support/for-suite.js';
+import { proxiedDatabase } from '../support/proxied-database.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
 import { serveTestApp } from '../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'transfers', timestamps: false })
-class Transfer extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
-}
+class Transfer extends TextRow {}
 
 /** A second try without a key would meet its own row. */
 @Crud()
@@ -28,9 +27,7 @@ class Account extends NumberedRow {
 /** Its creates are transactions of several statements. */
 @Crud()
 @Table({ tableName: 'ledgers', timestamps: false })
-class Ledger extends NumberedRow {
-  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
-}
+class Ledger extends TextRow {}
 
 class LedgerController extends crudController(Ledger) {
   override async create(values: CreateValues<Ledger>, context: CrudContext<Ledger>): Promise<Ledger> {
@@ -53,42 +50,31 @@ const UNDER_WAY = {
 
 describe('creates that are sent again until they are acknowledged', function () {
   this.timeout(60_000 + 100 * CREATES);
-  let database: TestDatabase;
-  let proxy: TcpProxy;
-  const site = serveTestApp(async () => {
-    database = await freshDatabase('repeats');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
-    return {
+  const database = forSuite(() => proxiedDatabase('repeats'));
+  const site = serveTestApp(() => ({
+    models: MODELS,
+    database: { url: database.url },
+    engine: {
+      pool: { max: 8, acquire: 3_000 },
+      dialectOptions: {
+        connectionTimeoutMillis: 500,
+        query_timeout: 800,
+        statement_timeout: 750,
+        lock_timeout: 300,
+      },
+    },
+    bootstrap: {
       models: MODELS,
-      database: { url: proxy.url(database.url), drop: async () => {} },
-      engine: {
-        pool: { max: 8, acquire: 3_000 },
-        dialectOptions: {
-          connectionTimeoutMillis: 500,
-          query_timeout: 800,
-          statement_timeout: 750,
-          lock_timeout: 300,
-        },
-      },
-      bootstrap: {
-        models: MODELS,
-        controllers: [LedgerController],
-        logger: new CapturedLog(),
-        idempotency: { principal: () => 'ann' },
-      },
-    };
-  });
+      controllers: [LedgerController],
+      logger: new CapturedLog(),
+      idempotency: { principal: () => 'ann' },
+    },
+  }));
+  let proxy: TcpProxy;
   let control: Client;
 
-  before(async () => {
-    control = new Client({ connectionString: database.url });
-    await control.connect();
-  });
-
-  after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await control.end();
-    await database.drop();
+  before(() => {
+    ({ proxy, control } = database);
   });
 
   const faults: readonly (() => unknown)[] = [

@@ -14,7 +14,9 @@ import {
 } from '../../src/index.js';
 import { KeyedRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { forSuite } from '../support/for-suite.js';
 import { OwnPostgres } from '../support/own-postgres.js';
+import { connectTo } from '../support/postgres.js';
 import { ask, TwoPaths, type WholeAnswer } from '../support/two-paths.js';
 
 /** A view that takes long on a replica, and says whether that has read it. */
@@ -81,36 +83,23 @@ describe('a replica whose recovery ends reads', function () {
   // Two servers are made for it, and reads are asked again until each has met a recovery.
   this.timeout(300_000);
   const logger = new CapturedLog();
-  let primary: OwnPostgres;
-  let replica: OwnPostgres;
-  let onPrimary: Client;
-  let paths: TwoPaths;
-
-  before(async () => {
-    primary = await OwnPostgres.create('primary');
-    onPrimary = new Client({ connectionString: primary.url('postgres') });
-    await onPrimary.connect();
+  const primary = forSuite(() => OwnPostgres.create('primary'));
+  const onPrimary = forSuite(() => connectTo(primary.url('postgres')));
+  const replica = forSuite(async () => {
     await onPrimary.query(SCHEMA);
-    replica = await primary.createStandby('replica', {
-      max_standby_streaming_delay: '0',
-      hot_standby_feedback: 'off',
-    });
-    paths = await TwoPaths.start({
+    const settings = { max_standby_streaming_delay: '0', hot_standby_feedback: 'off' };
+    return primary.createStandby('replica', settings);
+  });
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Sight, Scene, Trace],
-      database: { url: primary.url('postgres'), drop: async () => {} },
+      database: { url: primary.url('postgres') },
       engine: { createAll: false, replicas: [replica.url('postgres')], pool: { max: 10 } },
       bootstrap: { controllers: [SightController, SceneController], logger },
-    });
-  });
+    }),
+  );
 
   beforeEach(() => logger.clear());
-
-  after(async () => {
-    await paths[Symbol.asyncDispose]();
-    await onPrimary.end();
-    await replica[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
-  });
 
   /** Removes rows that reads of the replica still see, until all are answered: each removal ends those under way. */
   async function whileRowsAreRemoved<T>(reads: readonly Promise<T>[]): Promise<T[]> {

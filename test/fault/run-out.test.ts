@@ -1,6 +1,5 @@
 /** Running out of time and of connections: who waits too long is told so, and who needs neither is served. */
 import { expect } from 'chai';
-import { Client } from 'pg';
 import { Get } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
@@ -17,8 +16,9 @@ import { NamedRow, NumberedRow } from '../models/rows.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { forSuite } from '../support/for-suite.js';
+import { connectTo, freshDatabase } from '../support/postgres.js';
+import { serveTestApp, startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'jobs', timestamps: false })
@@ -51,32 +51,28 @@ const SCHEMA = `
 describe('running out', () => {
   const logger = new CapturedLog();
   const ROUTES = { models: [Job, SlowJob], controllers: [SlowJobController], logger };
-  let database: TestDatabase;
-  let site: TestApp;
+  const database = forSuite(() => freshDatabase('run_out'));
+  const control = forSuite(() => connectTo(database.url));
+  const site = serveTestApp(() => ({
+    models: [Job, SlowJob],
+    database: { url: database.url },
+    engine: {
+      // Short, as tests wait for each to end; not so short that a busy machine needs longer for a statement.
+      pool: { max: 2, acquire: 1_000 },
+      dialectOptions: {
+        statement_timeout: 500,
+        lock_timeout: 200,
+        idle_in_transaction_session_timeout: 800,
+      },
+    },
+    minPool: 2,
+    bootstrap: ROUTES,
+  }));
   let general: BuiltApp;
-  let control: Client;
 
   before(async () => {
-    database = await freshDatabase('run_out');
-    site = await startTestApp({
-      models: [Job, SlowJob],
-      database,
-      engine: {
-        // Short, as tests wait for each to end; not so short that a busy machine needs longer for a statement.
-        pool: { max: 2, acquire: 1_000 },
-        dialectOptions: {
-          statement_timeout: 500,
-          lock_timeout: 200,
-          idle_in_transaction_session_timeout: 800,
-        },
-      },
-      minPool: 2,
-      bootstrap: ROUTES,
-    });
     general = await buildApp({ ...ROUTES, fastPath: false });
     await site.engine.sequelize.query(SCHEMA);
-    control = new Client({ connectionString: database.url });
-    await control.connect();
   });
 
   beforeEach(async () => {
@@ -84,11 +80,6 @@ describe('running out', () => {
     await control.query('TRUNCATE jobs, all_slow_jobs RESTART IDENTITY');
     await control.query("INSERT INTO jobs (name) VALUES ('one'), ('two')");
     await control.query("INSERT INTO all_slow_jobs (name) VALUES ('one')");
-  });
-
-  after(async () => {
-    await control.end();
-    await site[Symbol.asyncDispose]();
   });
 
   describe('of time for a statement', () => {
@@ -114,14 +105,9 @@ describe('running out', () => {
     });
 
     it('answers 504 to reads as well', async () => {
-      await control.query(
-        'CREATE OR REPLACE VIEW slow_jobs AS SELECT *, pg_sleep(3)::text AS slept FROM all_slow_jobs',
-      );
       try {
-        // The planner leaves out a column that nobody reads, so the condition has to sleep.
-        await control.query('DROP VIEW slow_jobs');
         await control.query(
-          "CREATE VIEW slow_jobs AS SELECT * FROM all_slow_jobs WHERE pg_sleep(3)::text = ''",
+          "CREATE OR REPLACE VIEW slow_jobs AS SELECT * FROM all_slow_jobs WHERE pg_sleep(3)::text = ''",
         );
         const answers = await Promise.all([site.agent.get('/slow-jobs'), site.agent.get('/slow-jobs/1')]);
         for (const answer of answers) expectProblem(answer, 504, TIMEOUT);
@@ -271,8 +257,7 @@ describe('a server that has no connection left', () => {
   it('[F11] is answered with 503 until it has one', async () => {
     const database = await freshDatabase('full');
     const role = new URL(database.url).pathname.slice(1);
-    const control = new Client({ connectionString: database.url });
-    await control.connect();
+    const control = await connectTo(database.url);
     await control.query(
       `CREATE ROLE ${role} LOGIN PASSWORD 'limited'; GRANT ALL ON SCHEMA public TO ${role}`,
     );

@@ -4,8 +4,9 @@ import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { ConfigError, currentEngine, type EngineOptions, engineLifespan } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
+import { forSuite } from '../support/for-suite.js';
 import { listen } from '../support/listen.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { freshDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const SECRET = 'a-secret-password';
@@ -20,20 +21,10 @@ function message(type: string, body: string): Buffer {
 }
 
 describe('starting', () => {
-  let database: TestDatabase;
-  let proxy: TcpProxy;
-
-  before(async () => {
-    database = await freshDatabase('start');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
-  });
+  const database = forSuite(() => freshDatabase('start'));
+  const proxy = forSuite(() => TcpProxy.before(database.url));
 
   afterEach(() => proxy.heal());
-
-  after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await database.drop();
-  });
 
   /** The DSN of the database with something else in it; the password is always the secret unless it has to be right. */
   const dsn = (change: Partial<Pick<URL, 'pathname' | 'port' | 'hostname' | 'password' | 'username'>>) =>
@@ -55,7 +46,7 @@ describe('starting', () => {
     const message = await refusal(proxy.url(dsn({ password: SECRET })));
     await proxy.up();
     expect(message)
-      .to.include(new URL(proxy.url(database.url)).host)
+      .to.include(new URL(proxy.href).host)
       .and.include('nothing listens there; start the server or correct the port');
   });
 
@@ -120,10 +111,10 @@ describe('starting', () => {
     const size = await handshakeSize(proxy);
     for (let bytes = 0; bytes < size; bytes += Math.ceil(size / 60)) {
       proxy.limitData(bytes, bytes % 2 ? 'reset' : 'end');
-      await refusal(proxy.url(database.url));
+      await refusal(proxy.href);
     }
     proxy.heal();
-    await using engine = await engineLifespan(proxy.url(database.url), { models: [] })();
+    await using engine = await engineLifespan(proxy.href, { models: [] })();
     expect(engine).to.equal(currentEngine());
   });
 
@@ -148,16 +139,16 @@ describe('starting', () => {
 
   it('[F1] succeeds at the next attempt', async () => {
     await proxy.down();
-    await refusal(proxy.url(database.url));
+    await refusal(proxy.href);
     await proxy.up();
-    await using engine = await engineLifespan(proxy.url(database.url), { models: [] })();
+    await using engine = await engineLifespan(proxy.href, { models: [] })();
     await engine.sequelize.query('SELECT 1');
   });
 
   /** How many bytes the server sends on each of the two connections, for writes and for reads, until an engine has started. */
   async function handshakeSize(through: TcpProxy): Promise<number> {
     const before = through.bytesReceived;
-    await using _engine = await engineLifespan(through.url(database.url), { models: [] })();
+    await using _engine = await engineLifespan(through.href, { models: [] })();
     return Math.floor((through.bytesReceived - before) / 2);
   }
 });

@@ -1,13 +1,13 @@
 /** Two resources paged by cursor, and an application that serves them to the tests of a suite. */
 import { expect } from 'chai';
-import { after, before, beforeEach } from 'mocha';
+import { beforeEach } from 'mocha';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { SqlLog } from '../support/sql-log.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { serveTestApp } from '../support/test-app.js';
 import { NumberedRow } from './rows.js';
 
 const LIST = {
@@ -38,27 +38,17 @@ export type Query = Record<string, string | number>;
 /** Of items `a` to `e`, anew for each test. */
 export class EntrySite {
   readonly sql = new SqlLog();
-  #site: TestApp | undefined;
+  readonly app = serveTestApp(() => ({
+    models: [Item, Other],
+    engine: { logging: this.sql.record },
+    bootstrap: quiet,
+  }));
 
   constructor() {
-    const { record } = this.sql;
-    before(async () => {
-      this.#site = await startTestApp({
-        models: [Item, Other],
-        engine: { logging: record },
-        bootstrap: quiet,
-      });
-    });
     beforeEach(async () => {
       await emptyTables(this.app, 'entries', 'others');
       await Item.bulkCreate(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })));
     });
-    after(() => this.app[Symbol.asyncDispose]());
-  }
-
-  get app(): TestApp {
-    if (!this.#site) throw new Error('The application is served to tests and hooks.');
-    return this.#site;
   }
 
   readonly ask = (query: Query = {}, path = '/items'): PromiseLike<Response> =>

@@ -16,6 +16,11 @@ export abstract class NamedRow extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
+/** A row with a short text. */
+export abstract class TextRow extends NumberedRow {
+  @Column({ type: DataType.STRING(200), allowNull: false }) declare text: string;
+}
+
 /** A row with a title of any length. */
 export abstract class TitledRow extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;

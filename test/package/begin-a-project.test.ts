@@ -5,23 +5,22 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findFreePort } from '../../sample/support/free-port.js';
+import { forSuite } from '../support/for-suite.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+import { freshDatabase } from '../support/postgres.js';
+import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { createProject, install, type Manifest, pack, readManifest, type Tarball } from './packed-package.js';
 import { environment, run, tryRun } from './run.js';
 
 describe('a project that init has written', function () {
   this.timeout(180_000);
-  let folder: TemporaryFolder;
+  const folder = forSuite(() => createTemporaryFolder('init'));
+  const database = forSuite(() => freshDatabase());
   let tarball: Tarball;
   let project: string;
   let manifest: Pick<Manifest, 'dependencies' | 'devDependencies'>;
-  let database: TestDatabase;
 
   before(async () => {
-    folder = await createTemporaryFolder('init');
-    database = await freshDatabase();
     tarball = await pack();
     const tool = join(folder.path, 'tool');
     mkdirSync(tool);
@@ -30,11 +29,6 @@ describe('a project that init has written', function () {
     await run(process.execPath, [command, 'init', 'notes-api'], folder.path);
     project = join(folder.path, 'notes-api');
     manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-  });
-
-  after(async () => {
-    await database.drop();
-    folder.remove();
   });
 
   it('has every file under its real name, and the name of the project in it', () => {

@@ -5,10 +5,11 @@ import { createRequire } from 'node:module';
 import { join, posix } from 'node:path';
 import { expect } from 'chai';
 import { publint } from 'publint';
+import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { guidePages } from '../support/readme-examples.js';
 import { itWhole } from '../support/short.js';
-import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { installedPackages, packagesOfReadme } from './install-line.js';
 import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
 import { run, tryRun } from './run.js';
@@ -59,19 +60,16 @@ const COMPILER_OPTIONS = {
 
 describe('the packed package', function () {
   this.timeout(120_000);
-  let folder: TemporaryFolder;
+  const folder = forSuite(() => createTemporaryFolder('package'));
   let project: string;
   let tarball: Tarball;
 
   before(async () => {
-    folder = await createTemporaryFolder('package');
     project = join(folder.path, 'project');
     mkdirSync(project);
     tarball = await pack();
     await createProject(project, tarball);
   });
-
-  after(() => folder.remove());
 
   function addFile(name: string, content: string): string {
     const file = join(project, name);

@@ -1,6 +1,7 @@
 /** An application with a tracer: each request has the spans of its own statements, whatever connection and batch they share. */
 import { expect } from 'chai';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { forSuite } from '../support/for-suite.js';
+import { freshDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TracedProcess, type Tracer } from './tracers/traced-process.js';
 import type { TracedSpan } from './tracers/traced-span.js';
@@ -41,21 +42,9 @@ interface Case {
 
 for (const [tracerName, tracer] of Object.entries(TRACERS)) {
   describe(`an application that ${tracerName} traces`, () => {
-    let database: TestDatabase;
-    let proxy: TcpProxy;
-    let traced: TracedProcess;
-
-    before(async () => {
-      database = await freshDatabase();
-      proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
-      traced = await TracedProcess.start(tracer, proxy.url(database.url));
-    });
-
-    after(async () => {
-      await traced?.[Symbol.asyncDispose]();
-      await proxy[Symbol.asyncDispose]();
-      await database.drop();
-    });
+    const database = forSuite(() => freshDatabase());
+    const proxy = forSuite(() => TcpProxy.before(database.url));
+    const traced = forSuite(() => TracedProcess.start(tracer, proxy.href));
 
     /** Sends all at the same time, and expects the spans of each below its own. */
     async function expectSpans(cases: readonly Case[]): Promise<void> {

@@ -1,28 +1,20 @@
 /** `crud-controllers init`: where it writes a project, and where it refuses to. */
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { tryRun } from '../package/run.js';
+import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE } from '../support/package-root.js';
-import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+import { createTemporaryFolder } from '../support/temporary-folder.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 
 describe('beginning a project', () => {
-  let folder: TemporaryFolder;
+  const folder = forSuite(() => createTemporaryFolder('init'));
 
-  before(async () => {
-    folder = await createTemporaryFolder('init');
-  });
-
-  after(() => folder.remove());
-
-  function init(args: readonly string[], cwd = folder.path): Promise<{ code: number; everything: string }> {
-    return new Promise((resolve) => {
-      execFile(process.execPath, [COMMAND, 'init', ...args], { cwd }, (error, stdout, stderr) => {
-        resolve({ code: Number(error?.code ?? 0), everything: stdout + stderr });
-      });
-    });
+  async function init(args: readonly string[], cwd = folder.path) {
+    const { code, everything } = await tryRun(process.execPath, [COMMAND, 'init', ...args], cwd);
+    return { code, everything };
   }
 
   function nameIn(path: string): string {

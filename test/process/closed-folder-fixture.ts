@@ -1,14 +1,11 @@
 /** Starts servers from the folder that it is compiled in, and counts the starts that the data of each has seen. */
-import { Client } from 'pg';
 import { openDatabase as openAtlas } from '../../sample/atlas/database.js';
 import { OwnPostgres } from '../support/own-postgres.js';
+import { execute } from '../support/postgres.js';
 
 async function count(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query('CREATE TABLE IF NOT EXISTS starts (); INSERT INTO starts DEFAULT VALUES');
-  const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM starts');
-  await client.end();
+  await execute(url, 'CREATE TABLE IF NOT EXISTS starts (); INSERT INTO starts DEFAULT VALUES');
+  const rows = await execute<{ count: string }>(url, 'SELECT count(*) FROM starts');
   return Number(rows[0]?.count);
 }
 

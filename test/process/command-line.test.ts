@@ -1,8 +1,8 @@
 /** The command `crud-controllers`, as a process of its own. */
-import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { tryRun } from '../package/run.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { consoleExamples, readmeBlocks } from '../support/readme-examples.js';
 import { itWhole } from '../support/short.js';
@@ -232,12 +232,9 @@ CREATE INDEX ON "articles" ("views", "id");
     writeFileSync(join(folder, name), content);
   }
 
-  function command(...args: string[]): Promise<{ code: number; everything: string }> {
-    return new Promise((resolve) => {
-      execFile(process.execPath, [COMMAND, ...args], { cwd: folder }, (error, stdout, stderr) => {
-        resolve({ code: Number(error?.code ?? 0), everything: stdout + stderr });
-      });
-    });
+  async function command(...args: string[]): Promise<{ code: number; everything: string }> {
+    const { code, everything } = await tryRun(process.execPath, [COMMAND, ...args], folder);
+    return { code, everything };
   }
 });
 

@@ -1,26 +1,20 @@
 /** Overrides that await nothing: their requests end as if they had, or are told of, and no promise ends the process. */
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { run } from '../package/run.js';
 import { freshDatabase } from '../support/postgres.js';
-
-const run = promisify(execFile);
 
 describe('a process whose overrides await nothing', () => {
   for (const path of ['fast', 'general']) {
     it(`[U10] goes on, on the ${path} path`, async () => {
-      const database = await freshDatabase();
-      const env = { ...process.env, DATABASE_URL: database.url };
-      const { stdout } = await run(process.execPath, [join(__dirname, 'forgetful-fixture.js'), path], {
-        env,
-      });
-      await database.drop();
+      await using database = await freshDatabase();
+      const program = [join(__dirname, 'forgetful-fixture.js'), path];
+      const { output } = await run(process.execPath, program, __dirname, { DATABASE_URL: database.url });
       const held = (method: string, call: string) =>
         `Apples.${method} returned while ${call} of Apple was under way, and is held until that has ended; put await before the call.`;
       const rejected = 'A promise that nothing awaited was rejected';
       expect(
-        stdout
+        output
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as unknown),

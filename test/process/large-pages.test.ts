@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Client } from 'pg';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { forSuite } from '../support/for-suite.js';
+import { connectTo, freshDatabase } from '../support/postgres.js';
 import { wholeOr } from '../support/short.js';
 import { FixtureProcess } from './fixture-process.js';
 
@@ -32,28 +32,18 @@ const ALLOWED = 'The option pageSize.max limits the records of a page.';
 describe('pages of the largest rows in a process with little memory', function () {
   // Some gigabytes go through it, on any machine.
   this.timeout(600_000);
-  let database: TestDatabase;
-  let fixture: FixtureProcess;
-  before(async () => {
-    database = await freshDatabase();
-    fixture = await FixtureProcess.start({}, { DATABASE_URL: database.url }, PROGRAM);
-  });
-  after(async () => {
-    await fixture[Symbol.asyncDispose]();
-    await database.drop();
-  });
+  const database = forSuite(() => freshDatabase());
+  const fixture = forSuite(() => FixtureProcess.start({}, { DATABASE_URL: database.url }, PROGRAM));
 
   /** Rows with the same JSON text, more than a page has. Each is its own parent. */
   async function fill(value: string): Promise<void> {
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
+    await using client = await connectTo(database.url);
     await client.query('ALTER TABLE rows ADD COLUMN IF NOT EXISTS "parentId" integer');
     await client.query('TRUNCATE rows RESTART IDENTITY');
     await client.query(
       'INSERT INTO rows (value, "parentId") SELECT $1::jsonb, place FROM generate_series(1, $2) AS place',
       [value, SIZE + 1],
     );
-    await client.end();
   }
 
   /** Status and digest of an answer, which is too long to be kept beside others, and the detail of a problem. */

@@ -1,13 +1,10 @@
 /** A version of a framework that has a field under another name. It must never read as "the user has none". */
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { run } from '../package/run.js';
 import { freshDatabase } from '../support/postgres.js';
 import { wholeOr } from '../support/short.js';
 import type { Change } from './rename-internals.js';
-
-const run = promisify(execFile);
 
 /** What the process prints. */
 interface Outcome {
@@ -50,37 +47,31 @@ describe('a field of a framework under another name', () => {
 
   // The first and each sixth one.
   const step = wholeOr(6, 1);
+  /** Every answer stays, of Sequelize alone, and one warning tells why. */
+  async function expectTold(change: Change, warning: RegExp): Promise<void> {
+    const { warnings, ...shown } = await outcome(change);
+    expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen, fast: 0 });
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.match(warning);
+  }
+
   for (const [file, name] of RENAMED.filter((_, index) => index % step === 0)) {
-    it(`changes no answer where it is ${name} of ${file}, and is told once`, async () => {
-      const { warnings, fast, ...shown } = await outcome(renamed(file, name));
-      expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen });
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.match(/^Sequelize 6\.\d+\.\d+ /);
-      expect(fast).to.equal(0);
-    });
+    it(`changes no answer where it is ${name} of ${file}, and is told once`, () =>
+      expectTold(renamed(file, name), /^Sequelize 6\.\d+\.\d+ /));
   }
 
   for (const name of ['_pulseQueryQueue', '_queryQueue', 'connectionParameters', '_queryable'].slice(
     wholeOr(2, 0),
   )) {
-    it(`changes no answer where it is ${name} of pg, and is told once`, async () => {
-      const { warnings, fast, ...shown } = await outcome(renamed('pg/lib/', name));
-      expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen });
-      expect(fast).to.equal(0);
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.match(/^pg 8\.\d+\.\d+ has no /);
-    });
+    it(`changes no answer where it is ${name} of pg, and is told once`, () =>
+      expectTold(renamed('pg/lib/', name), /^pg 8\.\d+\.\d+ has no /));
   }
 
-  it('need not be there for a version of pg that is not tested: Sequelize sends all queries', async () => {
-    const version = { file: 'pg/package.json', from: '"version": "[^"]+"', to: '"version": "8.99.0"' };
-    const { warnings, fast, ...shown } = await outcome(version);
-    expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen });
-    expect(fast).to.equal(0);
-    expect(warnings).to.deep.equal([
-      'pg 8.99.0 is not one of the tested versions, 8.11 to 8.23. Requests are served through public interfaces only, which is slower.',
-    ]);
-  });
+  it('need not be there for a version of pg that is not tested: Sequelize sends all queries', () =>
+    expectTold(
+      { file: 'pg/package.json', from: '"version": "[^"]+"', to: '"version": "8.99.0"' },
+      /^pg 8\.99\.0 is not one of the tested versions, 8\.11 to 8\.23\. .* public interfaces only, which is slower\.$/,
+    ));
 });
 
 function renamed(file: string, name: string): Change {
@@ -88,15 +79,12 @@ function renamed(file: string, name: string): Change {
 }
 
 async function outcome(change?: Change): Promise<Outcome> {
-  const database = await freshDatabase('renamed');
-  try {
-    const { stdout } = await run(
-      process.execPath,
-      ['--require', join(__dirname, 'rename-internals.js'), join(__dirname, 'renamed-fixture.js')],
-      { env: { ...process.env, DATABASE_URL: database.url, CHANGED: JSON.stringify(change ?? {}) } },
-    );
-    return JSON.parse(stdout) as Outcome;
-  } finally {
-    await database.drop();
-  }
+  await using database = await freshDatabase('renamed');
+  const { output } = await run(
+    process.execPath,
+    ['--require', join(__dirname, 'rename-internals.js'), join(__dirname, 'renamed-fixture.js')],
+    __dirname,
+    { DATABASE_URL: database.url, CHANGED: JSON.stringify(change ?? {}) },
+  );
+  return JSON.parse(output) as Outcome;
 }

@@ -84,13 +84,6 @@ describe('a process that is told to stop', () => {
     expect(await fixture.untilEnded()).to.equal(0);
   });
 
-  itWhole('drains for five seconds in Kubernetes, unless told otherwise', async () => {
-    await using fixture = await FixtureProcess.start({}, { KUBERNETES_SERVICE_HOST: '10.0.0.1' });
-    fixture.signal();
-    await sleep(1_000);
-    expect(await fixture.get('/health/ready')).to.include({ status: 503 });
-  });
-
   const openings: readonly (readonly [string, string])[] = [
     ['a connection on which nothing was ever sent', ''],
     ['a request of which half was sent', 'GET /wait/0 HTTP/1.1\r\nHost: local'],

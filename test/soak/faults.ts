@@ -1,8 +1,9 @@
 /** What goes wrong during the soak: each fault begins, and its end is a function. */
 import { Client } from 'pg';
 import type { Dice } from '../support/dice.js';
-import type { Gate } from '../support/gate.js';
 import type { OwnPostgres } from '../support/own-postgres.js';
+import { execute } from '../support/postgres.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
 import type { BackEnds } from './back-ends.js';
 import { MARK } from './models.js';
 import type { BackEnd } from './witness.js';
@@ -28,8 +29,8 @@ export const FAULTS: readonly Fault[] = [
     hits: 'postgres',
     async begin({ postgres }, dice) {
       const share = dice.pick([0.3, 0.7, 1]);
-      await query(
-        postgres,
+      await execute(
+        postgres.url('postgres'),
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OF_THE_APPLICATION} AND random() < ${share}`,
       );
       return () => {};
@@ -98,19 +99,13 @@ export const FAULTS: readonly Fault[] = [
       return () => Promise.all(clients.map((client) => client.end()));
     },
   },
-  { name: 'stop Redis', hits: 'redis', begin: ({ redis }) => close(redis.gate) },
-  { name: 'stop ClickHouse', hits: 'clickhouse', begin: ({ clickhouse }) => close(clickhouse.gate) },
+  { name: 'stop Redis', hits: 'redis', begin: ({ redis }) => takeDown(redis) },
+  { name: 'stop ClickHouse', hits: 'clickhouse', begin: ({ clickhouse }) => takeDown(clickhouse) },
 ];
 
-async function close(gate: Gate): Promise<() => Promise<void>> {
-  await gate.close();
-  return () => gate.open();
-}
-
-async function query(postgres: OwnPostgres, sql: string): Promise<void> {
-  const client = new Client({ connectionString: postgres.url('postgres') });
-  await client.connect();
-  await client.query(sql).finally(() => client.end());
+async function takeDown(proxy: TcpProxy): Promise<() => Promise<void>> {
+  await proxy.down();
+  return () => proxy.up();
 }
 
 /** Until the server refuses one more. */

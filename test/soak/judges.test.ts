@@ -1,7 +1,7 @@
 /** What judges the soak finds each kind of broken promise. */
 import { expect } from 'chai';
-import { Client } from 'pg';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { forSuite } from '../support/for-suite.js';
+import { connectTo, freshDatabase } from '../support/postgres.js';
 import { Ledger } from './ledger.js';
 import { logProblems } from './log-check.js';
 import { memoryProblems } from './memory.js';
@@ -67,24 +67,16 @@ describe('the witness of the soak', () => {
 });
 
 describe('the ledger of the soak', () => {
-  let database: TestDatabase;
-  let client: Client;
+  const database = forSuite(() => freshDatabase('ledger'));
+  const client = forSuite(() => connectTo(database.url));
 
   before(async () => {
-    database = await freshDatabase('ledger');
-    client = new Client({ connectionString: database.url });
-    await client.connect();
     for (const table of TABLES) {
       await client.query(`CREATE TABLE ${table} (id int, text text, version int)`);
     }
     await client.query(
       "INSERT INTO notes VALUES (1, 'last', 2), (21, 'once', 0), (22, 'twice', 0), (23, 'twice', 0)",
     );
-  });
-
-  after(async () => {
-    await client.end();
-    await database.drop();
   });
 
   /** What a ledger of the right promises, and then of others, finds. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type Dice, dice } from '../support/dice.js';
 import { ApplicationProcess } from './application-process.js';
-import { BackEnds } from './back-ends.js';
+import { type BackEnds, startBackEnds } from './back-ends.js';
 import { SoakClient } from './client.js';
 import { FAULTS, type Fault } from './faults.js';
 import { ACCOUNTS, Ledger } from './ledger.js';
@@ -51,12 +51,12 @@ const TURN = 10;
 
 /** Starts all that it needs, and runs it. */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
-  await using backEnds = await BackEnds.start();
+  await using backEnds = await startBackEnds();
   const { postgres, redis, clickhouse } = backEnds;
   await using application = await ApplicationProcess.start({
     databaseUrl: postgres.url('postgres'),
-    cacheUrl: redis.gate.url,
-    clickhouseUrl: clickhouse.gate.url,
+    cacheUrl: redis.href,
+    clickhouseUrl: clickhouse.href,
     poolSize: POOL_SIZE,
     groupCommit: options.seed % 2 === 1,
   });

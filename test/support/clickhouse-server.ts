@@ -11,10 +11,9 @@ import type { Session } from 'chdb';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** A running ClickHouse. */
-export interface ClickHouseServer {
+export interface ClickHouseServer extends AsyncDisposable {
   /** With its credentials. */
   readonly url: string;
-  stop(): Promise<void>;
 }
 
 interface Credentials {
@@ -29,7 +28,7 @@ const UNKNOWN_EXCEPTION = 1002;
 /** Starts a server with one user. A process can have one at a time. */
 export async function startClickHouse(): Promise<ClickHouseServer> {
   const { CLICKHOUSE_URL } = process.env;
-  if (CLICKHOUSE_URL) return { url: CLICKHOUSE_URL, stop: async () => {} };
+  if (CLICKHOUSE_URL) return { url: CLICKHOUSE_URL, [Symbol.asyncDispose]: async () => {} };
   const { Session, drainPending } = await import('chdb');
   const folder = await createTemporaryFolder('clickhouse');
   const session = new Session(folder.path);
@@ -40,7 +39,7 @@ export async function startClickHouse(): Promise<ClickHouseServer> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${credentials.user}:${credentials.password}@127.0.0.1:${port}`,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

@@ -1,7 +1,6 @@
 /** A PostgreSQL server of a test's own, which can crash and come back at the same address. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import {
   dataFolder,
   type PostgresServer,
@@ -10,6 +9,7 @@ import {
 import { isAlive, isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
 import { giveToServer } from '../../sample/support/server-account.js';
 import { copyCluster, copyData } from './copied-cluster.js';
+import { connectTo } from './postgres.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { createDataFolder, type TemporaryFolder } from './temporary-folder.js';
 
@@ -58,7 +58,7 @@ export class OwnPostgres implements AsyncDisposable {
 
   static async #open(folder: TemporaryFolder, password: string, settings: Settings): Promise<OwnPostgres> {
     const server = await run(folder, password, settings);
-    return new OwnPostgres(folder, password, settings, server, await TcpProxy.start(portOf(server)));
+    return new OwnPostgres(folder, password, settings, server, await TcpProxy.before(server.url('postgres')));
   }
 
   /** The connection string of a database, by way of the proxy: the same after each start. */
@@ -82,8 +82,7 @@ export class OwnPostgres implements AsyncDisposable {
 
   /** Stops all its processes where they are. @returns what lets them go on */
   async freeze(): Promise<() => void> {
-    const client = new Client({ connectionString: this.url('postgres') });
-    await client.connect();
+    const client = await connectTo(this.url('postgres'));
     const postmaster = await this.#postmaster();
     // First of all, so that it makes no more of them.
     process.kill(postmaster, 'SIGSTOP');
@@ -116,25 +115,20 @@ export class OwnPostgres implements AsyncDisposable {
 
   /** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
   async #backUp(target: string): Promise<void> {
-    const client = new Client({ connectionString: this.url('postgres') });
-    await client.connect();
-    try {
-      const { rows: server } = await client.query(
-        "SELECT current_setting('server_version_num')::int AS version",
-      );
-      const [start, stop] =
-        server[0].version >= 150_000
-          ? ["pg_backup_start('standby', true)", 'pg_backup_stop(false)']
-          : ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)'];
-      await client.query(`SELECT ${start}`);
-      await copyData(dataFolder(this.#folder.path), target);
-      await rm(join(target, 'postmaster.pid'));
-      const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`);
-      await addFile(target, 'backup_label', rows[0]?.labelfile ?? '');
-      await addFile(target, 'standby.signal', '');
-    } finally {
-      await client.end();
-    }
+    await using client = await connectTo(this.url('postgres'));
+    const { rows: server } = await client.query(
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    const [start, stop] =
+      server[0].version >= 150_000
+        ? ["pg_backup_start('standby', true)", 'pg_backup_stop(false)']
+        : ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)'];
+    await client.query(`SELECT ${start}`);
+    await copyData(dataFolder(this.#folder.path), target);
+    await rm(join(target, 'postmaster.pid'));
+    const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`);
+    await addFile(target, 'backup_label', rows[0]?.labelfile ?? '');
+    await addFile(target, 'standby.signal', '');
   }
 }
 

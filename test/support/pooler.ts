@@ -1,7 +1,7 @@
 /** Has the applications of tests reach their databases through PgBouncer in transaction mode when CRUD_TEST_POOLER is `pgbouncer`. */
-import { Client } from 'pg';
 import type { EngineOptions } from '../../src/index.js';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
+import { execute } from './postgres.js';
 
 /** Whether it is so. */
 export const IS_POOLED = process.env['CRUD_TEST_POOLER'] === 'pgbouncer';
@@ -49,11 +49,8 @@ export async function throughPooler(url: string, engine: EngineOptions = {}): Pr
     ([name]) => name in TIMEOUTS,
   );
   const database = new URL(url).pathname.slice(1);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  for (const [name, value] of settings)
-    await client.query(`ALTER DATABASE "${database}" SET ${name} = ${value}`);
-  await client.end();
+  const changes = settings.map(([name, value]) => `ALTER DATABASE "${database}" SET ${name} = ${value}`);
+  await execute(url, changes.join(';'));
   const { host } = new URL(pooler.url);
   return {
     url: Object.assign(new URL(url), { host }).href,

@@ -1,8 +1,8 @@
 /** An engine and its database, on which applications are proven to keep tenants apart. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { CrudApplication } from '../../src/index.js';
 import type { Listening } from './listen.js';
-import { freshDatabase } from './postgres.js';
+import { connectTo, freshDatabase } from './postgres.js';
 import { findingsOf, type ProvenTable } from './scope-proof.js';
 import { StatementTap } from './statement-tap.js';
 import { SERVED, UNSERVED, type World } from './tenant-notes.js';
@@ -42,8 +42,7 @@ export class ProofGround implements AsyncDisposable {
   static async start(): Promise<ProofGround> {
     const database = await freshDatabase();
     const tap = await StatementTap.start(database.url);
-    const direct = new Client({ connectionString: database.url });
-    await direct.connect();
+    const direct = await connectTo(database.url);
     const site = await startTestApp({
       models: [...UNSERVED, ...SERVED],
       bootstrap: { models: [] },

@@ -8,10 +8,9 @@ import { Program } from './program.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** A running Redis. */
-export interface RedisServer {
+export interface RedisServer extends AsyncDisposable {
   /** With its password. */
   readonly url: string;
-  stop(): Promise<void>;
 }
 
 const READY = 'Ready to accept connections';
@@ -22,7 +21,7 @@ const READY = 'Ready to accept connections';
  */
 export async function startRedis({ password = '', isCluster = false } = {}): Promise<RedisServer> {
   const { REDIS_URL } = process.env;
-  if (REDIS_URL && !password && !isCluster) return { url: REDIS_URL, stop: async () => {} };
+  if (REDIS_URL && !password && !isCluster) return { url: REDIS_URL, [Symbol.asyncDispose]: async () => {} };
   provide();
   const folder = await createTemporaryFolder('redis');
   const port = await findFreePort();
@@ -41,7 +40,7 @@ export async function startRedis({ password = '', isCluster = false } = {}): Pro
   if (isCluster) await takeAllSlots(port);
   return {
     url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
       folder.remove();
     },

@@ -1,6 +1,5 @@
 /** Everything that reaches PostgreSQL, read off the wire: the statements of our own protocol, of Sequelize and of anything else. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { TcpProxy } from './tcp-proxy.js';
 
 /** One execution; a statement without parameters has no values. */
 export interface SentStatement {
@@ -11,57 +10,28 @@ export interface SentStatement {
 
 /** Stands between an engine and its server, remembers what the engine sends, and counts the rows that it is given. */
 export class StatementTap implements AsyncDisposable {
-  /** The address of the server by way of this. */
-  readonly url: string;
-  readonly #server: Server;
-  readonly #sockets: Set<Socket>;
-  readonly #sent: SentStatement[];
+  readonly #proxy: TcpProxy;
+  readonly #sent: SentStatement[] = [];
   #rows = 0;
 
-  private constructor(direct: string, server: Server, sockets: Set<Socket>, sent: SentStatement[]) {
-    const url = new URL(direct);
-    url.port = String((server.address() as AddressInfo).port);
-    this.url = url.href;
-    this.#server = server;
-    this.#sockets = sockets;
-    this.#sent = sent;
+  private constructor(proxy: TcpProxy) {
+    this.#proxy = proxy;
+    proxy.watch = () => ({
+      sent: statementReader((statement) => this.#sent.push(statement)),
+      received: messageReader(1, (type) => {
+        if (type === 'D') this.#rows += 1;
+      }),
+    });
   }
 
   /** Starts one in front of a server of this machine. */
   static async start(direct: string): Promise<StatementTap> {
-    const port = Number(new URL(direct).port);
-    const sockets = new Set<Socket>();
-    const sent: SentStatement[] = [];
-    const server = createServer({ noDelay: true }, (client) => {
-      const target = connect({ port, host: '127.0.0.1', noDelay: true });
-      const readSent = statementReader((statement) => sent.push(statement));
-      const readGiven = messageReader(1, (type) => {
-        if (type === 'D') tap.#rows += 1;
-      });
-      client.on('data', (chunk) => {
-        readSent(chunk);
-        target.write(chunk);
-      });
-      target.on('data', (chunk) => {
-        readGiven(chunk);
-        client.write(chunk);
-      });
-      for (const [socket, other] of [
-        [client, target],
-        [target, client],
-      ] as const) {
-        sockets.add(socket);
-        socket.on('error', () => other.destroy());
-        socket.on('close', () => {
-          sockets.delete(socket);
-          other.destroy();
-        });
-      }
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const tap = new StatementTap(direct, server, sockets, sent);
-    return tap;
+    return new StatementTap(await TcpProxy.before(direct));
+  }
+
+  /** The address of the server by way of this. */
+  get url(): string {
+    return this.#proxy.href;
   }
 
   /** What was sent since the last call. */
@@ -76,11 +46,8 @@ export class StatementTap implements AsyncDisposable {
     return rows;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#proxy[Symbol.asyncDispose]();
   }
 }
 

@@ -20,6 +20,12 @@ interface Link {
 
 type Delayed = (() => void)[];
 
+/** Sees the bytes of a connection before they are passed on. */
+export interface Watch {
+  sent(chunk: Buffer): void;
+  received(chunk: Buffer): void;
+}
+
 /** How a connection is cut: in order, or with a reset. */
 export type Cut = 'end' | 'reset';
 
@@ -27,6 +33,11 @@ export type Cut = 'end' | 'reset';
 export class TcpProxy implements AsyncDisposable {
   /** How many bytes the server has sent so far. */
   bytesReceived = 0;
+  /** How many connections came so far. */
+  connections = 0;
+  /** Watches the connections that come from now on. */
+  watch: (() => Watch) | null = null;
+  readonly #target: URL;
   readonly #links = new Set<Link>();
   readonly #server: Server;
   #port = 0;
@@ -36,23 +47,37 @@ export class TcpProxy implements AsyncDisposable {
   #limit: { readonly bytes: number; readonly cut: Cut } | null = null;
   #doom: string | null = null;
 
-  private constructor(targetPort: number) {
-    this.#targetPort = targetPort;
+  private constructor(target: URL) {
+    this.#target = target;
+    this.#targetPort = Number(target.port || 5432);
     this.#server = createServer({ noDelay: true }, (client) => this.#accept(client));
   }
 
-  /** Starts one in front of a port of this machine. */
-  static async start(targetPort: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(targetPort);
+  /** Starts one in front of a server of this machine, by one of its addresses. */
+  static async before(target: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(target));
     await proxy.up();
     return proxy;
   }
 
-  /** The address of what is behind the proxy, by way of the proxy. */
+  /** The address by way of the proxy. */
+  get href(): string {
+    return this.url(this.#target.href);
+  }
+
+  /** Another address of the same server by way of the proxy. */
   url(direct: string): string {
-    const url = new URL(direct);
-    url.port = String(this.#port);
-    return url.href;
+    return Object.assign(new URL(direct), { hostname: '127.0.0.1', port: this.#port }).href;
+  }
+
+  /** How many connections are open now. */
+  get openConnections(): number {
+    return this.#links.size;
+  }
+
+  /** Resolves when no connection is open any more. */
+  async untilAlone(): Promise<void> {
+    await Promise.all([...this.#links].map(({ client }) => once(client, 'close')));
   }
 
   /** New connections go to this port. */
@@ -102,6 +127,7 @@ export class TcpProxy implements AsyncDisposable {
 
   /** Refuses connections, and cuts those there are. */
   async down(): Promise<void> {
+    if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
     for (const link of this.#links) this.#cut(link, 'reset');
@@ -116,8 +142,8 @@ export class TcpProxy implements AsyncDisposable {
     await once(this.#server, 'listening');
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#server.listening) await this.down();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.down();
   }
 
   #accept(client: Socket): void {
@@ -131,13 +157,21 @@ export class TcpProxy implements AsyncDisposable {
       toServer: [],
       toClient: [],
     };
+    const watch = this.watch?.();
+    this.connections += 1;
     this.#links.add(link);
     for (const socket of [client, server]) {
       socket.on('error', () => this.#cut(link, 'reset'));
       socket.on('close', () => this.#close(link));
     }
-    client.on('data', (chunk) => this.#send(link, chunk));
-    server.on('data', (chunk) => this.#receive(link, chunk));
+    client.on('data', (chunk) => {
+      watch?.sent(chunk);
+      this.#send(link, chunk);
+    });
+    server.on('data', (chunk) => {
+      watch?.received(chunk);
+      this.#receive(link, chunk);
+    });
   }
 
   #send(link: Link, chunk: Buffer): void {
@@ -172,7 +206,7 @@ export class TcpProxy implements AsyncDisposable {
       return;
     }
     delayed.push(work);
-    setTimeout(() => delayed.shift()?.(), this.#latency);
+    setTimeout(() => delayed.shift()?.(), this.#latency).unref();
   }
 
   #cut(link: Link, cut: Cut): void {

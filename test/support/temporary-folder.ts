@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** An empty folder of the test's own. */
-export interface TemporaryFolder {
+export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
   /** Deletes it with all that is in it. */
   remove(): void;
@@ -40,5 +40,5 @@ async function createIn(parent: string, label: string): Promise<TemporaryFolder>
     rmSync(path, { recursive: true, force: true, maxRetries: 10 });
   };
   process.once('exit', remove);
-  return { path, remove };
+  return { path, remove, [Symbol.asyncDispose]: async () => remove() };
 }

@@ -65,8 +65,7 @@ for (const fastPath of [true, false]) {
     });
 
     beforeEach(async () => {
-      const port = Number(new URL(database.url).port || 5432);
-      proxies = [await TcpProxy.start(port), await TcpProxy.start(port)];
+      proxies = [await TcpProxy.before(database.url), await TcpProxy.before(database.url)];
       site = await start(6);
     });
 

@@ -74,7 +74,7 @@ describe('sharing connections', () => {
 
   async function start(engine: EngineOptions = {}, { fastPath = true } = {}): Promise<void> {
     database = await freshDatabase('sharing');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
+    proxy = await TcpProxy.before(database.url);
     site = await startTestApp({
       models: [Book, Pen, View],
       database: { ...database, url: proxy.url(database.url) },

@@ -76,7 +76,7 @@ for (const isTogether of [false, true]) {
       isProxied = false,
     ): Promise<void> {
       database = await freshDatabase('waiting');
-      proxy = isProxied ? await TcpProxy.start(Number(new URL(database.url).port || 5432)) : null;
+      proxy = isProxied ? await TcpProxy.before(database.url) : null;
       site = await startTestApp({
         models: [Note, Letter],
         database: { ...database, url: proxy?.url(database.url) ?? database.url },

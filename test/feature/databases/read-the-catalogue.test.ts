@@ -8,8 +8,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { freshDatabase } from '../../support/postgres.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
+import { proxiedDatabase } from '../../support/proxied-database.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete'] })
@@ -29,6 +28,7 @@ class FarLine extends Model {
 
 const TABLE = '"Order lines"';
 const COLUMNS = '"order id" int NOT NULL, no int NOT NULL';
+const PLAIN = `CREATE TABLE ${TABLE} (${COLUMNS})`;
 const DROP = `DO $do$ BEGIN
   IF EXISTS (SELECT FROM pg_class WHERE relname = 'Order lines' AND relkind = 'v') THEN DROP VIEW ${TABLE}; END IF;
   DROP TABLE IF EXISTS ${TABLE};
@@ -70,23 +70,17 @@ except(OF_MANY).describe('the catalogue', () => {
       'that is one column of a primary key': [
         `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id", no))`,
       ],
-      'that nothing makes unique': [`CREATE TABLE ${TABLE} (${COLUMNS})`],
+      'that nothing makes unique': [PLAIN],
       'with a unique index over some rows': [
-        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        PLAIN,
         `CREATE UNIQUE INDEX ON ${TABLE} ("order id") WHERE no = 1`,
       ],
-      'with a unique index over an expression': [
-        `CREATE TABLE ${TABLE} (${COLUMNS})`,
-        `CREATE UNIQUE INDEX ON ${TABLE} (abs("order id"))`,
-      ],
+      'with a unique index over an expression': [PLAIN, `CREATE UNIQUE INDEX ON ${TABLE} (abs("order id"))`],
       'with a unique index over it and an expression': [
-        `CREATE TABLE ${TABLE} (${COLUMNS})`,
+        PLAIN,
         `CREATE UNIQUE INDEX ON ${TABLE} ("order id", abs(no))`,
       ],
-      'with an index that is not unique': [
-        `CREATE TABLE ${TABLE} (${COLUMNS})`,
-        `CREATE INDEX ON ${TABLE} ("order id")`,
-      ],
+      'with an index that is not unique': [PLAIN, `CREATE INDEX ON ${TABLE} ("order id")`],
       'of a partitioned table, of whose key it is a part': [
         `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id", no)) PARTITION BY RANGE (no)`,
       ],
@@ -112,7 +106,7 @@ except(OF_MANY).describe('the catalogue', () => {
     });
 
     it('whose index is not valid', async () => {
-      await problemsWith(`CREATE TABLE ${TABLE} (${COLUMNS})`, `INSERT INTO ${TABLE} VALUES (1, 1), (1, 2)`);
+      await problemsWith(PLAIN, `INSERT INTO ${TABLE} VALUES (1, 1), (1, 2)`);
       await execute(`CREATE UNIQUE INDEX CONCURRENTLY broken ON ${TABLE} ("order id")`).catch(() => {});
       expect(await problems()).to.deep.equal([NOT_UNIQUE + choices + LATER]);
     });
@@ -127,7 +121,7 @@ except(OF_MANY).describe('the catalogue', () => {
       `CREATE TABLE ${TABLE} (${COLUMNS}, UNIQUE ("order id") DEFERRABLE INITIALLY DEFERRED)`,
     ],
     'a unique index with more columns along': [
-      `CREATE TABLE ${TABLE} (${COLUMNS})`,
+      PLAIN,
       `CREATE UNIQUE INDEX ON ${TABLE} ("order id") INCLUDE (no)`,
     ],
     'the key of a partitioned table': [
@@ -144,26 +138,21 @@ except(OF_MANY).describe('the catalogue', () => {
   describe('of a database that cannot be reached at the start', () => {
     /** An application on a port that is closed until the function is called. */
     async function outage(key: string, mount: (logger: CapturedLog) => Promise<express.Express>) {
-      const database = await freshDatabase('outage');
-      const { port } = new URL(database.url);
-      const proxy = await TcpProxy.start(Number(port));
-      const maker = new Sequelize(database.url, { logging: false });
-      await maker.query(
+      const database = await proxiedDatabase('outage');
+      await database.control.query(
         `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY (${key})); INSERT INTO ${TABLE} VALUES (7, 1)`,
       );
-      await maker.close();
-      const sequelize = new Sequelize(proxy.url(database.url), { models: [FarLine], logging: false });
-      proxy.retarget(1);
+      const sequelize = new Sequelize(database.url, { models: [FarLine], logging: false });
+      await database.proxy.down();
       const logger = new CapturedLog();
       const app = await mount(logger);
       return {
         agent: supertest(app),
         logger,
-        comeBack: () => proxy.retarget(Number(port)),
+        comeBack: () => database.proxy.up(),
         async [Symbol.asyncDispose]() {
           await sequelize.close();
-          await proxy[Symbol.asyncDispose]();
-          await database.drop();
+          await database[Symbol.asyncDispose]();
         },
       };
     }
@@ -180,14 +169,14 @@ except(OF_MANY).describe('the catalogue', () => {
       it(`[P1] is read by a request that comes later, with ${name}`, async () => {
         await using site = await outage('"order id"', mount);
         expectProblem(await site.agent.get('/lines/7'), 503, UNAVAILABLE);
-        site.comeBack();
+        await site.comeBack();
         const found = await site.agent.get('/lines/7');
         expect([found.status, found.body]).to.deep.equal([200, { orderId: 7, no: 1 }]);
       });
 
       it(`keeps a resource away whose key is not unique, with ${name}`, async () => {
         await using site = await outage('"order id", no', mount);
-        site.comeBack();
+        await site.comeBack();
         const requests = [
           () => site.agent.get('/lines/7'),
           () => site.agent.get('/lines'),

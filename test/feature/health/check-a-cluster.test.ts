@@ -5,36 +5,31 @@ import { expect } from 'chai';
 import { Cluster } from 'ioredis';
 import { Sequelize } from 'sequelize';
 import { checkHealth, configureEngine, currentEngine, disposeEngine } from '../../../src/index.js';
-import { Gate } from '../../support/gate.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { type RedisServer, startRedis } from '../../support/redis-server.js';
+import { forSuite } from '../../support/for-suite.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { startRedis } from '../../support/redis-server.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 
 describe('a health check of a Redis Cluster', () => {
-  let database: TestDatabase;
-  let redis: RedisServer;
-  let gate: Gate;
+  const database = forSuite(() => freshDatabase());
+  const redis = forSuite(() => startRedis({ isCluster: true }));
+  let gate: TcpProxy;
   let cluster: Cluster;
 
-  before(async () => {
-    [database, redis] = await Promise.all([freshDatabase(), startRedis({ isCluster: true })]);
-  });
-
-  after(() => Promise.all([database.drop(), redis.stop()]));
-
   beforeEach(async () => {
-    gate = await Gate.before(redis.url);
+    gate = await TcpProxy.before(redis.url);
   });
 
   afterEach(async () => {
     await disposeEngine();
     cluster.disconnect();
-    await gate.close();
+    await gate.down();
   });
 
   /** Reaches its node through the gate. */
   function configure(options: { lazyConnect?: boolean } = {}): void {
-    const [own, through] = [new URL(redis.url), new URL(gate.url)];
-    cluster = new Cluster([gate.url], {
+    const [own, through] = [new URL(redis.url), new URL(gate.href)];
+    cluster = new Cluster([gate.href], {
       natMap: { [own.host]: { host: through.hostname, port: Number(through.port) } },
       clusterRetryStrategy: () => 50,
       ...options,
@@ -63,10 +58,10 @@ describe('a health check of a Redis Cluster', () => {
   it('notices when it stops, and when it is there again', async () => {
     configure();
     await untilReady();
-    await gate.close();
+    await gate.down();
     const during = await checkCache();
     const ready = untilReady();
-    await gate.open();
+    await gate.up();
     await ready;
     expect(during.status).to.equal('unhealthy');
     expect(during.error).to.be.oneOf(['connection refused', 'connection lost']);
@@ -76,7 +71,7 @@ describe('a health check of a Redis Cluster', () => {
   it('ends at the timeout when it says nothing', async () => {
     configure();
     await untilReady();
-    gate.delay = 60_000;
+    gate.latency(60_000);
     expect(await checkCache(0.2)).to.deep.equal({ status: 'unhealthy', error: 'timed out after 0.2 s' });
   });
 

@@ -21,26 +21,30 @@ import { caughtError } from '../../support/caught-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { forSuite } from '../../support/for-suite.js';
-import { Gate } from '../../support/gate.js';
 import { type Listening, listen } from '../../support/listen.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { itWhole } from '../../support/short.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 
 const NO_CHECKS = { status: 'healthy', checks: [] };
+const unhealthy = (error: string) => ({
+  status: 'unhealthy',
+  checks: [{ name: 'postgres', healthy: false, latency_ms: null, error }],
+});
 
 describe('the health routes', () => {
   afterEach(() => disposeEngine());
 
   describe('of an application with a back end', () => {
     const database = forSuite(() => freshDatabase());
-    let gate: Gate;
+    let gate: TcpProxy;
 
     beforeEach(async () => {
-      gate = await Gate.before(database.url);
-      configureEngine({ sequelize: new Sequelize(gate.url, { dialect: 'postgres', logging: false }) });
+      gate = await TcpProxy.before(database.url);
+      configureEngine({ sequelize: new Sequelize(gate.href, { dialect: 'postgres', logging: false }) });
     });
 
-    afterEach(() => gate.close());
+    afterEach(() => gate.down());
 
     it('answer 200 and the report when it is up', async () => {
       const { agent } = await buildApp({ models: [] });
@@ -54,39 +58,30 @@ describe('the health routes', () => {
     });
 
     it('answer 503 and the report when it is down', async () => {
-      await gate.close();
+      await gate.down();
       const { agent } = await buildApp({ models: [] });
-      expectJson(await agent.get('/health/ready'), 503, {
-        status: 'unhealthy',
-        checks: [{ name: 'postgres', healthy: false, latency_ms: null, error: 'connection refused' }],
-      });
+      expectJson(await agent.get('/health/ready'), 503, unhealthy('connection refused'));
     });
 
     it('say that the process is alive, without asking anything', async () => {
       const { agent } = await buildApp({ models: [] });
       expectJson(await agent.get('/health/live'), 200, { status: 'alive' });
-      await gate.close();
+      await gate.down();
       expectJson(await agent.get('/health/live'), 200, { status: 'alive' });
       expect(gate.connections).to.equal(0);
     });
 
     it('go by their own timeout', async () => {
-      gate.delay = 60_000;
+      gate.latency(60_000);
       const { agent } = await buildApp({ models: [], health: { timeout: 0.1 } });
-      expectJson(await agent.get('/health/ready'), 503, {
-        status: 'unhealthy',
-        checks: [{ name: 'postgres', healthy: false, latency_ms: null, error: 'timed out after 0.1 s' }],
-      });
+      expectJson(await agent.get('/health/ready'), 503, unhealthy('timed out after 0.1 s'));
     });
 
     itWhole('wait five seconds by default, as a check in code does', async () => {
-      gate.delay = 60_000;
+      gate.latency(60_000);
       const { agent } = await buildApp({ models: [] });
       const [response, report] = await Promise.all([agent.get('/health/ready'), checkHealth()]);
-      const late = {
-        status: 'unhealthy',
-        checks: [{ name: 'postgres', healthy: false, latency_ms: null, error: 'timed out after 5 s' }],
-      };
+      const late = unhealthy('timed out after 5 s');
       expectJson(response, 503, late);
       expect(report.toJSON()).to.deep.equal(late);
     });
@@ -95,7 +90,7 @@ describe('the health routes', () => {
       const { app } = await buildApp({ models: [] });
       await using site = await listen(app);
       // All of them are there before the first check can end.
-      gate.delay = 200;
+      gate.latency(200);
       const statuses = await Promise.all(
         Array.from({ length: 1_000 }, () => statusOf(site, '/health/ready')),
       );
@@ -109,7 +104,7 @@ describe('the health routes', () => {
       const first = await agent.get('/health/ready');
       const second = await agent.get('/health/ready');
       const connections = gate.connections;
-      await gate.close();
+      await gate.down();
       await clock.advance(999);
       const stale = await agent.get('/health/ready');
       await clock.advance(1);

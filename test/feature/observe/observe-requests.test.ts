@@ -1,20 +1,14 @@
 /** What is told of each request: its id, its line in the log, and how long it took. */
 import { expect } from 'chai';
 import { Table } from 'sequelize-typescript';
-import { Crud, type Logger } from '../../../src/index.js';
+import { Crud } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
 @Table({ tableName: 'moons', timestamps: false })
 class Moon extends NamedRow {}
-
-/** A line of the log. */
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
 
 describe('An application without a logger of its own', () => {
   it('writes a line for each request to standard output', async () => {
@@ -53,20 +47,9 @@ describe('Observing requests', () => {
       },
     };
   });
-  const lines: Line[] = [];
-  const writer =
-    (level: string) =>
-    (message: string, details: object = {}) =>
-      lines.push({ level, message, details: { ...details } });
-  const logger: Logger = {
-    debug: writer('debug'),
-    info: writer('info'),
-    warn: writer('warn'),
-    error: writer('error'),
-  };
-  beforeEach(() => {
-    lines.length = 0;
-  });
+  const logger = new CapturedLog();
+  const { lines } = logger;
+  beforeEach(() => logger.clear());
 
   describe('by an id', () => {
     it('[G8] makes one for each request, and answers with it', async () => {

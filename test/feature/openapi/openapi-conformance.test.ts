@@ -99,7 +99,7 @@ describe('the running application and its document', () => {
 
   before(async () => {
     database = await freshDatabase('conformance');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port));
+    proxy = await TcpProxy.before(database.url);
     app = await startTestApp({
       models: DESCRIBED_TABLES,
       database: { ...database, url: proxy.url(database.url) },

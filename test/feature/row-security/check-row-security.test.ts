@@ -127,7 +127,7 @@ describe('the check of row security', () => {
 
   it('refuses requests until the database has answered', async () => {
     const { port } = new URL(database.url());
-    await using proxy = await TcpProxy.start(Number(port));
+    await using proxy = await TcpProxy.before(database.url());
     const logger = new CapturedLog();
     const sequelize = new Sequelize(proxy.url(database.url()), {
       dialect: 'postgres',

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { AtlasProcess } from '../../support/atlas-process.js';
+import { forSuite } from '../../support/for-suite.js';
 import { PACKAGE_ROOT } from '../../support/package-root.js';
 import {
   answersAsWritten,
@@ -18,29 +19,25 @@ import {
   runCurl,
 } from '../../support/readme-examples.js';
 import { itWhole, wholeOr } from '../../support/short.js';
-import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
+import { createTemporaryFolder } from '../../support/temporary-folder.js';
 
 // It chooses its own Express and its own database, so a run for another one would test the same again.
 const { CRUD_TEST_EXPRESS, DATABASE_URL } = process.env;
 const suite = CRUD_TEST_EXPRESS === '4' || DATABASE_URL ? describe.skip : describe;
 
 suite('the sample atlas', () => {
-  let folder: TemporaryFolder;
+  after(async () => {
+    if (!atlas.hasEnded) await atlas.end('SIGINT');
+  });
+
+  const folder = forSuite(() => createTemporaryFolder('atlas'));
   let atlas: AtlasProcess;
 
-  before(async () => {
-    folder = await createTemporaryFolder('atlas');
-    await open();
-  });
+  before(() => open());
 
   // Starting it takes seconds, so a test that has ended it leaves that to the next one.
   beforeEach(async () => {
     if (atlas.hasEnded) await open();
-  });
-
-  after(async () => {
-    if (!atlas.hasEnded) await atlas.end('SIGINT');
-    folder.remove();
   });
 
   it('answers at every address that it prints', async () => {

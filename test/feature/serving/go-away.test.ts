@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { expect } from 'chai';
 import type { RequestHandler } from 'express';
 import { Get, JsonController, Param, Post, UseBefore } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import {
   type CreateValues,
   Crud,
@@ -20,7 +20,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TextRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -28,9 +28,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
-class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
-}
+class Letter extends TextRow {}
 
 /** Where a method of a controller waits, and what it does then. */
 interface Stop {

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Response as ExpressResponse, NextFunction, Request } from 'express';
 import { Get, Header, JsonController, Res, UseBefore, UseInterceptor } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, crudController, EXPOSED_HEADERS } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TextRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { onPath } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'parcels', timestamps: false, version: true })
-class Parcel extends NumberedRow {
-  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
-}
+class Parcel extends TextRow {}
 
 const DEFAULT = { nosniff: 'nosniff', cache: 'no-store' };
 

@@ -56,18 +56,6 @@ describe('serve', () => {
     return made;
   }
 
-  function get(server: Server, path: string): Promise<Response> {
-    return fetch(`http://127.0.0.1:${portOf(server)}${path}`);
-  }
-
-  it('gives a server that listens, and answers', async () => {
-    await bootstrap(app, { models: [] });
-    const server = await start();
-    const response = await get(server, '/health/ready');
-    expect(response.status).to.equal(200);
-    expect(await response.json()).to.deep.equal({ status: 'healthy', checks: [] });
-  });
-
   it('tells the logger of the application where it listens', async () => {
     const log = new CapturedLog();
     await bootstrap(app, { models: [], logger: log });
@@ -236,51 +224,7 @@ describe('serve', () => {
     ]);
   });
 
-  it("lets requests and responses be born with Express's prototypes", async () => {
-    const born: unknown[] = [];
-    app.get('/', (_request, response) => void response.json({}));
-    const server = await start();
-    // Before Express itself would set them.
-    server.prependListener('request', (request, response) => {
-      born.push(Object.getPrototypeOf(request) === app.request);
-      born.push(Object.getPrototypeOf(response) === app.response);
-    });
-    expect((await get(server, '/')).status).to.equal(200);
-    expect(born).to.deep.equal([true, true]);
-  });
-
-  it("gives Express's methods to requests and responses, with bodies and headers as sent", async () => {
-    app.post('/:id', express.json(), (request, response) => {
-      response.status(201).set('X-Test', request.get('x-test') ?? '');
-      response.json({ path: request.path, query: request.query, body: request.body, ip: request.ip });
-    });
-    const server = await start();
-    const response = await fetch(`http://127.0.0.1:${portOf(server)}/7?a=b`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-test': 'yes' },
-      body: '{"n":1}',
-    });
-    expect(response.status).to.equal(201);
-    expect(response.headers.get('x-test')).to.equal('yes');
-    expect(await response.json()).to.deep.equal({
-      path: '/7',
-      query: { a: 'b' },
-      body: { n: 1 },
-      ip: '127.0.0.1',
-    });
-  });
-
-  it('hooks the signals, and unhooks them when the server has closed', async () => {
-    const before = listenerCounts();
-    const server = await start();
-    const during = listenerCounts();
-    server.close();
-    await once(server, 'close');
-    expect(during).to.deep.equal(before.map((count) => count + 1));
-    expect(listenerCounts()).to.deep.equal(before);
-  });
-
-  it('hooks them once for all servers', async () => {
+  it('hooks the signals once for all servers, and unhooks them when all have closed', async () => {
     const before = listenerCounts();
     const [first, second] = [await start(), await start()];
     const during = listenerCounts();
