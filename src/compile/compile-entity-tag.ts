@@ -1,7 +1,7 @@
 /** The options `etag` and `ifMatch` -> the identity of the states of a row. */
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
+import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
-import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { OptionCheck } from './compile-options.js';
 import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';

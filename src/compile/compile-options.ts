@@ -6,8 +6,8 @@ import {
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
+import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
-import { isLeftOut } from '../describe/sequelize-internals.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';

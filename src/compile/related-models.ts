@@ -3,11 +3,10 @@
 import type { ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
 import { describeRecords } from '../describe/describe-model.js';
-import { choiceProblem } from '../describe/model-hooks.js';
+import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import { deletedAtOf } from '../describe/model-info.js';
 import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, type Relation } from '../describe/relations.js';
-import { isLeftOut } from '../describe/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import { compileUnservedAccess, type SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';

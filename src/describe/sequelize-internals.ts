@@ -7,14 +7,11 @@ import {
   DataTypes,
   type DestroyOptions,
   type FindOptions,
-  type IncludeOptions,
   literal,
   type Model,
   type ModelStatic,
   Sequelize,
   type Transaction,
-  Utils,
-  type WhereOptions,
 } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
@@ -22,19 +19,6 @@ import { missingFrom, withFields } from '../util/missing-internal.js';
 export const SEQUELIZE_VERSION = String(Reflect.get(Sequelize, 'version'));
 
 const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
-
-/** The scope that a model applies. */
-export interface AppliedScope {
-  readonly where?: WhereOptions;
-  readonly attributes?: unknown;
-  readonly include?: readonly IncludeOptions[];
-  readonly order?: unknown;
-  readonly limit?: unknown;
-  readonly offset?: unknown;
-}
-
-/** Hooks by name. */
-export type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
 
 /** A model, as far as records are made of it. */
 export interface BuildableModel {
@@ -49,68 +33,12 @@ export interface BuildableModel {
 }
 
 interface ModelInternals extends Partial<BuildableModel> {
-  readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
   readonly tableAttributes?: object;
-  readonly _scope?: AppliedScope | null;
   readonly _defaultValues?: Readonly<Record<string, () => unknown>>;
 }
 
-/** The scope of a model; empty when it has none. `addScope` can give it one at any time. */
-export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
-  const { _scope: scope, options } = model as object as ModelInternals;
-  if (scope !== undefined) return scope ?? NO_SCOPE;
-  // A class that Sequelize made of another one has a scope of its own, which nothing else shows.
-  return model.sequelize?.models[model.name] === model
-    ? (options.defaultScope ?? NO_SCOPE)
-    : missing('Model._scope');
-}
-
-const NO_SCOPE: AppliedScope = {};
-
-/** True where the model applies any scope; `addScope` can add one at any time. */
-export function hasScope<M extends Model>(model: ModelStatic<M>): boolean {
-  for (const _ in scopeOf(model)) return true;
-  return false;
-}
-
-/** True where the scope of a model keeps an attribute out of the query of its finders. */
-export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string): boolean {
-  const { attributes } = scopeOf(model);
-  const isNamed = (list: readonly unknown[]): boolean => list.some((each) => [each].flat().at(-1) === name);
-  if (Array.isArray(attributes)) return !isNamed(attributes);
-  const { exclude = [], include = [] } = (attributes ?? {}) as {
-    readonly exclude?: readonly string[];
-    readonly include?: readonly unknown[];
-  };
-  return exclude.includes(name) && !isNamed(include);
-}
-
-/** Condition of the scope of a model, as Sequelize's SQL for a table with the model's name; null where it has none. */
-export function scopeCondition(model: ModelStatic<Model>): string | null {
-  const { where } = scopeOf(model);
-  if (!where) return null;
-  const { queryGenerator = missing('QueryInterface.queryGenerator') } =
-    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: ConditionGenerator };
-  const generator = withFields(queryGenerator, 'QueryGenerator', 'getWhereConditions', missing);
-  const mapped = Utils.mapFinderOptions({ where: Utils.cloneDeep(where as object) as WhereOptions }, model);
-  return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
-}
-
-interface ConditionGenerator {
-  getWhereConditions(where: unknown, table: string, model: object, options: object): string;
-}
-
-/**
- * The same model with another scope. Not a subclass, as `unscoped()` makes: records must be of the model's own class, by
- * which their read schema is found.
- */
-export function withScope<M extends object>(model: M, scope: AppliedScope): M {
-  if (!('_scope' in model)) missing('Model._scope');
-  return withMembers(model, { _scope: scope });
-}
-
 /** The same object with other values of some members. */
-function withMembers<M extends object>(model: M, own: Readonly<Record<PropertyKey, unknown>>): M {
+export function withMembers<M extends object>(model: M, own: Readonly<Record<PropertyKey, unknown>>): M {
   return new Proxy(model, {
     get: (target, key, receiver) => (Object.hasOwn(own, key) ? own[key] : Reflect.get(target, key, receiver)),
   });
@@ -196,11 +124,6 @@ interface CountingSelect {
 
 interface CountingModel {
   readonly queryInterface: { readonly queryGenerator: CountingGenerator };
-}
-
-/** The hooks of a model, or of an instance. They can be added at any time. */
-export function hooksOf(owner: object): Hooks {
-  return (owner as ModelInternals).options.hooks ?? missing('options.hooks');
 }
 
 /** The relations whose records a `destroy` destroys first, one by one, so that their hooks run. */
@@ -289,7 +212,6 @@ export function dataTypeInstance(type: DataType): DataTypeInstance | string {
 
 /** Options of an instance. */
 export interface InstanceOptions {
-  readonly hooks?: Hooks;
   readonly logging?: unknown;
   readonly typeValidation?: boolean;
   readonly timezone?: string;
@@ -304,7 +226,7 @@ export interface InstanceOptions {
   readonly dialectOptions?: Readonly<Record<string, unknown>>;
 }
 
-/** The options of an instance. */
+/** The options of an instance: one object, whose members may change at any time. */
 export function instanceOptions(sequelize: object): InstanceOptions {
   return (sequelize as { options?: InstanceOptions }).options ?? missing('Sequelize.options');
 }
@@ -321,9 +243,8 @@ export function readsHstore({ sequelize }: ModelStatic<Model>): boolean {
   }
 }
 
-/** Has the instance log a statement, as its own queries do. */
+/** Has an instance whose option `logging` is set log a statement, as its own queries do. */
 export function logStatement(sequelize: Sequelize, text: string, transaction = 'default'): void {
-  if (!instanceOptions(sequelize).logging) return;
   const { log = missing('Sequelize.log') } = sequelize as { log?: (message: string) => void };
   log.call(sequelize, `Executing (${transaction}): ${text}`);
 }

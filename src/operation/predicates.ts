@@ -1,6 +1,7 @@
 /** Predicates that operations are put together from. Frozen. */
+
+import { scopeCondition } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { scopeCondition } from '../describe/sequelize-internals.js';
 import type {
   Comparison,
   Filter,

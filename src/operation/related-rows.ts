@@ -1,6 +1,6 @@
 /** The rows that belong to a row of another table, as a predicate. */
 import type { RelatedPlan } from '../compile/resource-plan.js';
-import { choiceProblem } from '../describe/model-hooks.js';
+import { choiceProblem } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import type { RelationScope } from '../describe/relations.js';
 import { aliveRows } from '../features/soft-delete/deletion.js';

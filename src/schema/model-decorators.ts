@@ -5,8 +5,8 @@
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
 import type { Exposure } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
+import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
-import { isLeftOut } from '../describe/sequelize-internals.js';
 import { copyProblem, DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 
 type Direction = keyof typeof DIRECTIONS;

@@ -6,17 +6,20 @@
 
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
 import { introspectModel } from '../../describe/describe-model.js';
-import { hasQueryHooks, queryHooks } from '../../describe/model-hooks.js';
+import {
+  hasQueryHooks,
+  hasScope,
+  queryHooks,
+  scopeCondition,
+} from '../../describe/hooks-and-scopes-internals.js';
 import { timestampsOf, versionOf } from '../../describe/model-info.js';
 import {
   attributesVersion,
   buildableModel,
   defaultValues,
-  hasScope,
   hookedCascades,
   isTornRecord,
   SEQUELIZE_VERSION,
-  scopeCondition,
 } from '../../describe/sequelize-internals.js';
 import { connectionManager, pgProblem, transactionInternals } from '../../postgres/index.js';
 import type { Logger } from '../../util/logger.js';

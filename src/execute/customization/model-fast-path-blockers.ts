@@ -4,7 +4,7 @@
  */
 import { baseOf, type Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
-import { queryHooks } from '../../describe/model-hooks.js';
+import { hasScope, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
 import {
   type AttributeInfo,
   customAttributes,
@@ -13,7 +13,7 @@ import {
   timestampsOf,
 } from '../../describe/model-info.js';
 import { hasJsonForm } from '../../describe/record.js';
-import { hasScope, hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
+import { hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
 import { hasInstanceFields, queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */

@@ -2,9 +2,9 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
-import { hasQueryHooks } from '../../describe/model-hooks.js';
+import { hasQueryHooks, hasScope } from '../../describe/hooks-and-scopes-internals.js';
 import { type ModelInfo, timestampsOf } from '../../describe/model-info.js';
-import { hasScope, hookedCascades } from '../../describe/sequelize-internals.js';
+import { hookedCascades } from '../../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, ofTables } from '../../describe/table-facts.js';
 import { sequelizeProblem } from './internals-trial.js';
 import { classBlockers, kindOf } from './model-fast-path-blockers.js';

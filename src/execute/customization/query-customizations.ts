@@ -4,7 +4,8 @@ import { Model as PlainModel, Sequelize } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { RECORD_FIELDS } from '../../describe/describe-model.js';
-import { ambientTransactions, hooksOf, instanceOptions } from '../../describe/sequelize-internals.js';
+import { hooksOf } from '../../describe/hooks-and-scopes-internals.js';
+import { ambientTransactions, instanceOptions } from '../../describe/sequelize-internals.js';
 import { EngineSequelize, isInstalledPg, knownManager } from '../../postgres/index.js';
 
 /** On either path answers are made with it, and queries without it. */

@@ -11,8 +11,9 @@ import {
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel } from '../../describe/describe-model.js';
+import { type AppliedScope, scopeOf, withScope } from '../../describe/hooks-and-scopes-internals.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { type AppliedScope, countingTo, scopeOf, withScope } from '../../describe/sequelize-internals.js';
+import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { Value } from '../../request/query/predicate.js';
 import { hasFindHooks } from '../customization/plain-queries.js';

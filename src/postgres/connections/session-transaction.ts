@@ -4,7 +4,7 @@
  * answers both together. A transaction without a statement sends nothing.
  */
 import { ConnectionError, type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
-import { logStatement } from '../../describe/sequelize-internals.js';
+import { instanceOptions, logStatement } from '../../describe/sequelize-internals.js';
 import { traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError, lateQuery, toSequelizeError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
@@ -98,7 +98,7 @@ export class ConnectionExecutor {
 
   /** Logs a text as Sequelize does. */
   log(text: string, transaction: string): void {
-    logStatement(this.#sequelize, text, transaction);
+    if (instanceOptions(this.#sequelize).logging) logStatement(this.#sequelize, text, transaction);
   }
 }
 

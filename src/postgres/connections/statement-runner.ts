@@ -1,7 +1,7 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { AsyncResource } from 'node:async_hooks';
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
-import { logStatement } from '../../describe/sequelize-internals.js';
+import { type InstanceOptions, instanceOptions, logStatement } from '../../describe/sequelize-internals.js';
 import { statementChannel, traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
@@ -88,6 +88,7 @@ export function currentTarget(sequelize: Sequelize, settings = currentSettings()
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
+  readonly #options: InstanceOptions;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   /** For connections that are held. */
@@ -107,6 +108,7 @@ export class StatementRunner implements StatementTarget {
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
     this.#sequelize = sequelize;
+    this.#options = instanceOptions(sequelize);
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
     this.#executor = createExecutor(this.#source.driver, (error) => {
@@ -256,7 +258,7 @@ export class StatementRunner implements StatementTarget {
         else if (again && isStale(error)) resolve(runIn(context, again));
         else reject(asDatabaseError(error, statement, values));
       };
-      logStatement(this.#sequelize, statement.text);
+      if (this.#options.logging) logStatement(this.#sequelize, statement.text);
       start({ statement, values, share, settings, context, trace, answer, fail });
     });
   }

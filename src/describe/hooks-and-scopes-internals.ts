@@ -1,9 +1,100 @@
-/** Hooks of the user's that an operation runs. Read at each operation, because hooks can be added at any time. */
-import { type Model, Model as PlainModel } from 'sequelize';
+/**
+ * Hooks and scopes of the user's, which take part in queries. Both are read at each operation, because they can be added at any
+ * time. An accessor throws where a field is not there: read as "the user has none", a hook or a scope would be passed by.
+ */
+import {
+  type IncludeOptions,
+  type Model,
+  type ModelStatic,
+  Model as PlainModel,
+  Utils,
+  type WhereOptions,
+} from 'sequelize';
 import { Model as TypescriptModel } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
+import { missingFrom, withFields } from '../util/missing-internal.js';
 import { type ConformedInclude, conformedIncludes } from './include-internals.js';
-import { type Hooks, hooksOf, scopeOf } from './sequelize-internals.js';
+import { SEQUELIZE_VERSION, withMembers } from './sequelize-internals.js';
+
+const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+
+/** The scope that a model applies. */
+export interface AppliedScope {
+  readonly where?: WhereOptions;
+  readonly attributes?: unknown;
+  readonly include?: readonly IncludeOptions[];
+  readonly order?: unknown;
+  readonly limit?: unknown;
+  readonly offset?: unknown;
+}
+
+/** Hooks by name. */
+type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
+
+/** A model, as far as users customize its queries. */
+interface CustomizedModel {
+  readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
+  readonly _scope?: AppliedScope | null;
+}
+
+/** The scope of a model; empty when it has none. */
+export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
+  const { _scope: scope, options } = model as object as CustomizedModel;
+  if (scope !== undefined) return scope ?? NO_SCOPE;
+  // A class that Sequelize made of another one has a scope of its own, which nothing else shows.
+  return model.sequelize?.models[model.name] === model
+    ? (options.defaultScope ?? NO_SCOPE)
+    : missing('Model._scope');
+}
+
+const NO_SCOPE: AppliedScope = {};
+
+/** True where the model applies any scope. */
+export function hasScope<M extends Model>(model: ModelStatic<M>): boolean {
+  for (const _ in scopeOf(model)) return true;
+  return false;
+}
+
+/** True where the scope of a model keeps an attribute out of the query of its finders. */
+export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string): boolean {
+  const { attributes } = scopeOf(model);
+  const isNamed = (list: readonly unknown[]): boolean => list.some((each) => [each].flat().at(-1) === name);
+  if (Array.isArray(attributes)) return !isNamed(attributes);
+  const { exclude = [], include = [] } = (attributes ?? {}) as {
+    readonly exclude?: readonly string[];
+    readonly include?: readonly unknown[];
+  };
+  return exclude.includes(name) && !isNamed(include);
+}
+
+/** Condition of the scope of a model, as Sequelize's SQL for a table with the model's name; null where it has none. */
+export function scopeCondition(model: ModelStatic<Model>): string | null {
+  const { where } = scopeOf(model);
+  if (!where) return null;
+  const { queryGenerator = missing('QueryInterface.queryGenerator') } =
+    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: ConditionGenerator };
+  const generator = withFields(queryGenerator, 'QueryGenerator', 'getWhereConditions', missing);
+  const mapped = Utils.mapFinderOptions({ where: Utils.cloneDeep(where as object) as WhereOptions }, model);
+  return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
+}
+
+interface ConditionGenerator {
+  getWhereConditions(where: unknown, table: string, model: object, options: object): string;
+}
+
+/**
+ * The same model with another scope. Not a subclass, as `unscoped()` makes: records must be of the model's own class, by
+ * which their read schema is found.
+ */
+export function withScope<M extends object>(model: M, scope: AppliedScope): M {
+  if (!('_scope' in model)) missing('Model._scope');
+  return withMembers(model, { _scope: scope });
+}
+
+/** The hooks of a model, or of an instance. */
+export function hooksOf(owner: object): Hooks {
+  return (owner as CustomizedModel).options.hooks ?? missing('options.hooks');
+}
 
 /** Sequelize's hooks, each in one class, as words of a text. One that is in none sees everything. */
 export const HOOK_CLASSES = {

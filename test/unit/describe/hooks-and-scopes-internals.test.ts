@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { DataTypes, Sequelize } from 'sequelize';
-import { HOOK_CLASSES, hasQueryHooks, queryHooks } from '../../../src/describe/model-hooks.js';
+import { HOOK_CLASSES, hasQueryHooks, queryHooks } from '../../../src/describe/hooks-and-scopes-internals.js';
 
 const { hooks: ofSequelize } = createRequire(__filename)('sequelize/lib/hooks') as { hooks: object };
 
