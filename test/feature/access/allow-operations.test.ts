@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { IsString } from 'class-validator';
 import express, { type Express, type RequestHandler } from 'express';
 import { Body, ForbiddenError, HttpError, QueryParam } from 'routing-controllers';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   type AccessRule,
@@ -21,7 +21,7 @@ import {
   type ModelClass,
   type ReadQuery,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
@@ -71,17 +71,13 @@ const ruled: AccessRule = (request) => {
 };
 const CAN = { list: ruled, read: ruled, create: ruled, update: ruled, delete: ruled } as const;
 
-abstract class Numbered extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
-}
-
 @Crud({ prefix: '/things', can: CAN, dependencies: [login] })
 @Table({ tableName: 'guarded', timestamps: false })
-class Guarded extends Numbered {}
+class Guarded extends NamedRow {}
 
 @Crud({ prefix: '/things', dependencies: [login] })
 @Table({ tableName: 'open', timestamps: false })
-class Open extends Numbered {}
+class Open extends NamedRow {}
 
 const calls: string[] = [];
 
@@ -112,15 +108,15 @@ class Decorated extends Overriding {
 
 @Crud({ can: { list: true, read: true } })
 @Table({ tableName: 'open', timestamps: false })
-class Half extends Numbered {}
+class Half extends NamedRow {}
 
 @Crud({ endpoints: ['list', 'delete'] })
 @Table({ tableName: 'open', timestamps: false })
-class Few extends Numbered {}
+class Few extends NamedRow {}
 
 @Crud({ can: CAN })
 @Table({ tableName: 'open', timestamps: false })
-class Whole extends Numbered {}
+class Whole extends NamedRow {}
 
 class WithOptions extends crudController(Open, { can: CAN }) {}
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { DestroyOptions, InstanceDestroyOptions } from 'sequelize';
 import { Column, DataType, ForeignKey, HasMany, HasOne, Model, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, Repository } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY, SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -16,12 +16,8 @@ const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
 /** What ran, in its order. */
 const ran: string[] = [];
 
-abstract class Row extends NumberedRow {
-  @Column(DataType.STRING(20)) declare name: string | null;
-}
-
 /** Its method is that of a class between. */
-abstract class Guarded extends Row {
+abstract class Guarded extends NamedRow {
   override async destroy(options?: InstanceDestroyOptions): Promise<void> {
     ran.push(`destroy ${this.name}${options?.force ? ' for good' : ''}`);
     if (this.name === 'kept') throw new Error('It is booked.');
@@ -50,7 +46,7 @@ class Order extends Guarded {
 
 @Crud({ endpoints: ALL, filterAllow: ['name'] })
 @Table({ tableName: 'receipts', timestamps: false })
-class Receipt extends Row {
+class Receipt extends NamedRow {
   // A field of each record.
   override save = async (options?: never): Promise<this> => {
     ran.push(`save ${this.name}`);
@@ -72,13 +68,13 @@ class Payment extends Guarded {
 
 @Crud({ endpoints: ALL, filterAllow: ['name'] })
 @Table({ tableName: 'ships', timestamps: false })
-class Ship extends Row {
+class Ship extends NamedRow {
   @HasMany(() => Cabin, { onDelete: 'CASCADE', hooks: true }) declare cabins: Cabin[];
   @HasOne(() => Anchor, { onDelete: 'cascade', hooks: true }) declare anchor: Anchor | null;
 }
 
 @Table({ tableName: 'cabins', timestamps: false })
-class Cabin extends Row {
+class Cabin extends NamedRow {
   @ForeignKey(() => Ship) @Column(DataType.INTEGER) declare shipId: number;
 }
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BelongsTo, Column, DataType, HasMany, Table } from 'sequelize-typescript';
-import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
@@ -11,28 +11,25 @@ import { freshDatabase } from '../../support/postgres.js';
 import { StatementTap } from '../../support/statement-tap.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-const wrong = (options: object) => options as CrudOptions;
 const PAGE = 5;
 const SIZES = { parts: 4, 'parts.parts': 3, 'parts.parts.parts': 2 } as const;
 /** One more row of each record tells whether there are others; `whole` and `parts.whole` are one. */
 const PER_RECORD = 1 + 4 + 1 + 4 * (1 + 3 + 1 + 3 * (2 + 1));
 
 /** A tree in which every row has five others. */
-@Crud(
-  wrong({
-    prefix: '/trees',
-    pageSize: { default: 3, max: PAGE },
-    sortAllow: ['id', 'wholeId'],
-    filterAllow: ['id', 'wholeId'],
-    include: {
-      whole: UNGUARDED,
-      parts: { ...UNGUARDED, size: { default: 2, max: SIZES.parts } },
-      'parts.whole': UNGUARDED,
-      'parts.parts': { ...UNGUARDED, size: { max: SIZES['parts.parts'] } },
-      'parts.parts.parts': { ...UNGUARDED, size: { max: SIZES['parts.parts.parts'] } },
-    },
-  }),
-)
+@Crud({
+  prefix: '/trees',
+  pageSize: { default: 3, max: PAGE },
+  sortAllow: ['id', 'wholeId'],
+  filterAllow: ['id', 'wholeId'],
+  include: {
+    whole: UNGUARDED,
+    parts: { ...UNGUARDED, size: { default: 2, max: SIZES.parts } },
+    'parts.whole': UNGUARDED,
+    'parts.parts': { ...UNGUARDED, size: { max: SIZES['parts.parts'] } },
+    'parts.parts.parts': { ...UNGUARDED, size: { max: SIZES['parts.parts.parts'] } },
+  },
+} as object)
 @Table({ tableName: 'trees', timestamps: false })
 class Tree extends NumberedRow {
   @Column(DataType.INTEGER) declare wholeId: number | null;
@@ -45,7 +42,7 @@ class Tree extends NumberedRow {
 }
 
 /** The same rows, where what is not known is passed over. */
-@Crud(wrong({ prefix: '/lenient', unknownQuery: 'ignore', include: { whole: UNGUARDED } }))
+@Crud({ prefix: '/lenient', unknownQuery: 'ignore', include: { whole: UNGUARDED } } as object)
 @Table({ tableName: 'trees', timestamps: false })
 class Lenient extends NumberedRow {
   @Column(DataType.INTEGER) declare wholeId: number | null;

@@ -11,7 +11,6 @@ import {
   Post,
   UseBefore,
 } from 'routing-controllers';
-import { type FindOptions, Op } from 'sequelize';
 import {
   BelongsTo,
   BelongsToMany,
@@ -65,9 +64,6 @@ class Shelf extends Model {
   declare newBooks?: Book[];
 
   @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' }) declare first?: Model;
-  @HasMany(() => Note, { foreignKey: 'shelf', constraints: false }) declare notes?: Model[];
-  @HasMany(() => Card, { foreignKey: 'shelf', constraints: false }) declare cards?: Model[];
-
   @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
   declare besides?: Shelf[];
 }
@@ -95,36 +91,6 @@ class Label extends Model {
   @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false }) declare books?: Book[];
 }
 
-/** Its class finds what is for everyone. */
-@Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
-  @PrimaryKey @Column(INTEGER) declare id: number;
-  @Column(INTEGER) declare shelf: number;
-  @Column(DataType.BOOLEAN) declare secret: boolean;
-
-  static override findAll = function (this: never, options: FindOptions = {}) {
-    const where = { [Op.and]: [options.where ?? {}, { secret: false }] };
-    return Model.findAll.call(this, { ...options, where });
-  } as typeof Model.findAll;
-}
-
-/** What its getter answers is in a field of the record. */
-@Table({ tableName: 'cards', timestamps: false })
-class Card extends Model {
-  readonly hides = true;
-
-  @PrimaryKey @Column(INTEGER) declare id: number;
-  @Column(INTEGER) declare shelf: number;
-
-  @Column({
-    type: DataType.TEXT,
-    get(this: Card) {
-      return this.hides ? '***' : this.getDataValue('number');
-    },
-  })
-  declare number: string;
-}
-
 /** It does not find the second. */
 class ShelfRepository extends Repository<Shelf> {
   static override model = Shelf;
@@ -143,7 +109,7 @@ const OVERRIDES = 'its overrides are guards';
 
 except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', () => {
   const site = serveTestApp(() => {
-    const engine = { models: [Shelf, Book, Beside, Label, Note, Card] };
+    const engine = { models: [Shelf, Book, Beside, Label] };
     return { models: [], engine, bootstrap: { logger: new CapturedLog() } };
   });
   useEmptyRegistry();
@@ -405,26 +371,6 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     const { agent } = await buildApp({ models: [Label, Book], logger: new CapturedLog() });
     expect(ids(await agent.get('/labels/1/books').expect(200))).to.deep.equal([2, 4, 6]);
     await agent.get('/labels/2/books').expect(404);
-  });
-
-  it('lists the rows that methods of their model find', async () => {
-    await Note.bulkCreate([
-      { id: 1, shelf: 1, secret: true },
-      { id: 2, shelf: 1, secret: false },
-    ] as never);
-    declare(Shelf, { subresources: ['notes'] });
-    declare(Note);
-    const { agent } = await buildApp({ models: [Shelf, Note], logger: new CapturedLog() });
-    expect(ids(await agent.get('/shelves/1/notes').expect(200))).to.deep.equal([2]);
-  });
-
-  it('shows of its rows what getters of their records answer', async () => {
-    await Card.create({ id: 1, shelf: 1, number: '1234' } as never);
-    declare(Shelf, { subresources: ['cards'] });
-    declare(Card);
-    const { agent } = await buildApp({ models: [Shelf, Card], logger: new CapturedLog() });
-    const { body } = await agent.get('/shelves/1/cards').expect(200);
-    expect(body.items).to.deep.equal([{ id: 1, shelf: 1, number: '***' }]);
   });
 
   it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {

@@ -13,7 +13,6 @@ import {
   type Class,
   Crud,
   type CrudContext,
-  type CrudOptions,
   crudController,
   type Id,
   type ListQuery,
@@ -28,27 +27,25 @@ import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-const wrong = (options: object) => options as CrudOptions;
-
 abstract class Kept extends NumberedRow {
   @Column(DataType.INTEGER) declare houseId: number | null;
 }
 
-@Crud(wrong({ include: { pets: true } }))
+@Crud({ include: { pets: true } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class House extends Kept {
   @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 /** The same rows; the relation says what holds. */
-@Crud(wrong({ prefix: '/open-houses', include: { pets: { where: 'all' } } }))
+@Crud({ prefix: '/open-houses', include: { pets: { where: 'all' } } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class OpenHouse extends Kept {
   @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 /** Leads to one record. */
-@Crud(wrong({ include: { pet: true } }))
+@Crud({ include: { pet: true } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class Kennel extends Kept {
   @BelongsTo(() => Pet, { as: 'pet', foreignKey: 'houseId', constraints: false }) declare pet?: unknown;

@@ -12,40 +12,32 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-const wrong = (options: object) => options as CrudOptions;
 const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true } as const;
 
-/** What every model has. */
-abstract class Named extends NumberedRow {
-  @Column(DataType.TEXT) declare name: string;
-}
-
-@Crud(
-  wrong({
-    prefix: '/people',
-    pageSize: { default: 10, max: 10 },
-    include: {
-      boss: UNGUARDED,
-      staff: UNGUARDED,
-      'boss.boss': UNGUARDED,
-      'boss.staff': UNGUARDED,
-      'boss.staff.friends': UNGUARDED,
-      written: UNGUARDED,
-      edited: UNGUARDED,
-      badge: UNGUARDED,
-      friends: UNGUARDED,
-      'friends.badge': UNGUARDED,
-    },
-  }),
-)
+@Crud({
+  prefix: '/people',
+  pageSize: { default: 10, max: 10 },
+  include: {
+    boss: UNGUARDED,
+    staff: UNGUARDED,
+    'boss.boss': UNGUARDED,
+    'boss.staff': UNGUARDED,
+    'boss.staff.friends': UNGUARDED,
+    written: UNGUARDED,
+    edited: UNGUARDED,
+    badge: UNGUARDED,
+    friends: UNGUARDED,
+    'friends.badge': UNGUARDED,
+  },
+} as object)
 @Table({ tableName: 'people', ...PARANOID })
-class Person extends Named {
+class Person extends NamedRow {
   @Column({ type: DataType.INTEGER, field: 'Boss id' }) declare bossId: number | null;
 
   @BelongsTo(() => Person, { as: 'boss', foreignKey: 'bossId', constraints: false })
@@ -80,7 +72,7 @@ class Friendship extends NumberedRow {
   @Column(DataType.BOOLEAN) declare isMutual: boolean;
 }
 
-@Crud(wrong({ defaultSort: '-serial' }))
+@Crud({ defaultSort: '-serial' } as object)
 @Table({ tableName: 'badges', timestamps: false })
 class Badge extends Model {
   @PrimaryKey @Column(DataType.INTEGER) declare serial: number;
@@ -88,20 +80,18 @@ class Badge extends Model {
   @Exclude() @Column(DataType.TEXT) declare pin: string | null;
 }
 
-@Crud(
-  wrong({
-    include: {
-      writer: UNGUARDED,
-      'writer.badge': UNGUARDED,
-      'writer.written': UNGUARDED,
-      'writer.edited': UNGUARDED,
-      editor: UNGUARDED,
-      notes: UNGUARDED,
-    },
-  }),
-)
+@Crud({
+  include: {
+    writer: UNGUARDED,
+    'writer.badge': UNGUARDED,
+    'writer.written': UNGUARDED,
+    'writer.edited': UNGUARDED,
+    editor: UNGUARDED,
+    notes: UNGUARDED,
+  },
+} as object)
 @Table({ tableName: 'articles', timestamps: false })
-class Article extends Named {
+class Article extends NamedRow {
   @Exclude() @Column(DataType.INTEGER) declare writerId: number | null;
 
   @Column({
@@ -131,9 +121,9 @@ class ShownPhoto {
   @Expose() name = '';
 }
 
-@Crud(wrong({ readSchema: ShownPhoto, include: { notes: UNGUARDED } }))
+@Crud({ readSchema: ShownPhoto, include: { notes: UNGUARDED } } as object)
 @Table({ tableName: 'photos', timestamps: false })
-class Photo extends Named {
+class Photo extends NamedRow {
   @HasMany(() => Note, {
     as: 'notes',
     foreignKey: 'subjectId',
@@ -145,7 +135,7 @@ class Photo extends Named {
 
 /** Not served. */
 @Table({ tableName: 'notes', timestamps: false })
-class Note extends Named {
+class Note extends NamedRow {
   @Column(DataType.TEXT) declare subject: string;
   @Column(DataType.INTEGER) declare subjectId: number;
   @Column(DataType.ENUM('new', 'old', "it's")) declare state: string | null;

@@ -114,7 +114,7 @@ describe('[R21] including any relations', function () {
     expect(filtered, 'lists of some of the rows').to.be.above(0);
   });
 
-  it('gives every row of a list once, page by page', async () => {
+  it('[R13] gives every row of a list once, page by page, with and without relations', async () => {
     let turned = 0;
     const property = fc.asyncProperty(served.chain(listOf), async (asked) => {
       const first = await askPage(asked, 0, {});

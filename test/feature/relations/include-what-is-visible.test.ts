@@ -7,22 +7,19 @@ import supertest from 'supertest';
 import {
   ConfigError,
   Crud,
-  type CrudOptions,
   crudRouter,
   EVERYTHING,
   filter,
   type ModelClass,
   Repository,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
-
-const wrong = (options: object) => options as CrudOptions;
 
 /** What the rules answer, by name; a test sets some. */
 const answers = new Map<string, () => unknown>();
@@ -32,27 +29,20 @@ const rule = (name: string, usual: unknown) => (_request: Request) => {
   return (answers.get(name) ?? (() => usual))() as never;
 };
 
-/** What every model has. */
-abstract class Named extends NumberedRow {
-  @Column(DataType.TEXT) declare name: string;
-}
-
-@Crud(
-  wrong({
-    sortAllow: ['id'],
-    include: {
-      owner: UNGUARDED,
-      buyer: UNGUARDED,
-      orders: { ...UNGUARDED, size: { default: 2, max: 5 } },
-      'orders.items': { size: { default: 2, max: 3 } },
-      clubs: { where: rule('clubs.where', EVERYTHING) },
-      chosen: { where: rule('where', EVERYTHING) },
-    },
-    fields: { buyerId: { read: rule('Shop.buyerId', true) } },
-  }),
-)
+@Crud({
+  sortAllow: ['id'],
+  include: {
+    owner: UNGUARDED,
+    buyer: UNGUARDED,
+    orders: { ...UNGUARDED, size: { default: 2, max: 5 } },
+    'orders.items': { size: { default: 2, max: 3 } },
+    clubs: { where: rule('clubs.where', EVERYTHING) },
+    chosen: { where: rule('where', EVERYTHING) },
+  },
+  fields: { buyerId: { read: rule('Shop.buyerId', true) } },
+} as object)
 @Table({ tableName: 'shops', timestamps: false })
-class Shop extends Named {
+class Shop extends NamedRow {
   @Column(DataType.INTEGER) declare ownerId: number | null;
   @Column(DataType.INTEGER) declare buyerId: number | null;
 
@@ -88,29 +78,25 @@ class OwnShops extends Repository<Shop> {
   }
 }
 
-@Crud(
-  wrong({
-    can: { read: rule('Person.can.read', true), list: rule('Person.can.list', false) },
-    visible: rule('Person.visible', EVERYTHING),
-    fields: { salary: { read: rule('Person.salary', false) } },
-  }),
-)
+@Crud({
+  can: { read: rule('Person.can.read', true), list: rule('Person.can.list', false) },
+  visible: rule('Person.visible', EVERYTHING),
+  fields: { salary: { read: rule('Person.salary', false) } },
+} as object)
 @Table({ tableName: 'people', timestamps: false })
-class Person extends Named {
+class Person extends NamedRow {
   @Column(DataType.INTEGER) declare salary: number;
 }
 
-@Crud(
-  wrong({
-    can: { list: rule('Order.can.list', true), read: rule('Order.can.read', false) },
-    visible: rule('Order.visible', EVERYTHING),
-    fields: { price: { read: rule('Order.price', true) }, shopId: { read: rule('Order.shopId', true) } },
-    filterAllow: ['id', 'name', 'price'],
-    sortAllow: ['id', 'price'],
-  }),
-)
+@Crud({
+  can: { list: rule('Order.can.list', true), read: rule('Order.can.read', false) },
+  visible: rule('Order.visible', EVERYTHING),
+  fields: { price: { read: rule('Order.price', true) }, shopId: { read: rule('Order.shopId', true) } },
+  filterAllow: ['id', 'name', 'price'],
+  sortAllow: ['id', 'price'],
+} as object)
 @Table({ tableName: 'orders', timestamps: false })
-class Order extends Named {
+class Order extends NamedRow {
   @Column(DataType.INTEGER) declare shopId: number;
   @Column(DataType.INTEGER) declare price: number;
   @Column(DataType.TEXT) declare tenant: string;
@@ -120,43 +106,41 @@ class Order extends Named {
 }
 
 /** Not served, and guarded all the same. */
-@Crud(
-  wrong({
-    visible: rule('Item.visible', EVERYTHING),
-    fields: { cost: { read: rule('Item.cost', false) } },
-    filterAllow: ['name', 'cost'],
-    sortAllow: ['id', 'cost'],
-  }),
-)
+@Crud({
+  visible: rule('Item.visible', EVERYTHING),
+  fields: { cost: { read: rule('Item.cost', false) } },
+  filterAllow: ['name', 'cost'],
+  sortAllow: ['id', 'cost'],
+} as object)
 @Table({ tableName: 'items', timestamps: false })
-class Item extends Named {
+class Item extends NamedRow {
   @Column(DataType.INTEGER) declare orderId: number;
   @Column(DataType.INTEGER) declare cost: number;
 }
 
 @Table({ tableName: 'clubs', timestamps: false })
-class Club extends Named {
+class Club extends NamedRow {
   @Column(DataType.TEXT) declare tenant: string;
 }
 
-@Crud(wrong({ visible: rule('Membership.visible', EVERYTHING) }))
+@Crud({ visible: rule('Membership.visible', EVERYTHING) } as object)
 @Table({ tableName: 'memberships', timestamps: false })
-class Membership extends Named {
+class Membership extends NamedRow {
   @Column(DataType.INTEGER) declare shopId: number;
   @Column(DataType.INTEGER) declare clubId: number;
   @Column(DataType.TEXT) declare tenant: string;
 }
 
 /** Not served, and nobody may list it. */
-@Crud(wrong({ can: { list: () => false } }))
+@Crud({ can: { list: () => false } } as object)
 @Table({ tableName: 'diaries', timestamps: false })
-class Diary extends Named {
+class Diary extends NamedRow {
   @Column(DataType.INTEGER) declare writerId: number;
 }
 
-@Crud(wrong({ prefix: '/writers', include: { diaries: true } }))
+@Crud({ prefix: '/writers', include: { diaries: true } } as object)
 @Table({ tableName: 'writers', timestamps: false })
-class Writer extends Named {
+class Writer extends NamedRow {
   @HasMany(() => Diary, { as: 'diaries', foreignKey: 'writerId', constraints: false })
   declare diaries?: unknown;
 }

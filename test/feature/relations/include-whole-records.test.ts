@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import { BelongsTo, Column, DataType, HasMany, type Model, Table } from 'sequelize-typescript';
-import { Crud, type CrudOptions, crudController, type ModelClass } from '../../../src/index.js';
+import { Crud, crudController, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -10,14 +10,12 @@ import { UNGUARDED } from '../../support/combination.js';
 import { HARD_COLUMNS, HARD_VALUES, nullableColumn, Specimen } from '../../support/specimen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-const wrong = (options: object) => options as CrudOptions;
-
 abstract class Kept extends NumberedRow {
   @Column(DataType.INTEGER) declare holderId: number;
 }
 
 /** Types that lists cannot be sorted by, and code of the user's. */
-@Crud(wrong({ sortAllow: ['id'], filterAllow: ['holderId'] }))
+@Crud({ sortAllow: ['id'], filterAllow: ['holderId'] } as object)
 @Table({ tableName: 'odds', timestamps: false })
 class Odd extends Kept {
   @Column(DataType.JSON) declare json: unknown;
@@ -28,7 +26,7 @@ class Odd extends Kept {
   @Column(DataType.CHAR(4)) declare code: string | null;
 }
 
-@Crud(wrong({ filterAllow: ['holderId'] }))
+@Crud({ filterAllow: ['holderId'] } as object)
 @Table({ tableName: 'loud', timestamps: false })
 class Loud extends Kept {
   @Column({
@@ -57,7 +55,7 @@ class Loud extends Kept {
 }
 
 /** Only Sequelize makes its records: the constructor sets a field that a getter reads. */
-@Crud(wrong({ filterAllow: ['holderId'] }))
+@Crud({ filterAllow: ['holderId'] } as object)
 @Table({ tableName: 'marked', timestamps: false })
 class Marked extends Kept {
   mark = '>';
@@ -76,21 +74,19 @@ class Shown {
   @Expose({ name: 'count' }) count = 0;
 }
 
-@Crud(wrong({ readSchema: Shown, prefix: '/quiet', filterAllow: ['holderId'] }))
+@Crud({ readSchema: Shown, prefix: '/quiet', filterAllow: ['holderId'] } as object)
 @Table({ tableName: 'quiet', timestamps: false })
 class Quiet extends Kept {
   @Column(DataType.TEXT) declare name: string;
   @Column(DataType.INTEGER) declare count: number;
 }
 
-@Crud(
-  wrong({
-    pageSize: { max: 9 },
-    include: Object.fromEntries(
-      ['odds', 'loud', 'quiet', 'marked', 'specimens', 'odd', 'louds'].map((name) => [name, UNGUARDED]),
-    ),
-  }),
-)
+@Crud({
+  pageSize: { max: 9 },
+  include: Object.fromEntries(
+    ['odds', 'loud', 'quiet', 'marked', 'specimens', 'odd', 'louds'].map((name) => [name, UNGUARDED]),
+  ),
+} as object)
 @Table({ tableName: 'holders', timestamps: false })
 class Holder extends NumberedRow {
   @HasMany(() => Odd, { as: 'odds', foreignKey: 'holderId', constraints: false })
@@ -204,7 +200,7 @@ describe('[R20] including whole records', () => {
     class Counted {
       @Expose() count = 0;
     }
-    class Quiets extends crudController(Quiet, wrong({ readSchema: Counted })) {}
+    class Quiets extends crudController(Quiet, { readSchema: Counted }) {}
     const { agent } = await buildApp({ models: [Loud], controllers: [Quiets], logger: log });
     expect((await agent.get('/louds/1').expect(200)).body.kept).to.deep.equal({ quiet: { count: 1 } });
   });

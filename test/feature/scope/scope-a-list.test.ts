@@ -80,22 +80,10 @@ class Tree extends Owned {
   @HasMany(() => Leaf) declare leaves: Leaf[];
 }
 
-@Crud({ sortAllow: ['id', 'rank'], filterAllow: ['rank'], prefix: '/forest' } as object)
-@DefaultScope(() => ({ include: [Twig] }))
-@Table({ tableName: 'forest', timestamps: false })
-class Forest extends Owned {
-  @HasMany(() => Twig) declare twigs: Twig[];
-}
-
 @Table({ tableName: 'leaves', timestamps: false })
 class Leaf extends Model {
   @ForeignKey(() => Tree) @Column(DataType.INTEGER) declare treeId: number;
   @BelongsTo(() => Tree) declare tree: Tree;
-}
-
-@Table({ tableName: 'twigs', timestamps: false })
-class Twig extends Model {
-  @ForeignKey(() => Forest) @Column(DataType.INTEGER) declare forestId: number;
 }
 
 /** The user's own condition, on top of whatever the client asks. */
@@ -115,17 +103,7 @@ class MemoController extends crudController(Memo) {
   }
 }
 
-const MODELS: readonly ModelClass[] = [
-  Note,
-  Memo,
-  Scoped,
-  ScopedPage,
-  Narrow,
-  Hooked,
-  Narrowed,
-  Tree,
-  Forest,
-];
+const MODELS: readonly ModelClass[] = [Note, Memo, Scoped, ScopedPage, Narrow, Hooked, Narrowed, Tree];
 const ROWS = [
   { owner: 'ann', rank: 3 },
   { owner: 'bob', rank: 1 },
@@ -138,14 +116,13 @@ describe('a list of which the server shows a part', () => {
   const log = new CapturedLog();
   const site = serveTestApp(() => ({
     models: MODELS,
-    engine: { models: [...MODELS, Leaf, Twig] },
+    engine: { models: [...MODELS, Leaf] },
     bootstrap: { controllers: [NoteController, MemoController], logger: log },
   }));
 
   before(async () => {
     for (const model of MODELS) await model.bulkCreate(ROWS);
     await Leaf.bulkCreate([1, 1, 1, 2, 2, 5].map((treeId) => ({ treeId })));
-    await Twig.bulkCreate([1, 1, 1, 2, 2, 5].map((forestId) => ({ forestId })));
   });
 
   async function list(path: string, query: Record<string, string> = {}) {
@@ -221,11 +198,5 @@ describe('a list of which the server shows a part', () => {
   it('has each row once where the default scope joins many', async () => {
     expect(await walk('/trees', { sort: '-rank' })).to.deep.equal([3, 1, 4, 5, 2]);
     expect(await walk('/trees', { sort: 'rank', q: 'rank>1' })).to.deep.equal([4, 1]);
-  });
-
-  it('counts each row once where the default scope joins many', async () => {
-    const page = await list('/forest', { sort: '-rank', size: '2', fields: 'id' });
-    expect(page).to.deep.include({ items: [{ id: 3 }, { id: 1 }], total: 5 });
-    expect(await list('/forest', { q: 'rank>0', size: '2' })).to.deep.include({ total: 4 });
   });
 });

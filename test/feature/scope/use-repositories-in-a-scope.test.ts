@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
-import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
+import { literal, Op, type WhereOptions } from 'sequelize';
 import {
   BelongsTo,
   BelongsToMany,
@@ -232,25 +232,6 @@ describe('a repository of a request', () => {
     };
     expect(await run(branchesOf({ on: where }))).to.deep.equal([1, 3, 5]);
     expect(await run(branchesOf({ where }))).to.deep.equal([1, 3, null]);
-  });
-
-  it('takes what a hook adds to its condition', async () => {
-    const add = (condition: (options: FindOptions) => WhereOptions) =>
-      Branch.addHook('beforeFind', 'add', (options: FindOptions) => {
-        options.where = condition(options);
-      });
-    for (const condition of [
-      ({ where }: FindOptions) => ({ ...where, name: 'a' }),
-      ({ where = {} }: FindOptions) => Object.assign(where, { name: 'a' }),
-      ({ where }: FindOptions) => ({ ...where, [Op.and]: [{ name: 'a' }] }),
-    ]) {
-      add(condition);
-      try {
-        expect(await run(async ({ branches }) => ids(await branches.list()))).to.deep.equal([1]);
-      } finally {
-        Branch.removeHook('beforeFind', 'add');
-      }
-    }
   });
 
   it('is refused where a property may go round it', async () => {
