@@ -10,7 +10,7 @@ interface Hooked {
 export async function withHook<R>(
   target: object,
   name: string,
-  hook: (subject: never) => unknown,
+  hook: (...subject: never[]) => unknown,
   work: () => PromiseLike<R>,
 ): Promise<R> {
   const hooked = target as Hooked;

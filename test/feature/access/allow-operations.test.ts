@@ -9,7 +9,6 @@ import supertest from 'supertest';
 import {
   type AccessRule,
   type BootstrapOptions,
-  type ConfigError,
   Crud,
   type CrudContext,
   crudController,
@@ -23,8 +22,8 @@ import {
 } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
-import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -241,11 +240,9 @@ describe('an operation with a rule', () => {
   });
 
   it('[H1] has to be there for each operation of each resource where bootstrap denies', async () => {
-    const failure = await caughtError(() =>
-      buildApp({ models: [Half, Few, Whole] as ModelClass[], deny: true }),
-    );
     const advice = 'give each a function of the request, or true for everybody.';
-    expect((failure as ConfigError).problems).to.deep.equal([
+    const models = [Half, Few, Whole] as ModelClass[];
+    expect(await configProblems(() => buildApp({ models, deny: true }))).to.deep.equal([
       `Half: bootstrap has deny: true, and can has no rule for create, update, delete; ${advice}`,
       `Few: bootstrap has deny: true, and can has no rule for list, delete; ${advice}`,
     ]);

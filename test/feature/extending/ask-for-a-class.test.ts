@@ -13,10 +13,11 @@ import {
   QueryParams,
 } from 'routing-controllers';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import { type Class, ConfigError, Crud, crudController } from '../../../src/index.js';
+import { type Class, Crud, crudController } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { configProblems } from '../../support/config-error.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -260,12 +261,8 @@ describe('asking for a class', () => {
       @ValidateNested({ each: true }) declare untyped: Rating[];
     }
 
-    const problemsOf = async (controller: Class): Promise<readonly string[]> => {
-      const error = await buildApp({ models: [], controllers: [controller] }).catch(
-        (thrown: unknown) => thrown,
-      );
-      return error instanceof ConfigError ? error.problems : [];
-    };
+    const problemsOf = (controller: Class) =>
+      configProblems(() => buildApp({ models: [], controllers: [controller] }));
     const end = (decorator: string) =>
       `, so ${decorator} would refuse every request; decorate the class, or write validate: false in the options of the ` +
       'parameter to take what is sent.';

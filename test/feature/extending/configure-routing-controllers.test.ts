@@ -226,18 +226,6 @@ describe('configuring routing-controllers', () => {
       expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
     });
 
-    it('hands nothing that is answered to what the application has behind the routes', async () => {
-      const { app, agent } = await serve();
-      app.use((request: Request, response: Response) => {
-        seen.push(`behind ${request.path}`);
-        response.status(404).end();
-      });
-      expectJson(await agent.get('/pets/1'), 200, FIRST);
-      expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
-      expect((await agent.get('/elsewhere')).status).to.equal(404);
-      expect(seen.at(-1)).to.equal('behind /elsewhere');
-    });
-
     it('asks those for errors first, and answers what they leave', async () => {
       const { agent } = await serve();
       expectJson(await agent.get('/pets/2'), 410, { gone: true });

@@ -2,8 +2,8 @@
 // @runs fast
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
-import { Client } from 'pg';
 import { type Action, Interceptor, type InterceptorInterface } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
@@ -24,9 +24,8 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { type Listening, listen } from '../../support/listen.js';
 import { inUnit, passingController } from '../../support/passing-controllers.js';
-import { freshDatabase } from '../../support/postgres.js';
 import { wholeOr } from '../../support/short.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { ask, type WholeRequest } from '../../support/two-paths.js';
 
 /** A column for each way of writing a value. */
@@ -323,9 +322,7 @@ describe('extending a route', () => {
     WithTransform,
     WithHiddenKey,
   ];
-  let site: TestApp;
-
-  let control: Client;
+  const site = serveTestApp(() => ({ models: MODELS, bootstrap: { logger: new CapturedLog() } }));
 
   async function serve(options: BootstrapOptions): Promise<Sides> {
     const both = {
@@ -350,7 +347,7 @@ describe('extending a route', () => {
 
   /** Three rows: with values, without, and with what only SQL can write. */
   const restore = () =>
-    control.query(`DELETE FROM columns;
+    site.engine.sequelize.query(`DELETE FROM columns;
       SELECT setval('columns_id_seq', 1, false);
       INSERT INTO columns ("the text", number, big, exact, flag, moment, day, uuid, extra, bytes, words) VALUES
       ('a', 0.1, 1, 1.10, true, '2026-01-31 08:00:00.1239+00', '2026-01-31', 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
@@ -360,23 +357,12 @@ describe('extending a route', () => {
 
   /** All of what is in the rows, as a text. */
   const stored = async (): Promise<string> => {
-    const { rows } = await control.query('SELECT columns::text AS text FROM columns ORDER BY id');
-    return rows.map(({ text }) => text).join('\n');
+    const text = 'SELECT columns::text AS text FROM columns ORDER BY id';
+    const rows = await site.engine.sequelize.query<{ text: string }>(text, { type: QueryTypes.SELECT });
+    return rows.map((row) => row.text).join('\n');
   };
 
   const read = async <T>(side: Listening, path: string) => JSON.parse((await ask(side, { path })).body) as T;
-
-  before(async () => {
-    const database = await freshDatabase();
-    site = await startTestApp({ models: MODELS, database, bootstrap: { logger: new CapturedLog() } });
-    control = new Client({ connectionString: database.url });
-    await control.connect();
-  });
-
-  after(async () => {
-    await control.end();
-    await site[Symbol.asyncDispose]();
-  });
 
   for (const { what, options } of EXTENSIONS) {
     describe(`by ${what}`, () => {

@@ -2,18 +2,11 @@
 import { expect } from 'chai';
 import { Authorized, Controller, Get, JsonController } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import {
-  type BootstrapOptions,
-  type Class,
-  ConfigError,
-  Crud,
-  crudController,
-  crudRouter,
-} from '../../../src/index.js';
+import { type BootstrapOptions, type Class, Crud, crudController, crudRouter } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { attach } from '../../support/offline-models.js';
 
@@ -35,11 +28,7 @@ const GIVEN = 'the combination gives the application a controller, so that the o
 describe('a forgotten subclass', () => {
   useEmptyRegistry();
 
-  const problemsOf = async (options: BootstrapOptions): Promise<readonly string[]> => {
-    const error = await caughtError(() => buildApp(options));
-    expect(error).to.be.instanceOf(ConfigError);
-    return (error as ConfigError).problems;
-  };
+  const problemsOf = (options: BootstrapOptions) => configProblems(() => buildApp(options));
   const warningsOf = async (options: BootstrapOptions): Promise<string[]> => {
     const logger = new CapturedLog();
     await buildApp({ ...options, logger });

@@ -24,7 +24,6 @@ import {
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, DefaultScope, ForeignKey, HasMany, Sequelize, Table } from 'sequelize-typescript';
 import {
-  ConfigError,
   Crud,
   type CrudContext,
   type CursorListQuery,
@@ -49,10 +48,11 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
+import { configProblems } from '../../support/config-error.js';
 import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
+import { withHook } from '../../support/with-hook.js';
 
 @Crud({ filterAllow: ['name', 'population'], sortAllow: ['name', 'population'] })
 @Table({ tableName: 'towns', timestamps: false })
@@ -375,16 +375,9 @@ describe('a route that takes from its resource', () => {
 
     it('is read in a GET by what cannot write', async () => {
       const statement = "UPDATE towns SET name = 'written'";
-      Town.addHook(
-        'beforeFind',
-        'write',
-        async () => void (await currentEngine().sequelize.query(statement)),
-      );
-      try {
-        expect((await json('/towns/1/name')).status).to.equal(500);
-      } finally {
-        Town.removeHook('beforeFind', 'write');
-      }
+      const write = () => currentEngine().sequelize.query(statement);
+      const { status } = await withHook(Town, 'beforeFind', write, () => json('/towns/1/name'));
+      expect(status).to.equal(500);
       expect(await Town.count({ where: { name: 'written' } })).to.equal(0);
     });
 
@@ -791,11 +784,8 @@ describe('a route that takes from its resource', () => {
     }
     const noId = (method: string, decorator: string, path: string) =>
       `WrongController.${method} has ${decorator}, but its path '${path}' has no ':id'; name the parameter of the path so, or take @Param().`;
-    const failure = await caughtError(() =>
-      buildApp({ models: [Town], controllers: [WrongController, PlainController] }),
-    );
-    expect(failure).to.be.instanceOf(ConfigError);
-    expect((failure as ConfigError).problems).to.deep.equal([
+    const controllers = [WrongController, PlainController];
+    expect(await configProblems(() => buildApp({ models: [Town], controllers }))).to.deep.equal([
       noId('named', '@InjectId()', '/named/:townId'),
       noId('matched', '@InjectRecord()', '/\\/matched/'),
       'WrongController.both has @InjectListQuery(), and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().',

@@ -6,19 +6,13 @@ import { Column, DataType, ForeignKey, HasMany, Sequelize, Table } from 'sequeli
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { FEATURES } from '../../../src/features/features.js';
-import {
-  ConfigError,
-  Crud,
-  type CrudApplication,
-  crudController,
-  Repository,
-  unitOfWork,
-} from '../../../src/index.js';
+import { Crud, type CrudApplication, crudController, Repository, unitOfWork } from '../../../src/index.js';
 import type { FeatureFactory } from '../../../src/operation/feature.js';
 import { sqlCondition } from '../../../src/operation/predicates.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -142,17 +136,20 @@ describe('three features of one file each', () => {
       expect(await warningsOf({ indexAdvice: false })).to.not.include('no index');
     });
 
-    it('throws all that is wrong with its options, with all other problems', () => {
-      expect(caughtProblems(() => build({ historyHeader: 1, landing: 1, hystory: true }))).to.include.members(
-        ['historyHeader is no text; use one such as X-History.', 'landing is 1; use true or false.'],
-      );
+    it('throws all that is wrong with its options, with all other problems', async () => {
+      const wrong = { historyHeader: 1, landing: 1, hystory: true };
+      expect(await configProblems(() => build(wrong))).to.include.members([
+        'historyHeader is no text; use one such as X-History.',
+        'landing is 1; use true or false.',
+      ]);
       new Sequelize({ dialect: 'postgres', models: [Cloud] });
       const serve = (features: readonly FeatureFactory[]) => () =>
         buildApplication({ models: [Cloud], logger: QUIET }, features);
-      expect(caughtProblems(serve(FEATURES_OF_THREE))).to.deep.equal([
+      expect(await configProblems(serve(FEATURES_OF_THREE))).to.deep.equal([
         'Cloud: history is for models that have a name.',
       ]);
-      expect(caughtProblems(serve(FEATURES)).join()).to.include("Cloud: @Crud has no option 'history'.");
+      const [unknown] = await configProblems(serve(FEATURES));
+      expect(unknown).to.include("Cloud: @Crud has no option 'history'.");
     });
 
     it('takes the value of its option', () => {
@@ -454,16 +451,6 @@ describe('three features of one file each', () => {
     });
   }
 });
-
-function caughtProblems(work: () => unknown): readonly string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 async function expectRejection(work: Promise<unknown>): Promise<void> {
   expect(await caughtError(() => work)).to.be.instanceOf(TypeError);

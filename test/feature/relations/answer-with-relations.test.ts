@@ -402,6 +402,11 @@ describe('answering with relations', () => {
           return response.json({ best: hidden(2) });
         }
 
+        @Get('/best/jsonp')
+        jsonp(@Res() response: Response): object {
+          return response.jsonp({ best: hidden(2) });
+        }
+
         @Get('/best/send')
         async send(@Res() response: Response): Promise<object> {
           return response.send([await Pet.findOne({ include: [Owner] })]);
@@ -418,7 +423,8 @@ describe('answering with relations', () => {
         routing: { classTransformer: false },
         logger,
       });
-      expectJson(await agent.get('/owners/best/json'), 200, { best: { id: 2, name: 'x!' } });
+      for (const path of ['/owners/best/json', '/owners/best/jsonp'])
+        expectJson(await agent.get(path), 200, { best: { id: 2, name: 'x!' } });
       expectJson(await agent.get('/owners/best/send'), 200, [PET]);
       expectJson(await agent.get('/owners/1'), 200, { id: 3, name: 'x!' });
       expectJson(await agent.get('/boxes/written'), 200, { content: { id: 2, name: 'x!' } });

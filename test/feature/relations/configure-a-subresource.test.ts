@@ -11,6 +11,7 @@ import {
   Post,
   UseBefore,
 } from 'routing-controllers';
+import type { FindOptions } from 'sequelize';
 import {
   BelongsTo,
   BelongsToMany,
@@ -45,10 +46,11 @@ import {
 } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 const INTEGER = DataType.INTEGER;
 
@@ -139,9 +141,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   ): Promise<readonly string[]> {
     declare(Shelf, shelf);
     declare(Book, book);
-    const error = (await caughtError(() => build(options))) as ConfigError;
-    expect(error).to.be.instanceOf(ConfigError);
-    return error.problems;
+    return configProblems(() => build(options));
   }
 
   for (const [subresources, problem] of [
@@ -167,12 +167,11 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
 
   it('is refused where its rows are not served, or have no list', async () => {
     declare(Shelf, { subresources: ['books'] });
-    const unserved = (await caughtError(() => build({ models: [Shelf] }))) as ConfigError;
-    expect(unserved.problems).to.deep.equal([
+    expect(await configProblems(() => build({ models: [Shelf] }))).to.deep.equal([
       'Shelf: subresources.books leads to Book, which is not served; add it to the models of bootstrap. A crudRouter serves one ' +
         'model; give it subresources: [].',
     ]);
-    expect(await caughtError(async () => crudRouter(Shelf))).to.be.instanceOf(ConfigError);
+    expect(() => crudRouter(Shelf)).to.throw(ConfigError);
     crudRouter(Shelf, { subresources: [] });
   });
 
@@ -325,11 +324,8 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   it('writes nothing where a hook of either model does', async () => {
     const { agent } = await serveBooks();
     for (const model of [Book, Shelf as unknown as typeof Book]) {
-      model.addHook('beforeFind', 'write', async () => {
-        await Book.update({ year: 1 }, { where: { id: 4 } });
-      });
-      await agent.get('/shelves/1/books').expect(500);
-      model.removeHook('beforeFind', 'write');
+      const write = () => Book.update({ year: 1 }, { where: { id: 4 } });
+      await withHook(model, 'beforeFind', write, () => agent.get('/shelves/1/books').expect(500));
     }
     expect(await Book.count({ where: { year: 1 } })).to.equal(0);
   });
@@ -338,18 +334,17 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     const { agent, crud } = await serveBooks();
     const reasons = () =>
       crud.routes.find(({ path }) => path === '/shelves/:id/books')?.generalPathReasons ?? [];
-    Book.addHook('beforeFind', 'odd', (options) => {
-      options.where = { ...options.where, year: 1996 };
+    const adding = (where: object) => (options: FindOptions) => {
+      options.where = { ...options.where, ...where };
+    };
+    await withHook(Book, 'beforeFind', adding({ year: 1996 }), async () => {
+      expect(reasons()).to.include('Book: the model has a hook beforeFind');
+      expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
     });
-    expect(reasons()).to.include('Book: the model has a hook beforeFind');
-    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
-    Book.removeHook('beforeFind', 'odd');
-    Shelf.addHook('beforeFind', 'odd', (options) => {
-      options.where = { ...options.where, id: 0 };
+    await withHook(Shelf, 'beforeFind', adding({ id: 0 }), async () => {
+      expect(reasons()).to.include('Shelf: the model has a hook beforeFind');
+      await agent.get('/shelves/1/books').expect(404);
     });
-    expect(reasons()).to.include('Shelf: the model has a hook beforeFind');
-    await agent.get('/shelves/1/books').expect(404);
-    Shelf.removeHook('beforeFind', 'odd');
     await agent.get('/shelves/1/books').expect(200);
   });
 

@@ -18,6 +18,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 const CAP = 3;
 /** Answers later, as a rule that asks a database does. */
@@ -169,16 +170,13 @@ describe('counting related rows', () => {
     const hide = (options: FindOptions) => {
       options.where = { ...options.where, rating: 2 };
     };
-    Review.addHook('beforeFind', 'hide', hide);
-    try {
+    await withHook(Review, 'beforeFind', hide, async () => {
       const [none, one] = ['0 false 0 exact', '1 false 1 exact'];
       const known = [none, one, one, one, one, none, none];
       expect(await ask('include=reviews')).to.deep.equal(known);
       expect(await ask('include=reviews&reviews.count=exact')).to.deep.equal(known);
       await site.agent.get('/cities?include=reviews&reviews.count=exact&reviews.size=0').expect(500);
-    } finally {
-      Review.removeHook('beforeFind', 'hide');
-    }
+    });
   });
 
   it('is in the document without a default, which pages would send without the relation', () => {

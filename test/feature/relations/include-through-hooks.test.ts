@@ -14,14 +14,15 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud, type ModelClass } from '../../../src/index.js';
+import { Crud } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { rowsOf, TenantDatabase } from '../../support/tenant-database.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -117,12 +118,13 @@ const QUERY =
 
 describe('including rows that only Sequelize reads', () => {
   const served = [Town, Land, Price, Note, Writer, Mark];
-  let site: TestApp;
+  const site = serveTestApp(() => ({
+    models: served,
+    engine: { models: [...served, TownMark], createAll: false },
+    bootstrap: { logger: new CapturedLog(), models: served },
+  }));
 
   before(async () => {
-    const bootstrap = { logger: new CapturedLog(), models: served };
-    const engine = { models: [...served, TownMark] };
-    site = await startTestApp({ models: served, bootstrap, engine: { ...engine, createAll: false } });
     const { sequelize } = site.engine;
     await sequelize.query('CREATE EXTENSION IF NOT EXISTS citext');
     await sequelize.sync();
@@ -152,25 +154,9 @@ describe('including rows that only Sequelize reads', () => {
       { townId: two, markName: 'wet' },
     ] as never);
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const get = async (query: string): Promise<string> =>
     (await site.agent.get(`/towns?${query}`).expect(200)).text;
-
-  /** Runs work while models have a hook. */
-  async function withHook<T>(
-    models: readonly ModelClass[],
-    name: 'afterFind' | 'beforeFind',
-    hook: (value: never) => void,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    for (const model of models) model.addHook(name, 'test', hook as () => void);
-    try {
-      return await work();
-    } finally {
-      for (const model of models) model.removeHook(name, 'test');
-    }
-  }
 
   it('takes the condition of a default scope before the limit, and nothing else of it but attributes', async () => {
     const { items } = JSON.parse(await get('fields=id&include=notes,tags'));
@@ -205,20 +191,23 @@ describe('including rows that only Sequelize reads', () => {
   it('answers with the same bytes where a hook only looks', async () => {
     const without = await get(QUERY);
     expect(without).to.include('"writer":{"name":"Ann"}').and.to.include('"price":{"id":1,"amount":"1.50"}');
-    const hooked = await withHook(
-      [Land, Price, Note, Writer, Mark],
-      'afterFind',
-      () => {},
-      () => get(QUERY),
-    );
-    expect(hooked).to.equal(without);
+    for (const model of [Land, Price, Note, Writer, Mark])
+      expect(
+        await withHook(
+          model,
+          'afterFind',
+          () => {},
+          () => get(QUERY),
+        ),
+        model.name,
+      ).to.equal(without);
   });
 
   it('answers with what a hook makes of the records', async () => {
     const mask = (found: Land[]) => {
       for (const each of found) each.secret = '***';
     };
-    const masked = await withHook([Land], 'afterFind', mask, () => get('fields=id&include=country'));
+    const masked = await withHook(Land, 'afterFind', mask, () => get('fields=id&include=country'));
     expect(JSON.parse(masked).items.map((each: { country: unknown }) => each.country)).to.deep.equal([
       { code: 'FR ', secret: '***' },
       { code: 'ITA', secret: '***' },
@@ -230,11 +219,11 @@ describe('including rows that only Sequelize reads', () => {
     const hide = (options: FindOptions) => {
       options.where = { ...options.where, stars: 3 };
     };
-    const text = await withHook([Note], 'beforeFind', hide, () =>
+    const text = await withHook(Note, 'beforeFind', hide, () =>
       get('fields=id&include=notes&notes.fields=stars&notes.q=stars=gt=3&notes.size=0'),
     );
     expect(JSON.parse(text).items[0].notes).to.deep.equal({ items: [], has_next: false });
-    const shown = await withHook([Note], 'beforeFind', hide, () =>
+    const shown = await withHook(Note, 'beforeFind', hide, () =>
       get('fields=id&include=notes&notes.fields=stars'),
     );
     expect(JSON.parse(shown).items[0].notes).to.deep.equal({ items: [{ stars: 3 }], has_next: false });
@@ -247,7 +236,7 @@ describe('including rows that only Sequelize reads', () => {
       options.where = { ...options.where, stars: [1, 2, 3, 5] };
     };
     const notes = async (query: string) => {
-      const text = await withHook([Note], 'beforeFind', even, () =>
+      const text = await withHook(Note, 'beforeFind', even, () =>
         get(`fields=id&include=notes&notes.fields=stars&${query}`),
       );
       return JSON.parse(text).items.map(({ notes: { items, has_next } }: { notes: NotesOfTown }) =>
@@ -368,23 +357,16 @@ describe('[R15] including rows with row security', () => {
     @Column(DataType.TEXT) declare tenant: string;
   }
 
-  after(() => site[Symbol.asyncDispose]());
-
   const database = forSuite(() => TenantDatabase.create(['papers']));
-  let site: TestApp;
-
-  before(async () => {
-    const { role } = database;
-    site = await startTestApp({
-      models: [Paper, Sheet, Leaf, Stamp],
-      database: { url: database.url(role) },
-      engine: { createAll: false },
-      bootstrap: {
-        logger: new CapturedLog(),
-        rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
-      },
-    });
-  });
+  const site = serveTestApp(() => ({
+    models: [Paper, Sheet, Leaf, Stamp],
+    database: { url: database.url() },
+    engine: { createAll: false },
+    bootstrap: {
+      logger: new CapturedLog(),
+      rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
+    },
+  }));
 
   it('asks with them for records that only Sequelize makes, alone and beside others', async () => {
     for (const include of ['stamps', 'sheets,stamps', 'stamps,sheets']) {
@@ -409,15 +391,12 @@ describe('[R15] including rows with row security', () => {
     const { items } = JSON.parse(without);
     expect(items).to.deep.equal(rowsOf(3).map((id) => ({ id, sheets: { items: sheets, has_next: false } })));
     const modes: unknown[] = [];
-    Leaf.addHook('afterFind', 'look', async () => {
+    const look = async () => {
       const rows = await Leaf.sequelize?.query('SHOW transaction_read_only', { type: QueryTypes.SELECT });
       modes.push(rows?.[0]);
-    });
-    try {
-      expect((await get().expect(200)).text).to.equal(without);
-      expect(modes).to.deep.equal([{ transaction_read_only: 'on' }]);
-    } finally {
-      Leaf.removeHook('afterFind', 'look');
-    }
+    };
+    const hooked = await withHook(Leaf, 'afterFind', look, () => get().expect(200));
+    expect(hooked.text).to.equal(without);
+    expect(modes).to.deep.equal([{ transaction_read_only: 'on' }]);
   });
 });

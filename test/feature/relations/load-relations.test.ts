@@ -28,6 +28,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { relatedStatements, SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
@@ -192,12 +193,14 @@ describe('loading relations with a repository', () => {
           throw new Error(pages.map(({ text }) => text).join());
         });
       expect(await caughtError(look)).to.have.property('message', 'new');
-      Leaf.addHook('afterFind', 'look', () => {});
-      try {
-        expect(await caughtError(look)).to.have.property('message', 'new');
-      } finally {
-        Leaf.removeHook('afterFind', 'look');
-      }
+      const hooked = () =>
+        withHook(
+          Leaf,
+          'afterFind',
+          () => {},
+          () => caughtError(look),
+        );
+      expect(await hooked()).to.have.property('message', 'new');
     });
 
     it('refuses what it does not know', async () => {

@@ -1,6 +1,7 @@
 /** A row is written with what its request is for, whatever hooks, setters, defaults and code of the application's say. */
 import { expect } from 'chai';
 import type { Request } from 'express';
+import type { Transaction } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
@@ -17,6 +18,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
+import { withHook } from '../../support/with-hook.js';
 
 const tenantOf = (request: Request) => {
   const text = request.get('tenant');
@@ -60,8 +62,6 @@ class Setter extends NumberedRow {
 }
 
 const models = [Paper, Default, Setter] as unknown as ModelClass[];
-
-type Hook = 'beforeValidate' | 'afterValidate' | 'beforeCreate' | 'beforeUpdate' | 'beforeSave';
 
 /** Ways in which a hook may try to move a record. */
 const MOVES: Readonly<Record<string, (record: Paper, options: { fields?: string[] }) => void>> = {
@@ -107,8 +107,7 @@ describe('a row within a scope', () => {
   ] as const) {
     for (const [title, move] of Object.entries(MOVES)) {
       it(`stays where it is when ${name} ${title}`, async () => {
-        Paper.addHook(name satisfies Hook, 'mover', move as () => void);
-        try {
+        await withHook(Paper, name, move, async () => {
           expect((await ask('POST', '/papers', { title: 'x' })).body).to.deep.equal({
             id: 2,
             tenantId: 1,
@@ -121,9 +120,7 @@ describe('a row within a scope', () => {
             title: 'x',
           });
           expect(await Paper.count({ where: { tenantId: 2 } })).to.equal(0);
-        } finally {
-          Paper.removeHook(name, 'mover');
-        }
+        });
       });
     }
   }
@@ -140,14 +137,11 @@ describe('a row within a scope', () => {
       ['beforeSave', replace],
       ['afterSave', rewrite],
     ] as const) {
-      Paper.addHook(name, 'mover', move as () => void);
-      try {
+      await withHook(Paper, name, move, async () => {
         expect((await ask('POST', '/papers', { title: 'x' })).status).to.equal(500);
         expect((await ask('PATCH', '/papers/1', { title: 'x' })).status).to.equal(500);
         expect(await Paper.findAll({ raw: true })).to.deep.equal([{ id: 1, tenantId: 1, title: 'a' }]);
-      } finally {
-        Paper.removeHook(name, 'mover');
-      }
+      });
     }
   });
 
@@ -254,14 +248,10 @@ describe('code of the application within a scope', () => {
 
   it('commits no row that a hook has moved, even if the error is caught', async () => {
     isCaught = true;
-    Paper.addHook('afterSave', 'mover', async ({ id }: Paper, { transaction = null }) => {
-      await Paper.update({ tenantId: 2 }, { where: { id }, hooks: false, transaction });
-    });
-    try {
-      expect((await update('1')).status).to.equal(500);
-    } finally {
-      Paper.removeHook('afterSave', 'mover');
-    }
+    const move = ({ id }: Paper, { transaction = null }: { transaction?: Transaction | null } = {}) =>
+      Paper.update({ tenantId: 2 }, { where: { id }, hooks: false, transaction });
+    const { status } = await withHook(Paper, 'afterSave', move, () => update('1'));
+    expect(status).to.equal(500);
     expect(await Paper.findAll({ raw: true })).to.deep.equal([{ id: 1, tenantId: 1, title: 'a' }]);
   });
 });

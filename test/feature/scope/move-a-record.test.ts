@@ -19,6 +19,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 class Kept extends NumberedRow {}
 
@@ -332,8 +333,7 @@ describe('a record that code moves', () => {
         if (hook === 'afterUpdate') await link.update({ folderId: 2 }, { hooks: false });
         else link.set('folderId', 2);
       };
-      Link.addHook(hook, 'move', write);
-      try {
+      await withHook(Link, hook, write, async () => {
         const { agent } = site;
         const send = { path: '/links', body: { folderId: 4 } };
         const answer = await (hook === 'beforeCreate'
@@ -342,9 +342,7 @@ describe('a record that code moves', () => {
         expect(answer.status).to.equal(409);
         const [links] = await query('SELECT id, "folderId" AS folder FROM links');
         expect(links).to.deep.equal([{ id: 1, folder: 1 }]);
-      } finally {
-        Link.removeHook(hook, 'move');
-      }
+      });
     });
   }
 

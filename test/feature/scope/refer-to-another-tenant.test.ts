@@ -15,6 +15,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { startTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
@@ -99,14 +100,10 @@ async function seed(): Promise<void> {
 describe('a foreign key to rows of tenants', () => {
   for (const overridden of [false, true]) {
     describe(overridden ? 'behind controllers of the application' : 'of generated controllers', () => {
-      let paths: TwoPaths;
-
-      before(async () => {
-        const controllers = overridden ? [TaskController, NoteController] : [];
-        paths = await TwoPaths.start({ models, bootstrap: { controllers, logger: new CapturedLog() } });
-      });
-
-      after(async () => paths[Symbol.asyncDispose]());
+      const controllers = overridden ? [TaskController, NoteController] : [];
+      const paths = forSuite(() =>
+        TwoPaths.start({ models, bootstrap: { controllers, logger: new CapturedLog() } }),
+      );
 
       async function ask(method: string, path: string, body: object, headers: Record<string, string>) {
         const request: WholeRequest = { method, path, body, headers };

@@ -7,6 +7,7 @@ import { BelongsTo, Column, ForeignKey, Model, Table, type TableOptions } from '
 import { quotedTable } from '../../../src/execute/sql/sql-fragment.js';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
@@ -148,21 +149,19 @@ function declare({ title, keyType, scopeType, scopes, options, field }: Specimen
 
 describe('a scope of any model', () => {
   const declared = SPECIMENS.map((specimen) => ({ ...specimen, ...declare(specimen) }));
-  let paths: TwoPaths;
-
-  before(async () => {
-    const models = declared.flatMap(({ Parent, Child }) => [Parent, Child]);
-    paths = await TwoPaths.start({
-      models,
+  const paths = forSuite(() =>
+    TwoPaths.start({
+      models: declared.flatMap(({ Parent, Child }) => [Parent, Child]),
       engine: { createAll: false },
       bootstrap: { logger: new CapturedLog() },
-    });
+    }),
+  );
+
+  before(async () => {
     await paths.site.engine.sequelize.query('CREATE SCHEMA "some where"');
     await paths.site.engine.sequelize.sync({ useMaster: true } as never);
     for (const { sql, name } of declared) if (sql) await paths.site.engine.sequelize.query(sql(name));
   });
-
-  after(async () => paths[Symbol.asyncDispose]());
 
   for (const [index, { title, name, Parent, keys, scopes }] of declared.entries()) {
     it(`[G4] holds for one with ${title}`, async () => {
@@ -247,14 +246,8 @@ class Letter extends Model {
 }
 
 describe('a scope of the primary key', () => {
-  let paths: TwoPaths;
-
-  before(async () => {
-    const models = [User, Letter] as unknown as ModelClass[];
-    paths = await TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } });
-  });
-
-  after(async () => paths[Symbol.asyncDispose]());
+  const models = [User, Letter] as unknown as ModelClass[];
+  const paths = forSuite(() => TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } }));
 
   const undo = () =>
     paths.site.engine.sequelize.query(`
