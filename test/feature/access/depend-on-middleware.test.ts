@@ -82,7 +82,7 @@ describe('depending on middleware', () => {
         return {};
       }
     }
-    const { app, agent } = await buildApp({
+    return buildApp({
       models: [Door, Window],
       controllers: [Doors],
       logger,
@@ -93,7 +93,6 @@ describe('depending on middleware', () => {
         },
       },
     });
-    return { app, agent };
   };
 
   beforeEach(() => {

@@ -250,10 +250,6 @@ describe('adding a route', () => {
         detail: 'There is more than one such Team.',
       });
     });
-
-    it('answers HTTP errors as they are', async () => {
-      expectProblem(await site.agent.get('/teams/9/overview'), 404, { detail: 'No such team.' });
-    });
   });
 
   describe('that takes a body', () => {

@@ -156,13 +156,6 @@ describe('loading relations with a repository', () => {
       expect(() => books().related(book, 'pages')).to.throw(RelationNotLoaded);
     });
 
-    it('gives null and nothing where there is nothing, and fails for what was not loaded', async () => {
-      const book = await books().get(3, { include: ['shelf', 'pages'] });
-      expect(books().related(book, 'shelf')).to.equal(null);
-      expect(books().related(book, 'pages')).to.deep.equal([]);
-      expect(() => books().related(book, 'loans')).to.throw(RelationNotLoaded);
-    });
-
     it('takes a size, an order, a condition and attributes for each', async () => {
       const { items } = await books().page({
         page: 1,

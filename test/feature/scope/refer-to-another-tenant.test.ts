@@ -85,6 +85,10 @@ class NoteController extends crudController(Note) {
 }
 
 const MISSING = 99;
+const WRITES = [
+  ['POST', '/notes'],
+  ['PATCH', '/notes/1'],
+] as const;
 const models = [Project, Folder, Task, Note] as unknown as ModelClass[];
 
 async function seed(): Promise<void> {
@@ -181,10 +185,7 @@ describe('a foreign key to rows of tenants', () => {
       it('holds for a model without rules', async () => {
         const send = (method: string, path: string, body: object, headers: Record<string, string>) =>
           ask(method, path, { text: 'y', ...body }, headers);
-        for (const [method, path] of [
-          ['POST', '/notes'],
-          ['PATCH', '/notes/1'],
-        ] as const) {
+        for (const [method, path] of WRITES) {
           expect((await send(method, path, {}, {})).status).to.be.below(300);
           expect((await send(method, path, { projectId: null }, {})).status).to.be.below(300);
           expect((await send(method, path, { projectId: 1 }, {})).status).to.equal(403);
@@ -197,10 +198,7 @@ describe('a foreign key to rows of tenants', () => {
       });
 
       it('holds where a row is hidden by visible alone', async () => {
-        for (const [method, path] of [
-          ['POST', '/notes'],
-          ['PATCH', '/notes/1'],
-        ] as const) {
+        for (const [method, path] of WRITES) {
           const send = (folderId: number) => ask(method, path, { text: 'y', folderId }, { owner: 'ada' });
           expect((await send(1)).status).to.be.below(300);
           const refused = await send(2);
