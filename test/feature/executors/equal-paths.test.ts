@@ -291,20 +291,14 @@ describe('the fast path and the general path', () => {
       const { headers } = await paths.same({ path: '/things/2' });
       const etag = headers.find((line) => line.startsWith('ETag: '))?.slice(6) ?? '';
       for (const method of ['GET', 'HEAD']) {
-        expect(
-          (await paths.same({ method, path: '/things/2', headers: { 'If-None-Match': etag } })).status,
-        ).to.equal(304);
-        await paths.same({ method, path: '/things/2', headers: { 'If-None-Match': '"other"' } });
-        await paths.same({
-          method,
-          path: '/things/2',
-          headers: { 'If-None-Match': etag, 'Cache-Control': 'no-cache' },
-        });
-        await paths.same({
-          method,
-          path: '/things/2',
-          headers: { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
-        });
+        const cached = await paths.same({ method, path: '/things/2', headers: { 'If-None-Match': etag } });
+        expect(cached.status).to.equal(304);
+        for (const headers of [
+          { 'If-None-Match': '"other"' },
+          { 'If-None-Match': etag, 'Cache-Control': 'no-cache' },
+          { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+        ])
+          await paths.same({ method, path: '/things/2', headers });
         await paths.same({ method, path: '/things', headers: { Accept: 'text/html' } });
         await paths.same({ method, path: '/things/999' });
       }
@@ -380,9 +374,7 @@ describe('the fast path and the general path', () => {
         await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: given }, [OLD], body);
         await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: { [name]: null } }, [OLD], body);
       });
-    }
 
-    for (const name of Object.keys(VALUES)) {
       it(`tell whether ${name} is another value`, async () => {
         const one = THING.map((thing) => ({ [name]: (thing as Record<string, unknown>)[name] ?? null }));
         await fc.assert(
@@ -415,31 +407,22 @@ describe('the fast path and the general path', () => {
         for (const path of [paths.fast, paths.general]) {
           const created = await ask(path, { method: 'POST', path: '/parcels', body });
           const { code } = JSON.parse(created.body) as { code: string };
-          const address = `/parcels/${code}`;
-          const changed = await ask(path, {
-            method: 'PATCH',
-            path: address,
-            body: { state: 'lost', serial: 7 },
-          });
-          const unchanged = await ask(path, { method: 'PATCH', path: address, body: { state: 'lost' } });
-          const empty = await ask(path, { method: 'PATCH', path: address, body: {} });
-          const removed = await ask(path, { method: 'DELETE', path: address });
-          const gone = [];
-          for (const method of ['GET', 'PATCH', 'DELETE', 'HEAD']) {
-            gone.push(
-              await ask(path, { method, path: address, ...(method === 'PATCH' ? { body: {} } : {}) }),
-            );
-          }
-          const list = await ask(path, { path: '/parcels' });
-          const rows = await query('SELECT * FROM depot."Parcels in transit" ORDER BY born DESC LIMIT 1');
-          const all = [created, changed, unchanged, empty, removed, ...gone, list, rows];
-          answers.push(
-            withoutNow(
-              JSON.stringify(all)
-                .replaceAll(code, 'the code')
-                .replaceAll(/ETag: [^,]*/g, ''),
-            ),
-          );
+          const all: unknown[] = [created];
+          for (const [method, body] of [
+            ['PATCH', { state: 'lost', serial: 7 }],
+            ['PATCH', { state: 'lost' }],
+            ['PATCH', {}],
+            ['DELETE'],
+            ['GET'],
+            ['PATCH', {}],
+            ['DELETE'],
+            ['HEAD'],
+          ] as const)
+            all.push(await ask(path, { method, path: `/parcels/${code}`, body }));
+          all.push(await ask(path, { path: '/parcels' }));
+          all.push(await query('SELECT * FROM depot."Parcels in transit" ORDER BY born DESC LIMIT 1'));
+          const told = JSON.stringify(all).replaceAll(code, 'the code');
+          answers.push(withoutNow(told.replaceAll(/ETag: [^,]*/g, '')));
           serial = 0;
         }
         expect(answers[0]).to.equal(answers[1]);

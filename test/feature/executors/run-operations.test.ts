@@ -1,7 +1,6 @@
 /** Operations on the rows of a model, as features and handlers give them to the executor. */
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { literal } from 'sequelize';
 import { Column, DataType, Default, Table } from 'sequelize-typescript';
 import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { aliveRows } from '../../../src/features/soft-delete/deletion.js';
@@ -66,18 +65,6 @@ describe('running operations', () => {
     window: { kind: 'offset', page: 1, size: 2 },
     count: 'exact',
     ...change,
-  });
-
-  it('inserts nothing where only Sequelize can write a value', async () => {
-    const insert = (row: object): Operation => ({
-      kind: 'insert',
-      row: { ...row },
-      returning: { columns: [] },
-    });
-    expect(await executor.run(insert({ title: literal("'y'") }))).to.equal(null);
-    expect(await executor.run(insert({ pages: 3 }))).to.equal(null);
-    expect(await executor.run(insert({ title: 'y', updatedAt: new Date() }))).to.equal(null);
-    expect(await Paper.count()).to.equal(3);
   });
 
   it('writes a row after all that refers to one which has come meanwhile', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -32,18 +33,12 @@ describe('soft-deleted records under row security', () => {
 
   beforeEach(() => database.reset());
 
-  afterEach(() => {
-    for (const name of ['beforeFind', 'beforeRestore', 'beforeDestroy'] as const)
-      Scan.removeHook(name, 'idle');
-  });
-
   after(() => database[Symbol.asyncDispose]());
 
   for (const path of ['our SQL', 'Sequelize'] as const) {
     it(`[S11] are seen, restored and purged by their tenant alone through ${path}`, async () => {
-      if (path === 'Sequelize')
-        for (const name of ['beforeFind', 'beforeRestore', 'beforeDestroy'] as const)
-          Scan.addHook(name, 'idle', () => {});
+      const names = path === 'Sequelize' ? ['beforeFind', 'beforeRestore', 'beforeDestroy'] : [];
+      using _idle = addedHook(Scan, names);
       const send = async (method: 'get' | 'post' | 'delete', target: string, tenant = 0) => {
         const { status, body } = await site.agent[method](target).set('tenant', TENANTS[tenant] ?? '');
         return body.total ?? status;

@@ -325,64 +325,31 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
       wrong.push([tenant, method, path, answer.status, body]);
     return body;
   };
+  const expectRead = (path: string, see: (given: never) => unknown, wanted: unknown) =>
+    expectAnswer('GET', path, 200, undefined, see, wanted);
   const mine = (count: number) => Array.from({ length: count }, () => tenant);
   const items = (page: { readonly items: readonly Row[] }) => tenantsOf(page.items);
   const total = (page: { readonly total: number }) => page.total;
   const seen = (given: { readonly tenants: readonly string[] }) => [...new Set(given.tenants)];
-  await expectAnswer('GET', `/papers/${own}/copies?size=9`, 200, undefined, items, mine(ROWS));
+  await expectRead(`/papers/${own}/copies?size=9`, items, mine(ROWS));
   await expectAnswer('GET', `/papers/${other}/copies`, 404);
   for (const path of ['/papers', '/walkeds', '/hookeds', '/kepts', '/scopeds']) {
-    await expectAnswer('GET', `${path}/${own}`, 200, undefined, (row: Row) => row.tenant, tenant);
+    await expectRead(`${path}/${own}`, (row: Row) => row.tenant, tenant);
     await expectAnswer('HEAD', `${path}/${own}`, 200);
     await expectAnswer('GET', `${path}/${other}`, 404);
-    await expectAnswer('GET', `${path}?size=9&sort=-title`, 200, undefined, items, mine(ROWS));
+    await expectRead(`${path}?size=9&sort=-title`, items, mine(ROWS));
     if (path === '/walkeds') {
-      const { next_cursor: next } = await expectAnswer(
-        'GET',
-        `${path}?size=1&sort=title`,
-        200,
-        undefined,
-        items,
-        mine(1),
-      );
-      await expectAnswer(
-        'GET',
-        `${path}?size=9&sort=title&after=${next}`,
-        200,
-        undefined,
-        items,
-        mine(ROWS - 1),
-      );
+      const { next_cursor: next } = await expectRead(`${path}?size=1&sort=title`, items, mine(1));
+      await expectRead(`${path}?size=9&sort=title&after=${next}`, items, mine(ROWS - 1));
     } else {
-      await expectAnswer('GET', `${path}?size=2`, 200, undefined, total, ROWS);
-      await expectAnswer(
-        'GET',
-        `${path}?q=title=='row ${own}',title=='row ${other}'`,
-        200,
-        undefined,
-        total,
-        1,
-      );
+      await expectRead(`${path}?size=2`, total, ROWS);
+      await expectRead(`${path}?q=title=='row ${own}',title=='row ${other}'`, total, 1);
     }
     const title = `of ${path}`;
     const { id } = await expectAnswer('POST', path, 201, { title, tenant }, (row: Row) => row.tenant, tenant);
     await expectAnswer('POST', path, 403, { title, tenant: foreign });
-    await expectAnswer(
-      'PATCH',
-      `${path}/${id}`,
-      200,
-      { title: 'changed' },
-      (row: Row) => row.title,
-      'changed',
-    );
-    await expectAnswer(
-      'PATCH',
-      `${path}/${id}`,
-      200,
-      { title: 'changed' },
-      (row: Row) => row.title,
-      'changed',
-    );
+    for (const change of [{ title: 'changed' }, { title: 'changed' }])
+      await expectAnswer('PATCH', `${path}/${id}`, 200, change, (row: Row) => row.title, 'changed');
     await expectAnswer('PATCH', `${path}/${other}`, 404, { title });
     await expectAnswer('DELETE', `${path}/${other}`, 404);
     await expectAnswer('DELETE', `${path}/${id}`, 204);
@@ -402,16 +369,16 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
     await expectAnswer('DELETE', `${path}?q=title=='row ${other}'`, 200, undefined, affected, 0);
     await expectAnswer('DELETE', `${path}?q=title==last`, 200, undefined, affected, 2);
   }
-  await expectAnswer('GET', '/kepts/of/session', 200, undefined, seen, [tenant]);
+  await expectRead('/kepts/of/session', seen, [tenant]);
   await expectAnswer('POST', `/kepts/of/unit/${tenant}`, 200, undefined, seen, [tenant]);
   expect(await committed.get(tenant)).to.deep.equal(mine(ROWS));
   const both = (given: { readonly behind: string[] } & Parameters<typeof seen>[0]) => [
     seen(given),
     given.behind,
   ];
-  await expectAnswer('GET', '/kepts/of/interceptor', 200, undefined, both, [[tenant], mine(2 * ROWS)]);
-  await expectAnswer('GET', '/desk/repositories', 200, undefined, seen, [tenant]);
-  await expectAnswer('GET', '/desk/queries', 200, undefined, seen, [tenant]);
+  await expectRead('/kepts/of/interceptor', both, [[tenant], mine(2 * ROWS)]);
+  await expectRead('/desk/repositories', seen, [tenant]);
+  await expectRead('/desk/queries', seen, [tenant]);
   await expectAnswer('POST', `/desk/${tenant}`, 200, undefined, seen, [tenant]);
   return wrong;
 }

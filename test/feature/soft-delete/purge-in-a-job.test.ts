@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import type { DestroyOptions } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, Repository, unitOfWork } from '../../../src/index.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
+import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -28,11 +30,6 @@ describe('a purge of old rows', () => {
     await Mail.bulkCreate(moments.map((deletedAt, index) => ({ tenant: 1 + (index % 2), deletedAt })));
   });
 
-  afterEach(() => {
-    for (const name of ['beforeBulkDestroy', 'beforeDestroy', 'afterDestroy'] as const)
-      Mail.removeHook(name, 'own');
-  });
-
   it('[S17] takes those that were deleted before the moment, by key, until there are none', async () => {
     expect(await mails.purge({ before: day(5), limit: 2 })).to.equal(2);
     expect(await left()).to.deep.equal([1, 2, 5, 6]);
@@ -44,12 +41,14 @@ describe('a purge of old rows', () => {
 
   it('runs the hooks of a destroy, which may refuse all of it', async () => {
     const seen: string[] = [];
-    Mail.addHook('beforeBulkDestroy', 'own', ({ force }: DestroyOptions) => void seen.push(`bulk ${force}`));
-    Mail.addHook('beforeDestroy', 'own', ({ id }: Mail) => void seen.push(`before ${id}`));
-    Mail.addHook('afterDestroy', 'own', ({ id }: Mail) => {
+    using _bulk = addedHook(Mail, 'beforeBulkDestroy', ({ force }: DestroyOptions) =>
+      seen.push(`bulk ${force}`),
+    );
+    using _before = addedHook(Mail, 'beforeDestroy', ({ id }: Mail) => seen.push(`before ${id}`));
+    using _after = addedHook(Mail, 'afterDestroy', ({ id }: Mail) => {
       if (id === 5) throw new Error('Not this one.');
     });
-    const failure = await mails.purge({ before: day(5) }).catch((error: unknown) => error);
+    const failure = await caughtError(() => mails.purge({ before: day(5) }));
     expect(String(failure)).to.equal('Error: Not this one.');
     expect(seen).to.have.members(['bulk true', 'before 3', 'before 4', 'before 5']);
     expect(await left()).to.have.lengthOf(6);
@@ -97,7 +96,7 @@ describe('a purge of old rows', () => {
       [{ before: day(1), limit: '5' }, RangeError, 'purge.limit is "5"; use an integer from 1.'],
     ];
     for (const [options, kind, text] of wrong) {
-      const failure = await mails.purge(options as { before: Date }).catch((error: unknown) => error);
+      const failure = await caughtError(() => mails.purge(options as { before: Date }));
       expect(failure).to.be.instanceOf(kind);
       expect(String(failure)).to.include(text);
     }

@@ -10,7 +10,9 @@ import {
   Repository,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
+import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -44,8 +46,6 @@ describe('soft-deleted records', () => {
     ]);
     await File.destroy({ where: { id: [2, 3] } });
   });
-
-  afterEach(() => File.removeHook('beforeRestore', 'refuse'));
 
   it('[S1 S5 S13] come back as they were, in a new state', async () => {
     const before = await File.findByPk(2, { paranoid: false });
@@ -140,9 +140,9 @@ describe('soft-deleted records', () => {
   });
 
   it('[S12] are restored through hooks, which may refuse', async () => {
-    File.addHook('beforeRestore', 'refuse', () => {
-      throw new NotDeletedError('Not today.');
-    });
+    using _refusing = addedHook(File, 'beforeRestore', () =>
+      Promise.reject(new NotDeletedError('Not today.')),
+    );
     expectProblem(await site.agent.post('/files/2/restore'), 409, { detail: 'Not today.' });
     expect(await File.findByPk(2)).to.equal(null);
   });
@@ -164,9 +164,7 @@ describe('soft-deleted records', () => {
 
   it('[S2] are no endpoints of models that remove their rows', async () => {
     class PlainFiles extends crudController(PlainFile, { endpoints: ['restore'] }) {}
-    const failure = await buildApp({ models: [], controllers: [PlainFiles] }).catch(
-      (error: unknown) => error,
-    );
+    const failure = await caughtError(() => buildApp({ models: [], controllers: [PlainFiles] }));
     expect(failure).to.be.instanceOf(ConfigError);
     expect(String(failure)).to.include(
       "PlainFile: endpoints has 'restore', and a delete removes the rows; make the model paranoid, or leave it out.",

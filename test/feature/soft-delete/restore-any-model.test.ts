@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { Body, Param, Post } from 'routing-controllers';
-import type { DestroyOptions, Transaction } from 'sequelize';
+import type { DestroyOptions, SaveOptions } from 'sequelize';
 import {
   AutoIncrement,
   Column,
@@ -16,6 +16,7 @@ import {
 import supertest from 'supertest';
 import { Crud, crudController, crudRouter, Repository } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, onPath } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -61,8 +62,6 @@ class Gate extends KeyedRow {
   @Column(DataType.BOOLEAN) declare isOpen: boolean;
 }
 
-const HOOKS = ['beforeRestore', 'beforeDestroy', 'afterDestroy', 'beforeBulkDestroy'] as const;
-
 describe('a restore and a purge', () => {
   const log = new SqlLog();
   const site = serveTestApp(() => ({
@@ -83,14 +82,10 @@ describe('a restore and a purge', () => {
     await Plot.destroy({ where: { id: [2, 3] } });
   });
 
-  afterEach(() => {
-    for (const name of HOOKS) Plot.removeHook(name, 'own');
-  });
-
   it('[S13] write the same columns on every path, whatever they are called', async () => {
     const restored: Record<string, unknown>[] = [];
     for (const isHooked of [false, true]) {
-      if (isHooked) Plot.addHook('beforeRestore', 'own', () => {});
+      using _hook = isHooked ? addedHook(Plot, 'beforeRestore') : undefined;
       const before = await ofPlot(2);
       const { status, body } = await site.agent.post('/plots/2/restore');
       const after = await ofPlot(2);
@@ -125,7 +120,7 @@ describe('a restore and a purge', () => {
   });
 
   it('see what hooks of a restore change, but for what the row belongs to', async () => {
-    Plot.addHook('beforeRestore', 'own', (plot: Plot) => {
+    using _hook = addedHook(Plot, 'beforeRestore', (plot: Plot) => {
       plot.name = 'by hook';
       plot.tenant = 2;
     });
@@ -134,15 +129,8 @@ describe('a restore and a purge', () => {
   });
 
   it('are refused where a hook has changed the row meanwhile', async () => {
-    Plot.addHook(
-      'beforeRestore',
-      'own',
-      async (_plot: Plot, { transaction }: { transaction?: Transaction }) => {
-        await site.engine.sequelize.query(
-          'UPDATE plots SET revision_no = 7',
-          transaction ? { transaction } : {},
-        );
-      },
+    using _hook = addedHook(Plot, 'beforeRestore', (_plot, { transaction = null }: SaveOptions) =>
+      site.engine.sequelize.query('UPDATE plots SET revision_no = 7', { transaction }),
     );
     expect((await site.agent.post('/plots/2/restore')).status).to.equal(409);
     expect(await ofPlot(2))
@@ -153,15 +141,14 @@ describe('a restore and a purge', () => {
 
   it('[S12] run the hooks of a destroy on what is purged, which may refuse', async () => {
     const seen: string[] = [];
-    Plot.addHook('beforeBulkDestroy', 'own', ({ force }: DestroyOptions) => void seen.push(`bulk ${force}`));
-    Plot.addHook('beforeDestroy', 'own', ({ name }: Plot) => void seen.push(`before ${name}`));
-    Plot.addHook('afterDestroy', 'own', ({ name }: Plot) => void seen.push(`after ${name}`));
+    using _bulk = addedHook(Plot, 'beforeBulkDestroy', ({ force }: DestroyOptions) =>
+      seen.push(`bulk ${force}`),
+    );
+    using _before = addedHook(Plot, 'beforeDestroy', ({ name }: Plot) => seen.push(`before ${name}`));
+    using _after = addedHook(Plot, 'afterDestroy', ({ name }: Plot) => seen.push(`after ${name}`));
     expectNothing(await site.agent.delete('/plots/2/purge'), 204);
     expect(seen).to.deep.equal(['bulk true', 'before gone', 'after gone']);
-    Plot.removeHook('beforeDestroy', 'own');
-    Plot.addHook('beforeDestroy', 'own', () => {
-      throw new Error('Not this one.');
-    });
+    using _refusing = addedHook(Plot, 'beforeDestroy', () => Promise.reject(new Error('Not this one.')));
     const refused = await new Repository(Plot).purge(3).catch((error: unknown) => error);
     expect(String(refused)).to.equal('Error: Not this one.');
     expect(await ofPlot(3)).to.not.equal(null);

@@ -14,7 +14,9 @@ import {
   Repository,
 } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
+import { caughtError } from '../../support/caught-error.js';
 import { onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -99,12 +101,10 @@ describe('soft-deleted records of a list and a read', () => {
     asked = [];
   });
 
-  afterEach(() => Paper.removeHook('beforeFind', 'idle'));
-
   /** With our SQL, and then through Sequelize. */
   async function onBothPaths(test: () => Promise<void>): Promise<void> {
     await test();
-    Paper.addHook('beforeFind', 'idle', () => {});
+    using _idle = addedHook(Paper, 'beforeFind');
     await test();
   }
 
@@ -332,7 +332,7 @@ describe('soft-deleted records of a list and a read', () => {
         () => papers.cursorPage({ size: 9, deleted }),
         () => papers.find(1, { deleted }),
       ]) {
-        const failure = await find().catch((error: unknown) => error);
+        const failure = await caughtError(find);
         expect(failure).to.be.instanceOf(RangeError);
         expect(String(failure)).to.include("deleted is \"yes\"; use 'only' or 'with'");
       }
@@ -343,7 +343,7 @@ describe('soft-deleted records of a list and a read', () => {
         () => new Repository(Shelf).purge(1),
         () => new Repository(Shelf).purge({ before: new Date() }),
       ]) {
-        const failure = await find().catch((error: unknown) => error);
+        const failure = await caughtError(find);
         expect(failure).to.be.instanceOf(TypeError);
         expect(String(failure)).to.include('Shelf is not paranoid');
       }

@@ -95,7 +95,12 @@ function stateOf({ headers }: Response): string | undefined {
   return /^"(x?\d+)(?:\.[\w-]+)?"$/.exec(headers['etag'] ?? '')?.[1];
 }
 
+const tagOf = ({ headers }: Response): string => headers['etag'] ?? '';
+
 describe('the tags of records', () => {
+  const patch = (path: string, tag: string, body: object) =>
+    site.agent.patch(path).set('if-match', tag).send(body);
+  const remove = (path: string, tag: string) => site.agent.delete(path).set('if-match', tag);
   const sql = new SqlLog();
   const site = serveTestApp(() => ({
     models: [Author, Note, Lock, Ledger, Mark, Call],
@@ -121,7 +126,7 @@ describe('the tags of records', () => {
     const same = await site.agent.patch('/notes/2').send({ text: 'zwei' });
     expect([same.status, stateOf(same)]).to.deep.equal([200, '1']);
     for (const body of [{ text: 'zwei' }, {}]) {
-      const checked = await site.agent.patch('/notes/2').set('if-match', '"1"').send(body);
+      const checked = await patch('/notes/2', '"1"', body);
       expect([checked.status, stateOf(checked), checked.body.version]).to.deep.equal([200, '1', 1]);
     }
     expect((await site.agent.get('/notes')).headers['etag']).to.match(/^W\//);
@@ -151,9 +156,7 @@ describe('the tags of records', () => {
     expect([whole, masked, included].map(stateOf)).to.deep.equal(['0', '0', '0']);
     expect(new Set([whole, masked, included].map(({ headers }) => headers['etag'])).size).to.equal(3);
     await site.agent.patch('/authors/1').send({ name: 'Bea' });
-    const again = await site.agent
-      .get('/notes/1?include=author')
-      .set('if-none-match', included.headers['etag'] ?? '');
+    const again = await site.agent.get('/notes/1?include=author').set('if-none-match', tagOf(included));
     expect([again.status, again.body.author.name]).to.deep.equal([200, 'Bea']);
   });
 
@@ -163,27 +166,21 @@ describe('the tags of records', () => {
       await site.agent.get('/notes/1?fields=text'),
       await site.agent.get('/notes/1?include=author'),
       await site.agent.get('/notes/1').set('x-tenant', '1'),
-    ].map(({ headers }) => headers['etag'] ?? '');
+    ].map(tagOf);
     for (const tag of tags) {
-      expect((await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'one' })).status).to.equal(
-        200,
-      );
+      expect((await patch('/notes/1', tag, { text: 'one' })).status).to.equal(200);
     }
-    const changed = await site.agent
-      .patch('/notes/1')
-      .set('if-match', tags[1] ?? '')
-      .send({ text: 'eins' });
-    for (const tag of tags)
-      expect((await site.agent.delete('/notes/1').set('if-match', tag)).status).to.equal(412);
-    expectNothing(await site.agent.delete('/notes/1').set('if-match', changed.headers['etag'] ?? ''), 204);
+    const changed = await patch('/notes/1', tags[1] ?? '', { text: 'eins' });
+    for (const tag of tags) expect((await remove('/notes/1', tag)).status).to.equal(412);
+    expectNothing(await remove('/notes/1', tagOf(changed)), 204);
   });
 
   for (const tag of ['"0"', 'W/"0"', '*', '"5", "0"', '"0.abc"', '"foreign","0" ,']) {
     it(`[E17 T7 T12] changes and deletes a record in the state of If-Match: ${tag}`, async () => {
-      const changed = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      const changed = await patch('/notes/1', tag, { text: 'eins' });
       expect([changed.status, changed.body.text, stateOf(changed)]).to.deep.equal([200, 'eins', '1']);
       await Note.create({ tenant: 1, text: 'two' });
-      expectNothing(await site.agent.delete('/notes/2').set('if-match', tag), 204);
+      expectNothing(await remove('/notes/2', tag), 204);
       expect(await Note.count()).to.equal(1);
     });
   }
@@ -191,11 +188,11 @@ describe('the tags of records', () => {
   for (const tag of ['"1"', '"7", "8"', '"foreign"', '"W/0"', '"00"', '"99999999999"', '"-1"', '"x0"']) {
     it(`[T1] refuses both in another state than If-Match: ${tag}, and tells the one it has`, async () => {
       for (const body of [{ text: 'eins' }, { text: 'one' }, {}]) {
-        const refused = await site.agent.patch('/notes/1').set('if-match', tag).send(body);
+        const refused = await patch('/notes/1', tag, body);
         expectProblem(refused, 412, CHANGED);
         expect(refused.headers['etag']).to.equal('"0"');
       }
-      expectProblem(await site.agent.delete('/notes/1').set('if-match', tag), 412, CHANGED);
+      expectProblem(await remove('/notes/1', tag), 412, CHANGED);
       expect((await Note.findByPk(1))?.get()).to.include({ text: 'one', version: 0 });
     });
   }
@@ -203,20 +200,20 @@ describe('the tags of records', () => {
   for (const tag of ['0', '"0', '""0"', '"0" "1"', 'W/0', '', '*, "0"', '"ü\n"']) {
     it(`[T12] refuses what is no list of tags: ${JSON.stringify(tag)}`, async () => {
       if (tag.includes('\n')) return;
-      const refused = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      const refused = await patch('/notes/1', tag, { text: 'eins' });
       expectProblem(refused, 400, { detail: 'If-Match is no list of entity tags, such as "7", and no *.' });
     });
   }
 
   it('[T11] tells a record that is not there from one in another state', async () => {
-    const missing = await site.agent.patch('/notes/9').set('if-match', '"0"').send({ text: 'x' });
+    const missing = await patch('/notes/9', '"0"', { text: 'x' });
     expect(missing.status).to.equal(404);
     const foreign = site.agent.patch('/notes/1').set({ 'if-match': '"9"', 'x-tenant': '2' });
     const other = await foreign.send({ text: 'x' });
     expectProblem(other, 404, missing.body);
     expect(other.headers).to.not.have.property('etag');
     await site.agent.delete('/notes/1');
-    expectProblem(await site.agent.delete('/notes/1').set('if-match', '"0"'), 404, missing.body);
+    expectProblem(await remove('/notes/1', '"0"'), 404, missing.body);
   });
 
   it('[T20] refuses a create under a condition: there is no state yet', async () => {
@@ -239,13 +236,10 @@ describe('the tags of records', () => {
     const read = await site.agent.get('/locks/a');
     expect(read.headers['etag']).to.match(SEALED);
     expectJson(read, 200, { name: 'a', count: 1 });
-    const changed = await site.agent
-      .patch('/locks/a')
-      .set('if-match', read.headers['etag'] ?? '')
-      .send({ count: 2 });
+    const changed = await patch('/locks/a', tagOf(read), { count: 2 });
     expect([changed.status, changed.body.count]).to.deep.equal([200, 2]);
     expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
-    expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
+    expectNothing(await remove('/locks/a', '*'), 204);
   });
 
   describe('of a version that the request may not read', () => {
@@ -262,12 +256,12 @@ describe('the tags of records', () => {
       const read = await site.agent.get('/ledgers/A');
       expectJson(read, 200, { name: 'A', count: 1 });
       expect(read.headers['etag']).to.match(SEALED);
-      const cached = await site.agent.get('/ledgers/A').set('if-none-match', read.headers['etag'] ?? '');
+      const cached = await site.agent.get('/ledgers/A').set('if-none-match', tagOf(read));
       expect(cached.status).to.equal(304);
-      const changed = await change(read.headers['etag'] ?? '', 2);
+      const changed = await change(tagOf(read), 2);
       expectJson(changed, 200, { name: 'A', count: 2 });
       expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
-      const stale = await change(read.headers['etag'] ?? '', 3);
+      const stale = await change(tagOf(read), 3);
       expectProblem(stale, 412, GONE);
       expect(stale.headers).to.not.have.property('etag');
       expect((await change(`W/${changed.headers['etag']}`, 3)).status).to.equal(200);
@@ -339,7 +333,7 @@ describe('the tags of records', () => {
     expect(stateOf(read)).to.match(/^x\d+$/);
     const send = (tag: string) => byTransaction.patch('/notes/1').set('if-match', tag).send({ text: 'y' });
     expect((await send('"1"')).status).to.equal(412);
-    expect((await send(read.headers['etag'] ?? '')).body).to.include({ text: 'y', version: 2 });
+    expect((await send(tagOf(read))).body).to.include({ text: 'y', version: 2 });
   });
 
   it('[T17] changes nothing under If-None-Match, also where If-Match is required', async () => {
@@ -356,34 +350,19 @@ describe('the tags of records', () => {
     expect((await site.agent.get('/authors/1')).status).to.equal(200);
   });
 
-  it('has no tag of a row without a version, which meets no condition', async () => {
-    const { sequelize } = site.engine;
-    await sequelize.query('ALTER TABLE calls ALTER version DROP NOT NULL');
-    await sequelize.query("INSERT INTO calls (text, version) VALUES ('old', NULL)");
-    expect(stateOf(await site.agent.get('/calls/1').expect(200))).to.equal(undefined);
-    const change = (method: 'patch' | 'delete') =>
-      site.agent[method]('/calls/1').set('if-match', '"0"').send({ text: 'new' });
-    expect((await change('patch')).status).to.equal(412);
-    expect((await change('delete')).status).to.equal(412);
-    expect(await Call.findByPk(1)).to.include({ text: 'old' });
-  });
-
   it('[T9] takes the transaction that wrote a row, where the model has no version', async () => {
     const created = await site.agent.post('/marks').send({ text: 'one' });
     expect(stateOf(created)).to.match(/^x\d+$/);
     const read = await site.agent.get('/marks/1');
     expect(stateOf(read)).to.equal(stateOf(created));
     expect((await site.agent.get('/marks').expect(200)).body.items).to.have.length(1);
-    const changed = await site.agent
-      .patch('/marks/1')
-      .set('if-match', read.headers['etag'] ?? '')
-      .send({ text: 'eins' });
+    const changed = await patch('/marks/1', tagOf(read), { text: 'eins' });
     expect(changed.status).to.equal(200);
     expect(stateOf(changed)).to.not.equal(stateOf(read));
-    const refused = await site.agent.delete('/marks/1').set('if-match', read.headers['etag'] ?? '');
+    const refused = await remove('/marks/1', tagOf(read));
     expect([refused.status, stateOf(refused)]).to.deep.equal([412, stateOf(changed)]);
-    expect((await site.agent.delete('/marks/1').set('if-match', '"0"')).status).to.equal(412);
-    expectNothing(await site.agent.delete('/marks/1').set('if-match', changed.headers['etag'] ?? ''), 204);
+    expect((await remove('/marks/1', '"0"')).status).to.equal(412);
+    expectNothing(await remove('/marks/1', tagOf(changed)), 204);
   });
 
   const lock = 'the record is locked before it is written';
@@ -394,21 +373,9 @@ describe('the tags of records', () => {
       const mark = (await site.agent.get('/marks/1')).headers['etag'] ?? '';
       for (const [table, send, written] of [
         ['notes', () => site.agent.patch('/notes/1').send({ text: 'I' }), /^UPDATE "notes".* \+ 1/],
-        [
-          'notes',
-          () => site.agent.patch('/notes/1').set('if-match', '"1"').send({ text: 'eins' }),
-          /^UPDATE "notes".* WHERE .*"version" = /,
-        ],
-        [
-          'notes',
-          () => site.agent.delete('/notes/1').set('if-match', '"5", "2"'),
-          /^UPDATE "notes".* WHERE .*"version" = ANY/,
-        ],
-        [
-          'marks',
-          () => site.agent.delete('/marks/1').set('if-match', mark),
-          /^DELETE FROM "marks".* WHERE .*xmin/,
-        ],
+        ['notes', () => patch('/notes/1', '"1"', { text: 'eins' }), /^UPDATE "notes".* WHERE .*"version" = /],
+        ['notes', () => remove('/notes/1', '"5", "2"'), /^UPDATE "notes".* WHERE .*"version" = ANY/],
+        ['marks', () => remove('/marks/1', mark), /^DELETE FROM "marks".* WHERE .*xmin/],
       ] as const) {
         const { result, statements } = await sql.duringRequest(send);
         expect(result.status).to.be.oneOf([200, 204]);
@@ -423,10 +390,7 @@ describe('the tags of records', () => {
     await Lock.create({ name: 'n', count: 0 });
     const increment = async (): Promise<void> => {
       const read = await site.agent.get('/locks/n');
-      const changed = await site.agent
-        .patch('/locks/n')
-        .set('if-match', read.headers['etag'] ?? '')
-        .send({ count: read.body.count + 1 });
+      const changed = await patch('/locks/n', tagOf(read), { count: read.body.count + 1 });
       if (changed.status === 412) return increment();
       expect(changed.status).to.equal(200);
     };
@@ -487,12 +451,9 @@ describe('the tags of records', () => {
     const [first, second] = [await agent.get('/notes/1'), await agent.get('/notes/1')];
     expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
     expect(first.headers['etag']).to.not.equal(second.headers['etag']);
-    const again = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    const again = await agent.get('/notes/1').set('if-none-match', tagOf(first));
     expect(again.status).to.equal(200);
-    const changed = await agent
-      .patch('/notes/1')
-      .set('if-match', first.headers['etag'] ?? '')
-      .send({ text: 'x' });
+    const changed = await agent.patch('/notes/1').set('if-match', tagOf(first)).send({ text: 'x' });
     expect(changed.status).to.equal(200);
   });
 
@@ -509,7 +470,7 @@ describe('the tags of records', () => {
       ending = '';
       const first = await get();
       ending = '!';
-      const second = await get().set('if-none-match', first.headers['etag'] ?? '');
+      const second = await get().set('if-none-match', tagOf(first));
       expect([second.status, second.body.text]).to.deep.equal([200, 'one!']);
       expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
       expect(first.headers['etag']).to.not.equal(second.headers['etag']);
@@ -544,7 +505,7 @@ describe('the tags of records', () => {
     ending = '';
     const first = await agent.get('/notes/1');
     ending = '!';
-    const second = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    const second = await agent.get('/notes/1').set('if-none-match', tagOf(first));
     expect([second.status, second.body.ending, stateOf(second)]).to.deep.equal([200, '!', '0']);
   });
 
