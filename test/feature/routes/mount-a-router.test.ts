@@ -62,55 +62,51 @@ describe('mounting a router', () => {
     expect((await agent.get('/somewhere-else')).status).to.equal(404);
   });
 
-  for (const [where, at, path] of [
-    ['at the root', '/', '/'],
-    ['deep down', '/api/v1/recipes', '/api/v1/recipes/'],
-    ['with a slash at its end', '/recipes/', '/recipes/'],
+  for (const [where, mount, at, path] of [
+    ['at the root', () => mounted('/'), '/', '/'],
+    ['deep down', () => mounted('/api/v1/recipes'), '/api/v1/recipes', '/api/v1/recipes/'],
+    ['with a slash at its end', () => mounted('/recipes/'), '/recipes/', '/recipes/'],
+    ['with a prefix', () => mounted('/api', { prefix: '/dishes' }), '/api/dishes', '/api/dishes/'],
+    [
+      'in an application in another',
+      () => serve((app) => app.use('/in', express().use('/recipes', crudRouter(Recipe)))),
+      '/in/recipes',
+      '/in/recipes/',
+    ],
   ] as const) {
     it(`gives addresses when it is mounted ${where}`, async () => {
-      const agent = mounted(at);
+      const agent = mount();
       const created = await agent.post(at).send({ title: 'Stew' });
       expect(created.headers['location']).to.equal(`${path}2`);
       expectJson(await agent.get(String(created.headers['location'])), 200, { id: 2, title: 'Stew' });
     });
   }
 
-  it('gives addresses where the application itself is mounted in another', async () => {
-    const inner = express();
-    inner.use('/recipes', crudRouter(Recipe));
-    const agent = serve((app) => app.use('/inner', inner));
-    const created = await agent.post('/inner/recipes').send({ title: 'Stew' });
-    expect(created.headers['location']).to.equal('/inner/recipes/2');
-  });
-
-  it('adds a prefix when it is told to', async () => {
-    const agent = mounted('/api', { prefix: '/dishes' });
-    expectJson(await agent.get('/api/dishes/1'), 200, FIRST);
-    const created = await agent.post('/api/dishes').send({ title: 'Stew' });
-    expect(created.headers['location']).to.equal('/api/dishes/2');
-  });
-
   it('answers errors in the form of every problem, without another handler', async () => {
     const agent = mounted('/recipes');
-    expectProblem(await agent.get('/recipes/9'), 404, { detail: 'There is no Recipe with this id.' });
-    expectIssue(await agent.get('/recipes/x'), 400, {
-      parameter: 'id',
-      code: 'id',
-      detail: "'x' is not a valid id; it must be an integer.",
-    });
-    expectProblem(await agent.get('/recipes/%ff'), 400, {
-      detail: 'The path is not valid percent-encoded UTF-8.',
-    });
-    expectIssue(await agent.post('/recipes').send({}), 422, {
-      pointer: '/title',
-      code: 'isDefined',
-      detail: 'title is required.',
-    });
-    expectIssue(await agent.post('/recipes').type('json').send('{'), 400, {
-      pointer: '',
-      code: 'malformed',
-      detail: 'The body is not valid JSON.',
-    });
+    for (const [answer, status, detail] of [
+      [await agent.get('/recipes/9'), 404, 'There is no Recipe with this id.'],
+      [await agent.get('/recipes/%ff'), 400, 'The path is not valid percent-encoded UTF-8.'],
+    ] as const)
+      expectProblem(answer, status, { detail });
+    for (const [answer, status, place, code, detail] of [
+      [
+        await agent.get('/recipes/x'),
+        400,
+        { parameter: 'id' },
+        'id',
+        "'x' is not a valid id; it must be an integer.",
+      ],
+      [await agent.post('/recipes').send({}), 422, { pointer: '/title' }, 'isDefined', 'title is required.'],
+      [
+        await agent.post('/recipes').type('json').send('{'),
+        400,
+        { pointer: '' },
+        'malformed',
+        'The body is not valid JSON.',
+      ],
+    ] as const)
+      expectIssue(answer, status, { ...place, code, detail });
   });
 
   it('knows its methods', async () => {
