@@ -2,19 +2,14 @@
 import { expect } from 'chai';
 import type { RequestHandler, Response } from 'express';
 import { BadRequestError, Get, HttpError, JsonController } from 'routing-controllers';
-import { Table } from 'sequelize-typescript';
 import type supertest from 'supertest';
-import { Crud, NotFoundError, PersistenceError } from '../../../src/index.js';
-import { NamedRow } from '../../models/rows.js';
+import { NotFoundError, PersistenceError } from '../../../src/index.js';
+import { Name } from '../../models/names.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
-
-@Crud()
-@Table({ tableName: 'lamps', timestamps: false })
-class Lamp extends NamedRow {}
 
 /** What a hook breaks; those of `once` throw the first time only, as the package on-headers lets them. */
 const HOOKS: Readonly<Record<string, (response: Response) => void>> = {
@@ -80,32 +75,32 @@ let thrown = '';
 const FAILED = { detail: 'Internal Server Error' };
 
 const REQUESTS = [
-  ['a record', 'get', '/lamps/1'],
-  ['a list', 'get', '/lamps'],
-  ['a record that is not there', 'get', '/lamps/9'],
-  ['a bad request', 'get', '/lamps/x'],
-  ['a create', 'post', '/lamps'],
-  ['an update', 'patch', '/lamps/1'],
-  ['a delete', 'delete', '/lamps/1'],
-  ['a method that there is not', 'put', '/lamps/1'],
-  ['OPTIONS', 'options', '/lamps/1'],
+  ['a record', 'get', '/names/1'],
+  ['a list', 'get', '/names'],
+  ['a record that is not there', 'get', '/names/9'],
+  ['a bad request', 'get', '/names/x'],
+  ['a create', 'post', '/names'],
+  ['an update', 'patch', '/names/1'],
+  ['a delete', 'delete', '/names/1'],
+  ['a method that there is not', 'put', '/names/1'],
+  ['OPTIONS', 'options', '/names/1'],
   ['the health', 'get', '/health/ready'],
   ['the document', 'get', '/openapi.json'],
 ] as const;
 
 describe('failing while answering', () => {
-  const site = serveTestApp(() => ({ models: [Lamp], bootstrap: { models: [] } }));
+  const site = serveTestApp(() => ({ models: [Name], bootstrap: { models: [] } }));
   let agent: ReturnType<typeof supertest>;
   const log = new CapturedLog();
 
   before(async () => {
-    const options = { models: [Lamp], controllers: [UnwritableController], logger: log };
+    const options = { models: [Name], controllers: [UnwritableController], logger: log };
     ({ agent } = await buildApp(options, (app) => app.use(hook)));
   });
 
   beforeEach(async () => {
-    await emptyTables(site, 'lamps');
-    await Lamp.create({ name: 'red' });
+    await emptyTables(site, 'names');
+    await Name.create({ name: 'red' });
     log.clear();
   });
 
@@ -133,7 +128,7 @@ describe('failing while answering', () => {
   }
 
   it('does not cut off an answer whose hook throws after its end', async () => {
-    const response = await agent.get('/lamps/9').set('x-hook', 'afterEnd');
-    expectProblem(response, 404, { detail: 'There is no Lamp with this id.' });
+    const response = await agent.get('/names/9').set('x-hook', 'afterEnd');
+    expectProblem(response, 404, { detail: 'There is no Name with this id.' });
   });
 });

@@ -84,29 +84,20 @@ describe('mounting a router', () => {
 
   it('answers errors in the form of every problem, without another handler', async () => {
     const agent = mounted('/recipes');
-    for (const [answer, status, detail] of [
-      [await agent.get('/recipes/9'), 404, 'There is no Recipe with this id.'],
-      [await agent.get('/recipes/%ff'), 400, 'The path is not valid percent-encoded UTF-8.'],
-    ] as const)
-      expectProblem(answer, status, { detail });
-    for (const [answer, status, place, code, detail] of [
-      [
-        await agent.get('/recipes/x'),
-        400,
-        { parameter: 'id' },
-        'id',
-        "'x' is not a valid id; it must be an integer.",
-      ],
-      [await agent.post('/recipes').send({}), 422, { pointer: '/title' }, 'isDefined', 'title is required.'],
-      [
-        await agent.post('/recipes').type('json').send('{'),
-        400,
-        { pointer: '' },
-        'malformed',
-        'The body is not valid JSON.',
-      ],
-    ] as const)
-      expectIssue(answer, status, { ...place, code, detail });
+    expectProblem(await agent.get('/recipes/9'), 404, { detail: 'There is no Recipe with this id.' });
+    expectProblem(await agent.get('/recipes/%ff'), 400, {
+      detail: 'The path is not valid percent-encoded UTF-8.',
+    });
+    expectIssue(await agent.post('/recipes').send({}), 422, {
+      pointer: '/title',
+      code: 'isDefined',
+      detail: 'title is required.',
+    });
+    expectIssue(await agent.post('/recipes').type('json').send('{'), 400, {
+      pointer: '',
+      code: 'malformed',
+      detail: 'The body is not valid JSON.',
+    });
   });
 
   it('knows its methods', async () => {

@@ -1,6 +1,6 @@
 /** Errors of what is mounted behind `bootstrap`, and of hand-written parts before it: the same answers as everywhere. */
 import { expect } from 'chai';
-import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import {
   type ExpressMiddlewareInterface,
   ForbiddenError,
@@ -10,7 +10,7 @@ import {
   NotFoundError as MissingRoute,
 } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
-import { Crud, installExceptionHandlers, NotFoundError } from '../../../src/index.js';
+import { Crud, NotFoundError } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -101,15 +101,6 @@ describe('what is mounted behind bootstrap', () => {
     expect((await agent.get('/own')).status).to.equal(418);
   });
 
-  it('adds one error handler for all that is mounted, not one for each request', async () => {
-    const { app, agent } = await build();
-    installExceptionHandlers(app);
-    app.get('/thrown', throwMissing);
-    const before = layersOf(app);
-    for (let count = 0; count < 3; count += 1) expectProblem(await agent.get('/thrown'), 404, MISSING);
-    expect(layersOf(app)).to.equal(before + 1);
-  });
-
   it('leaves an unknown path to Express', async () => {
     const { agent } = await build();
     const unknown = await agent.get('/village');
@@ -138,9 +129,3 @@ describe('what is mounted behind bootstrap', () => {
     expectProblem(await agent.get('/gates').set('x-guard', '1'), 404, { detail: 'Not for you.' });
   });
 });
-
-/** Express 4 has its router under another name. */
-function layersOf(app: Express): number {
-  const { _router } = app as unknown as { _router?: { stack: unknown[] } };
-  return (_router ?? app.router).stack.length;
-}

@@ -3,16 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Request, RequestHandler } from 'express';
 import { Body, Get, JsonController, Post, UseAfter } from 'routing-controllers';
-import { Table } from 'sequelize-typescript';
-import { Crud, crudController } from '../../../src/index.js';
-import { NamedRow } from '../../models/rows.js';
+import { crudController } from '../../../src/index.js';
+import { Name } from '../../models/names.js';
 import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
-
-@Crud()
-@Table({ tableName: 'projects', timestamps: false })
-class Project extends NamedRow {}
 
 const later: string[] = [];
 
@@ -24,7 +19,7 @@ const slowly: RequestHandler = (request, _response, next) => {
   });
 };
 
-class ProjectController extends crudController(Project) {
+class ProjectController extends crudController(Name) {
   @Post('/plans')
   plan(): object {
     return { planned: true };
@@ -42,7 +37,7 @@ class ProjectController extends crudController(Project) {
   }
 }
 
-@JsonController('/projects')
+@JsonController('/names')
 class TaskController {
   @Post('/:id/tasks')
   add(@Body() task: object): object {
@@ -56,22 +51,22 @@ class TaskController {
 }
 
 const REQUESTS = [
-  ['post', '/projects/plans', '/projects/plans'],
-  ['get', '/projects/plans', '/projects/plans'],
-  ['post', '/projects/late', '/projects/late'],
-  ['get', '/projects', '/projects'],
-  ['get', '/projects/1', '/projects/:id'],
-  ['get', '/projects/9', '/projects/:id'],
-  ['post', '/projects', '/projects'],
-  ['patch', '/projects/1', '/projects/:id'],
-  ['post', '/projects/1/tasks', '/projects/:id/tasks'],
-  ['post', '/projects/1/notes', '/projects/:id/:what'],
-  ['delete', '/projects/1', '/projects/:id'],
-  ['put', '/projects/1', '/projects/:id'],
+  ['post', '/names/plans', '/names/plans'],
+  ['get', '/names/plans', '/names/plans'],
+  ['post', '/names/late', '/names/late'],
+  ['get', '/names', '/names'],
+  ['get', '/names/1', '/names/:id'],
+  ['get', '/names/9', '/names/:id'],
+  ['post', '/names', '/names'],
+  ['patch', '/names/1', '/names/:id'],
+  ['post', '/names/1/tasks', '/names/:id/tasks'],
+  ['post', '/names/1/notes', '/names/:id/:what'],
+  ['delete', '/names/1', '/names/:id'],
+  ['put', '/names/1', '/names/:id'],
 ] as const;
 
 describe('the route that a request names', () => {
-  const site = serveTestApp(() => ({ models: [Project], bootstrap: { models: [] } }));
+  const site = serveTestApp(() => ({ models: [Name], bootstrap: { models: [] } }));
   const seen: unknown[] = [];
 
   const watch: RequestHandler = (request: Request, response, next) => {
@@ -82,10 +77,10 @@ describe('the route that a request names', () => {
 
   for (const fastPath of [true, false]) {
     it(`is the one that has answered, also when it was not the last to match: fastPath ${fastPath}`, async () => {
-      const options = { models: [Project], controllers: [ProjectController, TaskController], fastPath };
+      const options = { models: [Name], controllers: [ProjectController, TaskController], fastPath };
       const { agent } = await buildApp(options, (app) => app.use(watch));
-      await emptyTables(site, 'projects');
-      await Project.create({ name: 'first' });
+      await emptyTables(site, 'names');
+      await Name.create({ name: 'first' });
       for (const [verb, path, route] of REQUESTS) {
         seen.length = 0;
         const hasBody = verb === 'post' || verb === 'patch';
@@ -94,7 +89,7 @@ describe('the route that a request names', () => {
         expect(seen, `${verb} ${path}`).to.deep.equal([route, route]);
       }
       while (later.length === 0) await sleep(2);
-      expect(later.splice(0)).to.deep.equal(['/projects/late']);
+      expect(later.splice(0)).to.deep.equal(['/names/late']);
     });
   }
 });

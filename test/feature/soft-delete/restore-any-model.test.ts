@@ -1,6 +1,5 @@
 /** Restore and purge of models with hooks, scopes, columns and methods of the user's. */
 import { expect } from 'chai';
-import express from 'express';
 import { Body, Param, Post } from 'routing-controllers';
 import type { DestroyOptions, SaveOptions } from 'sequelize';
 import {
@@ -13,12 +12,11 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import supertest from 'supertest';
-import { Crud, crudController, crudRouter, Repository } from '../../../src/index.js';
+import { Crud, crudController, Repository } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
-import { except, onPath } from '../../support/combination.js';
+import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -99,14 +97,6 @@ describe('a restore and a purge', () => {
     expect(restored[0]).to.deep.equal(restored[1]);
   });
 
-  it('[S14] ask once why there is nothing to restore', async () => {
-    const { result, statements } = await log.duringRequest(() => site.agent.post('/plots/1/restore'));
-    expectProblem(result, 409, { detail: 'This Plot is not deleted.' });
-    const kinds = statements.filter((each) => each.includes('"plots"')).map((each) => each.split(' ')[0]);
-    // Sequelize locks before it writes.
-    expect(kinds).to.deep.equal(onPath({ fast: ['UPDATE', 'SELECT'], general: ['SELECT', 'SELECT'] }));
-  });
-
   except({ general: 'Sequelize locks before it writes' }).it('[S14] are one statement each', async () => {
     for (const [send, status] of [
       [() => site.agent.post('/plots/2/restore'), 200],
@@ -178,15 +168,6 @@ describe('a restore and a purge', () => {
     expectJson(await site.agent.post('/gates/1/restore'), 200, { id: 1, isOpen: true, deletedAt: null });
     await site.agent.delete('/gates/1');
     expectNothing(await site.agent.delete('/gates/1/purge'), 204);
-  });
-
-  it('are routes of a router, too', async () => {
-    const app = express();
-    app.use(await crudRouter(Plot, { prefix: '/fields' }));
-    const agent = supertest(app);
-    expect((await agent.post('/fields/2/restore')).status).to.equal(200);
-    expectProblem(await agent.delete('/fields/2/purge'), 409, { detail: 'This Plot is not deleted.' });
-    expect((await agent.get('/fields/2/purge')).headers['allow']).to.equal('DELETE, OPTIONS');
   });
 
   it('are methods like any other where the resource does not name them', async () => {
