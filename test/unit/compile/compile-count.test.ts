@@ -32,30 +32,27 @@ describe('the option count', () => {
     expect(planOf(City).count).to.equal(null);
   });
 
-  it('fills in what is left out, by how the list is paged', () => {
-    const usual = { default: 'exact', allow: ALL, cap: 10_000 };
-    for (const count of [true, {}]) expect(planOf(City, { count }).count).to.deep.equal(usual);
-    expect(planOf(City, { count: {}, pagination: 'cursor' }).count).to.deep.equal({
-      ...usual,
-      default: 'none',
+  for (const [label, options, expected] of [
+    ['counts exactly by number', { count: true }, {}],
+    ['counts exactly by number, too, where it is empty', { count: {} }, {}],
+    ['counts nothing by cursor', { count: {}, pagination: 'cursor' }, { default: 'none' }],
+    ['has a cap', { count: { default: 'capped', cap: 1 } }, { default: 'capped', cap: 1 }],
+    [
+      'does the first that is allowed where the usual one is not',
+      { count: { allow: ['none', 'capped', 'none'] } },
+      { default: 'none', allow: ['none', 'capped'] },
+    ],
+    [
+      'does by cursor what alone is allowed',
+      { count: { allow: ['exact'] }, pagination: 'cursor' },
+      { allow: ['exact'] },
+    ],
+  ] as const) {
+    it(label, () => {
+      const usual = { default: 'exact', allow: ALL, cap: 10_000 };
+      expect(planOf(City, options).count).to.deep.equal({ ...usual, ...expected });
     });
-    expect(planOf(City, { count: { default: 'capped', cap: 1 } }).count).to.deep.equal({
-      default: 'capped',
-      allow: ALL,
-      cap: 1,
-    });
-  });
-
-  it('takes the first that is allowed for the default where the usual one is not', () => {
-    const allow = ['none', 'capped', 'none'];
-    expect(planOf(City, { count: { allow } }).count).to.deep.include({
-      default: 'none',
-      allow: ['none', 'capped'],
-    });
-    expect(planOf(City, { count: { allow: ['exact'] }, pagination: 'cursor' }).count).to.deep.include({
-      default: 'exact',
-    });
-  });
+  }
 
   for (const [label, count, problems] of [
     [

@@ -1,43 +1,13 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { headerName, setKnownHeader } from '../../../src/request/node-internals.js';
-import { listen, requestHead } from '../../support/listen.js';
 
-const LENGTH = headerName('Content-Length');
 const TAG = headerName('ETag');
 
 const make = () => new ServerResponse(new IncomingMessage(new Socket()));
 
-/** An answer, as it is on the wire. */
-async function wireOf(answer: (response: ServerResponse) => void): Promise<string> {
-  await using target = await listen((_request, response) => {
-    response.sendDate = false;
-    answer(response);
-    response.end('ab');
-  });
-  const client = await target.connect();
-  client.end(requestHead('GET /', { Connection: 'close' }));
-  return await text(client);
-}
-
 describe('a known header', () => {
-  it('is on the wire as one of setHeader', async () => {
-    const known = await wireOf((response) => {
-      setKnownHeader(response, TAG, '"1"');
-      response.setHeader('X-Other', 'one');
-      setKnownHeader(response, LENGTH, 2);
-    });
-    const usual = await wireOf((response) => {
-      response.setHeader('ETag', '"1"');
-      response.setHeader('X-Other', 'one');
-      response.setHeader('Content-Length', 2);
-    });
-    expect(known).to.equal(usual);
-    expect(known).to.include('\r\nETag: "1"\r\nX-Other: one\r\nContent-Length: 2\r\n');
-  });
-
   it('can be asked for, set once more and taken away', () => {
     const response = make();
     response.setHeader('X-Other', 'one');

@@ -1,20 +1,15 @@
 import { expect } from 'chai';
 import { FailureLog } from '../../../src/respond/failure-log.js';
-import type { Logger } from '../../../src/util/logger.js';
+import { CapturedLog, type LogLine } from '../../support/captured-log.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
-/** What was written, as the message and the details. */
-type Line = readonly [string, Readonly<Record<string, unknown>>];
-
-function writing(): { readonly log: FailureLog; readonly lines: Line[] } {
-  const lines: Line[] = [];
-  const none = (): void => {};
-  const error = (message: string, details: object = {}): void => {
-    lines.push([message, { ...details }]);
-  };
-  const logger: Logger = { debug: none, info: none, warn: none, error };
-  return { log: new FailureLog(logger), lines };
+function writing(): { readonly log: FailureLog; readonly lines: readonly LogLine[] } {
+  const logger = new CapturedLog();
+  return { log: new FailureLog(logger), lines: logger.lines };
 }
+
+/** The messages and details of lines. */
+const told = (lines: readonly LogLine[]) => lines.map(({ message, details }) => [message, { ...details }]);
 
 class Refused extends Error {
   override readonly name = 'ConnectionRefusedError';
@@ -28,10 +23,10 @@ describe('the log of failed requests', () => {
     const { log, lines } = writing();
     for (let index = 0; index < 1_000; index += 1) log.add({ ...failure, requestId: `${index}` });
     expect(lines).to.have.lengthOf(1);
-    expect(lines[0]?.[1]).to.include({ requestId: '0', status: 503, error: 'ConnectionRefusedError' });
-    expect(lines[0]?.[1]['stack']).to.be.a('string');
+    expect(lines[0]?.details).to.include({ requestId: '0', status: 503, error: 'ConnectionRefusedError' });
+    expect(lines[0]?.details['stack']).to.be.a('string');
     await clock.advance(1_000);
-    expect(lines.slice(1)).to.deep.equal([
+    expect(told(lines.slice(1))).to.deep.equal([
       [
         'GET /towns (999): 999 more requests failed in a second',
         { status: 503, error: 'ConnectionRefusedError', count: 999 },
@@ -47,7 +42,7 @@ describe('the log of failed requests', () => {
       log.add(failure);
       await clock.advance(1_000);
     }
-    expect(lines.map(([message]) => message)).to.deep.equal([
+    expect(lines.map(({ message }) => message)).to.deep.equal([
       'GET /towns failed',
       'GET /towns (1): 1 more request failed in a second',
       'GET /towns (2): 2 more requests failed in a second',
@@ -55,7 +50,7 @@ describe('the log of failed requests', () => {
     ]);
     await clock.advance(1_000);
     log.add(failure);
-    expect(lines.at(-1)?.[0]).to.equal('GET /towns failed');
+    expect(lines.at(-1)?.message).to.equal('GET /towns failed');
     expect(clock.timersOf('failure-log')).to.equal(1);
     await clock.advance(2_000);
     expect(clock.timersOf('failure-log')).to.equal(0);
@@ -80,7 +75,7 @@ describe('the log of failed requests', () => {
     for (let route = 0; route < 8; route += 1)
       for (let count = 0; count <= route; count += 1) log.add({ ...failure, route: `GET /${route}`, reason });
     await clock.advance(1_000);
-    expect(lines.slice(1)).to.deep.equal([
+    expect(told(lines.slice(1))).to.deep.equal([
       [
         'GET /7 (8), GET /6 (7), GET /5 (6), GET /4 (5), GET /3 (4) and 2 more routes: 35 more requests failed in a second',
         { status: 503, error: 'Error', reason: 'connect ECONNREFUSED', count: 35 },
@@ -100,7 +95,7 @@ describe('the log of failed requests', () => {
       for (const reason of [dropped, other])
         for (let count = 0; count < 4; count += 1) log.add({ ...failure, status: 500, route, reason });
     // The first of each kind, with its stack.
-    expect(lines.map(([message]) => message)).to.deep.equal([
+    expect(lines.map(({ message }) => message)).to.deep.equal([
       'GET /towns failed',
       'GET /towns failed',
       'POST /towns failed',
@@ -110,7 +105,7 @@ describe('the log of failed requests', () => {
     const details = { status: 500, count: 3 };
     const column = { ...details, error: 'Error', code: '42703', reason: 'column "name" does not exist' };
     const mistake = { ...details, error: 'TypeError', reason: 'nothing is a function' };
-    expect(lines.slice(4)).to.deep.equal([
+    expect(told(lines.slice(4))).to.deep.equal([
       ['GET /towns (3): 3 more requests failed in a second', column],
       ['GET /towns (3): 3 more requests failed in a second', mistake],
       ['POST /towns (3): 3 more requests failed in a second', column],

@@ -261,23 +261,18 @@ describe('a cursor', () => {
       });
     }
 
-    for (const [name, values] of Object.entries({
-      'no key': [null, null],
-      'more than the key': ['Lyon', '7'],
-    })) {
-      it(`is refused: ${name} beside a digest`, async () => {
-        const [version, list] = JSON.parse(Buffer.from(PAYLOAD, 'base64url').toString());
-        for (const flags of [2, 3]) {
-          expect(await refusal(repacked(() => [version, list, flags, 'digest', ...values]))).to.deep.equal(
-            MALFORMED,
-          );
-          expect(await refusal(repacked(() => [version, list, flags, null, null, '7']))).to.deep.equal(
-            MALFORMED,
-          );
-        }
-        expect(await refusal(repacked(() => [version, list, 4, 'digest', null, '7']))).to.deep.equal(
-          MALFORMED,
-        );
+    for (const [name, ...content] of [
+      ['no key beside a digest', 2, 'digest', null, null],
+      ['no key beside a digest, inclusive', 3, 'digest', null, null],
+      ['more than the key beside a digest', 2, 'digest', 'Lyon', '7'],
+      ['more than the key beside a digest, inclusive', 3, 'digest', 'Lyon', '7'],
+      ['no digest where there should be one', 2, null, null, '7'],
+      ['no digest where there should be one, inclusive', 3, null, null, '7'],
+      ['flags that there are not', 4, 'digest', null, '7'],
+    ]) {
+      it(`is refused: ${name}`, async () => {
+        const cursor = repacked(([version, list]) => [version, list, ...content]);
+        expect(await refusal(cursor)).to.deep.equal(MALFORMED);
       });
     }
 
