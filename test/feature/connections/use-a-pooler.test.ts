@@ -2,8 +2,8 @@
 // @runs fast
 // @runs unpooled: it starts poolers of its own, each with other settings
 import { expect } from 'chai';
-import { Client } from 'pg';
-import { QueryTypes, type Sequelize } from 'sequelize';
+import type { Client } from 'pg';
+import { QueryTypes } from 'sequelize';
 import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
@@ -20,10 +20,13 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
 import { expectJson } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { type PgBouncer, startPgBouncer } from '../../support/pgbouncer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { startTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
+import { writeAttempts } from '../../support/write-attempts.js';
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'ponds', timestamps: false })
@@ -53,8 +56,7 @@ describe('over a pooler', () => {
     // PgBouncer may have to be installed.
     this.timeout(120_000);
     database = await freshDatabase('pooled');
-    control = new Client({ connectionString: database.url });
-    await control.connect();
+    control = await connectTo(database.url);
     await control.query('CREATE TABLE ponds (id serial PRIMARY KEY, name varchar(20) NOT NULL)');
     pooler = await startPgBouncer(database.url, { default_pool_size: 3, ignore_startup_parameters: IGNORED });
   });
@@ -144,44 +146,19 @@ describe('over a pooler', () => {
   });
 
   describe('that ignores what connections are asked for', () => {
-    let site: TestApp;
-    let database: Sequelize;
-
-    /** What a hook may try. */
-    const ATTEMPTS: Readonly<Record<string, () => Promise<unknown>>> = {
-      'creates a record': () => Pond.create({ name: 'written' }),
-      'sends SQL': () => database.query(INSERT),
-      'sends SQL and says that it is a SELECT': () =>
-        database.query(`${INSERT} RETURNING id`, { type: QueryTypes.SELECT }),
-      'opens a transaction of its own': () =>
-        database.transaction((transaction) => Pond.create({ name: 'written' }, { transaction })),
-      'opens one and ends it itself': async () => {
-        const transaction = await database.transaction();
-        await Pond.create({ name: 'written' }, { transaction }).finally(() => transaction.rollback());
-      },
-      'opens a unit of work': () => unitOfWork((uow) => uow.repository(Pond).create({ name: 'written' })),
-    };
-
-    before(async () => {
-      ({ site } = await start());
-      database = site.engine.sequelize;
-    });
-
-    afterEach(() => Pond.removeHook('beforeFind', 'write'));
-
-    after(() => site[Symbol.asyncDispose]());
+    const site = forSuite(async () => (await start()).site);
 
     const stored = async () => (await control.query('SELECT name FROM ponds')).rows;
 
-    for (const [attempt, work] of Object.entries(ATTEMPTS)) {
+    for (const [attempt, work] of Object.entries(writeAttempts(Pond, { name: 'written' }))) {
       it(`writes nothing in a GET where a hook ${attempt}`, async () => {
         let refused: unknown;
-        Pond.addHook('beforeFind', 'write', async () => {
+        const fail = async () => {
           refused = await caughtError(work);
           throw refused;
-        });
+        };
         for (const path of ['/ponds', '/ponds/1']) {
-          expect((await site.agent.get(path)).status).to.equal(500);
+          expect((await withHook(Pond, 'beforeFind', fail, () => site.agent.get(path))).status).to.equal(500);
           expect(refused).to.have.nested.property('parent.code', '25006');
         }
         expect(await stored()).to.deep.equal([{ name: 'first' }]);
@@ -191,7 +168,7 @@ describe('over a pooler', () => {
     it('writes nothing in a session for reads, and everything in a unit of work', async () => {
       const error = await caughtError(() =>
         dbSession(({ transaction }) =>
-          database.query(`${INSERT} RETURNING id`, { transaction, type: QueryTypes.SELECT }),
+          site.engine.sequelize.query(`${INSERT} RETURNING id`, { transaction, type: QueryTypes.SELECT }),
         ),
       );
       expect(error).to.have.nested.property('parent.code', '25006');

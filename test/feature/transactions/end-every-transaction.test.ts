@@ -23,6 +23,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { onEnd } from '../../support/on-end.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
 
 function refuse(): never {
   throw new Error('This cannot be read.');
@@ -170,12 +171,8 @@ describe('a transaction in which something is thrown', () => {
       const hook = () => {
         throw make();
       };
-      Draft.addHook('afterCreate', 'throw', hook);
-      try {
-        expect((await site.agent.post('/drafts').send({ text: 'one' })).status).to.be.oneOf([422, 500]);
-      } finally {
-        Draft.removeHook('afterCreate', 'throw');
-      }
+      const send = () => site.agent.post('/drafts').send({ text: 'one' });
+      expect((await withHook(Draft, 'afterCreate', hook, send)).status).to.be.oneOf([422, 500]);
       await expectWrites();
     });
   }

@@ -25,6 +25,8 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { IS_POOLED } from '../../support/pooler.js';
 import { serveTestApp, startTestApp, type TestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
+import { writeAttempts } from '../../support/write-attempts.js';
 
 @Crud()
 @Table({ tableName: 'rooms', timestamps: false })
@@ -67,31 +69,20 @@ const PATHS = ['/rooms', '/rooms/1', '/halls', '/halls?after=', '/halls/1'];
 
 describe('a GET', () => {
   const logger = new CapturedLog();
-  const visits = new Repository(Visit);
   let site: TestApp;
   let cursor: string;
 
   /** What a hook may try. */
   const ATTEMPTS: Readonly<Record<string, () => Promise<unknown>>> = {
-    'creates a record': () => Visit.create(),
+    ...writeAttempts(Visit, {}),
     'creates records in bulk': () => Visit.bulkCreate([{}, {}]),
     'changes records': () => Visit.update({ id: 8 }, { where: { id: 7 } }),
     'deletes records': () => Visit.destroy({ where: {} }),
-    'writes with a repository': () => visits.create({}),
-    'opens a transaction of its own': () =>
-      site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction })),
-    'opens one and ends it itself': async () => {
-      const transaction = await site.engine.sequelize.transaction();
-      await Visit.create({}, { transaction }).finally(() => transaction.rollback());
-    },
-    'opens a unit of work': () => unitOfWork((uow) => uow.repository(Visit).create({})),
+    'writes with a repository': () => new Repository(Visit).create({}),
     'opens a transaction in a unit of work': () =>
       unitOfWork(() => site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction }))),
-    'sends SQL': () => site.engine.sequelize.query(INSERT),
     'sends SQL and says that it is an INSERT': () =>
       site.engine.sequelize.query(INSERT, { type: QueryTypes.INSERT }),
-    'sends SQL and says that it is a SELECT': () =>
-      site.engine.sequelize.query(`${INSERT} RETURNING id`, { type: QueryTypes.SELECT }),
   };
 
   before(async () => {
@@ -115,32 +106,23 @@ describe('a GET', () => {
     await Visit.create({ id: 7 });
   });
 
-  afterEach(() => {
-    for (const hook of FIND_HOOKS) {
-      Room.removeHook(hook, 'write');
-      Hall.removeHook(hook, 'write');
-    }
-  });
-
   after(() => site[Symbol.asyncDispose]());
 
-  const addHook = (hook: (typeof FIND_HOOKS)[number], work: () => Promise<unknown>): void => {
-    Room.addHook(hook, 'write', async () => void (await work()));
-    Hall.addHook(hook, 'write', async () => void (await work()));
-  };
+  /** Runs work while a hook of both models tries something. */
+  const whileHooked = <T>(hook: string, attempt: () => Promise<unknown>, work: () => PromiseLike<T>) =>
+    withHook(Room, hook, attempt, () => withHook(Hall, hook, attempt, work));
   const get = (path: string) => site.agent.get(path.replace('after=', `after=${cursor}`));
   const storedVisits = () => Visit.findAll({ raw: true });
 
   for (const [attempt, work] of Object.entries(ATTEMPTS)) {
     it(`[E12] writes nothing where a hook ${attempt}`, async () => {
       for (const hook of FIND_HOOKS) {
-        addHook(hook, work);
-        for (const path of PATHS) {
-          expectProblem(await get(path), 500, { detail: 'Internal Server Error' });
-          expect((await site.agent.head(path.replace('after=', `after=${cursor}`))).status).to.equal(500);
-        }
-        Room.removeHook(hook, 'write');
-        Hall.removeHook(hook, 'write');
+        await whileHooked(hook, work, async () => {
+          for (const path of PATHS) {
+            expectProblem(await get(path), 500, { detail: 'Internal Server Error' });
+            expect((await site.agent.head(path.replace('after=', `after=${cursor}`))).status).to.equal(500);
+          }
+        });
       }
       expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
       // The first failure of each route is logged at once, and the others as a number.
@@ -150,15 +132,18 @@ describe('a GET', () => {
   }
 
   it('writes nothing where the hook takes no notice of the refusal', async () => {
-    addHook('afterFind', () => caughtError(() => Visit.create()));
-    expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
+    const attempt = () => caughtError(() => Visit.create());
+    const found = await whileHooked('afterFind', attempt, () => get('/rooms/1'));
+    expectJson(found, 200, { id: 1, name: 'A' });
     expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
   });
 
   it('answers as ever when the hook is gone', async () => {
-    addHook('afterFind', () => Visit.create());
-    await get('/rooms/1');
-    Room.removeHook('afterFind', 'write');
+    await whileHooked(
+      'afterFind',
+      () => Visit.create(),
+      () => get('/rooms/1'),
+    );
     expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
   });
 
@@ -251,11 +236,15 @@ describe('the session of a GET', () => {
   });
 
   exceptOverridden.it('is there for a hook, of the model and of the instance', async () => {
-    for (const target of [Room, site.engine.sequelize] as unknown as Hooked[]) {
-      target.addHook('afterFind', 'look', () => {});
-      expect(await isUsed(site.agent)).to.deep.equal([true]);
-      target.removeHook('afterFind', 'look');
-    }
+    for (const target of [Room, site.engine.sequelize])
+      expect(
+        await withHook(
+          target,
+          'afterFind',
+          () => {},
+          () => isUsed(site.agent),
+        ),
+      ).to.deep.equal([true]);
     expect(await isUsed(site.agent)).to.deep.equal([false]);
   });
 
@@ -276,9 +265,7 @@ describe('the session of a GET', () => {
     await Stair.create({ wingId: 1 });
     const look = async () => new Set(await isUsed(site.agent, '/wings/1?include=stairs'));
     expect(await look()).to.deep.equal(new Set([false]));
-    Stair.addHook('afterFind', 'look', () => {});
-    expect(await look()).to.deep.equal(new Set([true]));
-    Stair.removeHook('afterFind', 'look');
+    expect(await withHook(Stair, 'afterFind', () => {}, look)).to.deep.equal(new Set([true]));
   });
 
   exceptOverridden.it('is there for a state that is read beside its record', async () => {
@@ -319,9 +306,3 @@ describe('the session of a GET', () => {
     expect(await isUsed(agent)).to.deep.equal([true]);
   });
 });
-
-/** What has hooks: a model, or an instance of Sequelize. */
-interface Hooked {
-  addHook(...args: unknown[]): void;
-  removeHook(...args: unknown[]): void;
-}

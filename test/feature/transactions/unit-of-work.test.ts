@@ -22,6 +22,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { meetingOf } from '../../support/meeting.js';
 import { startPostgres } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { writeAttempts } from '../../support/write-attempts.js';
 
 @Table({ tableName: 'entries', timestamps: false })
 class Entry extends NumberedRow {
@@ -43,27 +44,29 @@ describe('a unit of work', () => {
     engine: { dialectOptions: { options: '-c deadlock_timeout=20ms' } },
   }));
 
-  const names = async () => {
-    const rows = await site.engine.sequelize.query<{ name: string }>(
-      'SELECT name FROM entries ORDER BY name',
-      {
-        type: QueryTypes.SELECT,
-      },
-    );
-    return rows.map(({ name }) => name);
-  };
-  const transactionId = async (options: { transaction?: Transaction } = {}) => {
-    const [row] = await site.engine.sequelize.query<{ id: string }>(
-      'SELECT pg_current_xact_id()::text AS id',
-      {
-        type: QueryTypes.SELECT,
-        ...options,
-      },
-    );
-    return row?.id;
-  };
+  const ask = (text: string, options: { transaction?: Transaction } = {}) =>
+    site.engine.sequelize.query<Record<string, string>>(text, { type: QueryTypes.SELECT, ...options });
+  const names = async () => (await ask('SELECT name FROM entries ORDER BY name')).map(({ name }) => name);
+  const transactionId = async (options: { transaction?: Transaction } = {}) =>
+    (await ask('SELECT pg_current_xact_id()::text AS id', options))[0]?.['id'];
   const fail = (state: string) =>
     site.engine.sequelize.query(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`);
+  /** Runs a unit again and again, as it may be; gives how often, with what it ended, and which attempts were told of its commit. */
+  const attempt = async (work: (attempts: number) => unknown) => {
+    let attempts = 0;
+    const committed: number[] = [];
+    const run = (uow: UnitOfWork) => {
+      attempts += 1;
+      const number = attempts;
+      uow.afterCommit(() => committed.push(number));
+      return Promise.resolve(work(number));
+    };
+    const ended = await unitOfWork(run, { retryable: true }).then(
+      () => 'committed',
+      ({ parent }) => parent.code,
+    );
+    return { attempts, ended, committed };
+  };
 
   before(() => site.engine.sequelize.query(DEFERRED));
 
@@ -126,19 +129,6 @@ describe('a unit of work', () => {
       expect(await dbSession((session) => session.repository(Entry).list())).to.deep.equal([]);
     }));
 
-  it('has the isolation level that is asked for', async () => {
-    const [row] = await unitOfWork(
-      () => site.engine.sequelize.query('SHOW transaction_isolation', { type: QueryTypes.SELECT }),
-      { isolationLevel: Transaction.ISOLATION_LEVELS.SERIALIZABLE },
-    );
-    expect(row).to.deep.equal({ transaction_isolation: 'serializable' });
-  });
-
-  it('may run on an engine that is passed', async () => {
-    await unitOfWork((uow) => uow.repository(Entry).create({ name: 'one' }), { engine: site.engine });
-    expect(await names()).to.deep.equal(['one']);
-  });
-
   it('ends before it has begun where the work does not start', async () => {
     const error = await caughtError(() => unitOfWork(() => Promise.reject(new Error('at once'))));
     expect(error).to.have.property('message', 'at once');
@@ -159,11 +149,6 @@ describe('a unit of work', () => {
       expect(await names()).to.deep.equal([]);
     });
 
-    it('needs no second connection', async () => {
-      await unitOfWork(() => unitOfWork(() => unitOfWork(() => entries.create({ name: 'deep' }))));
-      expect(await names()).to.deep.equal(['deep']);
-    });
-
     it('notifies after the outer commit only', async () => {
       const seen: string[] = [];
       await unitOfWork(async () => {
@@ -173,24 +158,12 @@ describe('a unit of work', () => {
       expect(seen).to.deep.equal(['inner is done', 'committed']);
     });
 
-    it('is a unit of its own when the other one is over', async () => {
-      const late = await unitOfWork(async () => ({
-        work: nextTurn().then(() => nextTurn().then(() => nextTurn())),
-      }));
-      await late.work;
-      await unitOfWork(() => entries.create({ name: 'later' }));
-      expect(await names()).to.deep.equal(['later']);
-    });
-
     it('begins anew from work that outlives the other one', async () => {
-      let begin = (): void => {};
-      const started = new Promise<void>((resolve) => {
-        begin = resolve;
-      });
+      const { promise, resolve } = deferred();
       const { late } = await unitOfWork(async () => ({
-        late: started.then(() => unitOfWork(() => entries.create({ name: 'late' }))),
+        late: promise.then(() => unitOfWork(() => entries.create({ name: 'late' }))),
       }));
-      begin();
+      resolve();
       await late;
       expect(await names()).to.deep.equal(['late']);
     });
@@ -212,20 +185,6 @@ describe('a unit of work', () => {
 
     it('gives what the work returned', async () => {
       expect(await unitOfWork((uow) => uow.savepoint(async () => 7))).to.equal(7);
-    });
-
-    it('takes a thousand of them, every other one undone', async () => {
-      await unitOfWork(async (uow) => {
-        for (let number = 0; number < 1_000; number += 1) {
-          await uow
-            .savepoint(async () => {
-              await site.engine.sequelize.query(`INSERT INTO entries (name) VALUES ('${number}')`);
-              if (number % 2) throw new RangeError('odd');
-            })
-            .catch((error: unknown) => expect(error).to.be.instanceOf(RangeError));
-        }
-      });
-      expect(await names()).to.have.length(500);
     });
 
     it('refuses one inside another, and can go on after that', async () => {
@@ -340,42 +299,25 @@ describe('a unit of work', () => {
 
     it('logs what cannot be read, too', async () => {
       const logger = new CapturedLog();
-      const unreadable = new Proxy(
-        {},
-        {
-          getPrototypeOf() {
-            throw new Error('no');
-          },
-        },
-      );
-      await unitOfWork(
-        async (uow) =>
-          uow.afterCommit(() => {
-            throw unreadable;
-          }),
-        { logger },
-      );
+      const getPrototypeOf = () => {
+        throw new Error('no');
+      };
+      const refuse = () => Promise.reject(new Proxy({}, { getPrototypeOf }));
+      await unitOfWork(async (uow) => uow.afterCommit(refuse), { logger });
       expect(logger.text).to.include('an object that cannot be read');
     });
 
     it('runs none after a rollback, nor after a commit that failed', async () => {
-      let called = 0;
-      const count = () => {
-        called += 1;
-      };
-      await caughtError(() =>
-        unitOfWork(async (uow) => {
-          uow.afterCommit(count);
-          throw new Error('no');
-        }),
-      );
-      await caughtError(() =>
-        unitOfWork(async (uow) => {
-          uow.afterCommit(count);
-          await uow.repository(Entry).create(ORPHAN);
-        }),
-      );
-      expect(called).to.equal(0);
+      const seen: string[] = [];
+      for (const work of [() => Promise.reject(new Error('no')), () => entries.create(ORPHAN)]) {
+        await caughtError(() =>
+          unitOfWork((uow) => {
+            uow.afterCommit(() => seen.push('called'));
+            return work();
+          }),
+        );
+      }
+      expect(seen).to.deep.equal([]);
     });
 
     it('[E15] logs an error in one, runs the next one, and changes nothing else', async () => {
@@ -454,52 +396,27 @@ describe('a unit of work', () => {
       expect((await entries.list()).map(({ amount }) => amount).sort()).to.deep.equal([0, 1]);
     });
 
-    it('is given up after the third attempt, with the last error and without callbacks', async () => {
-      const seen: number[] = [];
-      let attempts = 0;
-      const error = await caughtError(() =>
-        unitOfWork(
-          async (uow) => {
-            attempts += 1;
-            uow.afterCommit(() => seen.push(attempts));
-            await fail('40001');
-          },
-          { retryable: true },
-        ),
-      );
-      expect(error).to.have.nested.property('parent.code', '40001');
-      expect(attempts).to.equal(3);
-      expect(seen).to.deep.equal([]);
-    });
-
-    it('[E9] runs the callbacks of the attempt that succeeded only', async () => {
-      const seen: number[] = [];
-      let attempts = 0;
-      await unitOfWork(
-        async (uow) => {
-          attempts += 1;
-          const attempt = attempts;
-          uow.afterCommit(() => seen.push(attempt));
-          if (attempt < 3) await fail('40P01');
-        },
-        { retryable: true },
-      );
-      expect(seen).to.deep.equal([3]);
-    });
-
-    it('is not run again after other errors', async () => {
-      let attempts = 0;
-      await caughtError(() =>
-        unitOfWork(
-          async () => {
-            attempts += 1;
-            await fail('23505');
-          },
-          { retryable: true },
-        ),
-      );
-      expect(attempts).to.equal(1);
-    });
+    for (const [what, work, expected] of [
+      [
+        'is given up after the third attempt, with the last error and without callbacks',
+        () => fail('40001'),
+        { attempts: 3, ended: '40001', committed: [] },
+      ],
+      [
+        '[E9] runs the callbacks of the attempt that succeeded only',
+        (attempts: number) => (attempts < 3 ? fail('40P01') : null),
+        { attempts: 3, ended: 'committed', committed: [3] },
+      ],
+      [
+        'is not run again after other errors',
+        () => fail('23505'),
+        { attempts: 1, ended: '23505', committed: [] },
+      ],
+    ] as const) {
+      it(what, async () => {
+        expect(await attempt(work)).to.deep.equal(expected);
+      });
+    }
   });
 
   it('[E10] is alone among a hundred at the same time', async () => {
@@ -521,22 +438,16 @@ describe('a unit of work', () => {
 });
 
 describe('a read session', () => {
-  const site = serveTestApp(() => ({ models: [Entry], bootstrap: { models: [] }, minPool: 2 }));
+  serveTestApp(() => ({ models: [Entry], bootstrap: { models: [] }, minPool: 2 }));
 
   before(() => Entry.create({ name: 'one' }));
 
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
-    'of a model': () => Entry.create({ name: 'two' }),
-    'of a repository': () => new Repository(Entry).update(1, { amount: 1 }),
-    'in SQL': () => site.engine.sequelize.query('DELETE FROM entries'),
-    'in SQL that says it is a SELECT': () =>
-      site.engine.sequelize.query('DELETE FROM entries RETURNING id', { type: QueryTypes.SELECT }),
-    'in a transaction of its own': () =>
-      site.engine.sequelize.transaction((transaction) => Entry.create({ name: 'two' }, { transaction })),
-    'in a unit of work': () => unitOfWork((uow) => uow.repository(Entry).create({ name: 'two' })),
+    ...writeAttempts(Entry, { name: 'two' }),
+    'changes a row of a repository': () => new Repository(Entry).update(1, { amount: 1 }),
   };
-  for (const [kind, write] of Object.entries(writes)) {
-    it(`has the database refuse a write ${kind}`, async () => {
+  for (const [attempt, write] of Object.entries(writes)) {
+    it(`has the database refuse code that ${attempt}`, async () => {
       expect(await caughtError(() => dbSession(write))).to.have.nested.property('parent.code', '25006');
       expect(await Entry.findAll({ raw: true })).to.deep.equal([
         { id: 1, name: 'one', amount: 0, parent: null },
