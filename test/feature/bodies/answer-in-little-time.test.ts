@@ -154,7 +154,7 @@ except(OF_MANY).describe('answering in little time', () => {
   const LIMIT = Math.max(100, 60 * leastOf(20, () => JSON.parse(JSON.stringify(repeated(31_000, {})))));
 
   for (const [label, body, status, path = '/documents'] of BODIES) {
-    it(`is done with ${label}`, async () => {
+    it(`[A5] is done with ${label}`, async () => {
       const text = JSON.stringify(body);
       let least = Number.POSITIVE_INFINITY;
       // Code that runs for the first time takes longer, garbage may be collected at any time, and others may use the processor's caches.

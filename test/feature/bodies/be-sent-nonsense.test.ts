@@ -76,23 +76,6 @@ describe('being sent nonsense', () => {
     });
   }
 
-  for (const [what, body] of [
-    ['an array of 40,000 numbers', `{"label":"a","content":[${'1,'.repeat(39_999)}1]}`],
-    ['10,000 properties of a value', `{"label":"a","content":{${properties(10_000)}}}`],
-    ['10,000 unknown properties', `{"label":"a",${properties(10_000)}}`],
-    ['40,000 values of a text', `{"content":1,"label":[${'1,'.repeat(39_999)}1]}`],
-  ] as const) {
-    it(`[A5] spends less than 0.1 s of processor time on ${what}`, async () => {
-      const send = () => site.agent.post('/crates').type('json').send(body);
-      await send();
-      const start = process.cpuUsage();
-      const { status } = await send();
-      const { user, system } = process.cpuUsage(start);
-      expect(status).to.be.oneOf([201, 422]);
-      expect((user + system) / 1e6).to.be.below(0.1);
-    });
-  }
-
   it('[A17] answers 431 to headers and addresses beyond 16 kB, and goes on', async () => {
     const app = express();
     await bootstrap(app, { models: [] });
@@ -155,10 +138,6 @@ describe('being sent nonsense', () => {
     expect(headers['content-type']).to.equal('application/problem+json');
   });
 });
-
-function properties(count: number): string {
-  return Array.from({ length: count }, (_, nth) => `"${nth}":1`).join(',');
-}
 
 async function statusOf(server: Server, head: string): Promise<number> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');

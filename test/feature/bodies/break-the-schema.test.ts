@@ -80,7 +80,7 @@ const TEXT_RULE = 'text must be well-formed text without NUL characters.';
 const EXTRA_RULE =
   'extra must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 
-/** An attribute, the values that its column does not take, and what is said about each. */
+/** An attribute, values that its column does not take, and what is said about each; `unit/schema/wire-value` has more of them. */
 const BROKEN: readonly (readonly [
   attribute: string,
   values: readonly unknown[],
@@ -92,87 +92,24 @@ const BROKEN: readonly (readonly [
   ['small', [-32769], 'min', 'small must not be less than -32768.'],
   ['whole', [2147483648, 2 ** 53], 'max', 'whole must not be greater than 2147483647.'],
   ['whole', [-2147483649], 'min', 'whole must not be less than -2147483648.'],
-  [
-    'big',
-    [1, '1.0', '', ' 1', '01', '+1', '9223372036854775808', '-9223372036854775809', '9'.repeat(400)],
-    'isBigint',
-    BIG_RULE,
-  ],
-  [
-    'price',
-    [
-      1.5,
-      0,
-      '1000',
-      '1.234',
-      '1e2',
-      '1e-400',
-      '1e400',
-      '',
-      '.5',
-      '5.',
-      'Infinity',
-      '1,5',
-      '0x1',
-      '9'.repeat(400),
-    ],
-    'isDecimal',
-    PRICE_RULE,
-  ],
+  ['big', [1, '1.0', '9223372036854775808'], 'isBigint', BIG_RULE],
+  ['price', [1.5, '1000', '1.234', '1e400', 'Infinity'], 'isDecimal', PRICE_RULE],
   ['weight', ['1', true, []], 'isNumber', 'weight must be a number.'],
   ['weight', [3.5e38, -1e300], 'max', 'weight is beyond the range of the column.'],
   ['isNew', ['true', 1, 0, ''], 'isBoolean', 'isNew must be true or false.'],
   [
     'moment',
-    [
-      '2024-02-30T00:00:00Z',
-      '2026-01-31T24:00:00Z',
-      '2026-01-31T08:00:60Z',
-      '2026-01-31T08:00:00',
-      '2026-01-31',
-      '2026-01-31 08:00:00Z',
-      '2026-01-31T08:00:00.123456Z',
-      '2026-01-31T08:00:00+25:00',
-      '-000000-01-01T00:00:00Z',
-      '10000-01-01T00:00:00Z',
-      '+294277-01-01T00:00:00Z',
-      '1',
-      '',
-      'Infinity',
-      'now',
-      1769846400000,
-    ],
+    ['2024-02-30T00:00:00Z', '2026-01-31T08:00:00', 'now', 1769846400000],
     'isDateTime',
     MOMENT_RULE,
   ],
-  [
-    'day',
-    ['2023-02-29', '2026-1-1', '-000000-01-01', '10000-01-01', '2026-01-31T00:00:00Z', 'today', '', 20260131],
-    'isDate',
-    DAY_RULE,
-  ],
-  [
-    'time',
-    ['24:00:01', '8:00', '08:60', '08:00:60', '08:00:00Z', '08:00:00.1234567', 'noon', '', 8],
-    'isTime',
-    TIME_RULE,
-  ],
-  [
-    'uuid',
-    [
-      '1',
-      'a0eebc999c0b4ef8bb6d6bb9bd380a11',
-      '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
-      'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
-      1,
-    ],
-    'isUuid',
-    UUID_RULE,
-  ],
+  ['day', ['2023-02-29', 'today', 20260131], 'isDate', DAY_RULE],
+  ['time', ['24:00:01', 'noon', 8], 'isTime', TIME_RULE],
+  ['uuid', ['1', 'a0eebc999c0b4ef8bb6d6bb9bd380a11', 1], 'isUuid', UUID_RULE],
   ['colour', ['blue', 'Red', '', 0, ['red']], 'isIn', 'colour must be one of red, green.'],
   [
     'bytes',
-    ['a', 'AP+AYQ', 'AP-AYQ==', 'AP+AYQ==\n', 1],
+    ['a', 'AP-AYQ==', 1],
     'isBase64',
     'bytes must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8=".',
   ],
@@ -274,24 +211,9 @@ describe('[A9] breaking the schema', () => {
       );
     });
 
-    for (const name of [
-      'Email',
-      'group',
-      'include',
-      'dataValues',
-      'isAdmin',
-      'toString',
-      'hasOwnProperty',
-      'isPrototypeOf',
-      '__defineGetter__',
-      'constructor',
-      'prototype',
-      'valueOf',
-      'then',
-      'password',
-      'save',
-      '',
-    ]) {
+    const ofModel = ['Email', 'group', 'include', 'dataValues', 'isAdmin', 'then', 'password', 'save', ''];
+    const ofObjects = ['toString', 'hasOwnProperty', 'isPrototypeOf', '__defineGetter__', 'constructor'];
+    for (const name of [...ofModel, ...ofObjects, 'prototype', 'valueOf']) {
       it(`refuses ${name || 'an empty name'}`, async () => {
         const body = { email: 'a@b.example', name: 'ann', [name]: {} };
         const response = await site.agent.post('/accounts').send(body);
@@ -356,51 +278,35 @@ describe('[A9] breaking the schema', () => {
       });
     });
 
-    it('refuses what breaks a validator', async () => {
-      expectIssue(await create({ email: 'nobody' }), 422, {
-        pointer: '/email',
-        code: 'isEmail',
-        detail: 'email must be an email.',
+    for (const [what, values, ...issues] of [
+      ['what breaks a validator', { email: 'nobody' }, ['email', 'isEmail', 'email must be an email.']],
+      [
+        'a value that the message of a validator repeats, without repeating it',
+        { name: 'Secret-9' },
+        ['name', 'matches', 'name is not valid.'],
+      ],
+      [
+        'null, for which @IsOptional is no permission',
+        { age: null },
+        ['age', 'isDefined', 'age must not be null.'],
+      ],
+      ['what is too much', { age: 151 }, ['age', 'max', 'age must not be greater than 150.']],
+      ['what breaks a rule of Sequelize', { login: 'root' }, ['login', 'notIn', 'is taken']],
+      [
+        'what breaks several validators, for each of them',
+        { name: 'A' },
+        ['name', 'minLength', 'name must be longer than or equal to 3 characters.'],
+        ['name', 'matches', 'name is not valid.'],
+      ],
+    ] as const) {
+      it(`refuses ${what}`, async () => {
+        const { status, body } = await create(values);
+        expect(status).to.equal(422);
+        expect(body.errors).to.have.deep.members(
+          issues.map(([name, code, detail]) => ({ pointer: `/${name}`, code, detail })),
+        );
       });
-    });
-
-    it('names every broken validator of a property', async () => {
-      const { body, status } = await create({ name: 'A' });
-      expect(status).to.equal(422);
-      expect(body.errors.map(({ code }: { code: string }) => code).toSorted()).to.deep.equal([
-        'matches',
-        'minLength',
-      ]);
-    });
-
-    it('does not repeat the value that the message of a validator repeats', async () => {
-      expectIssue(await create({ name: 'Secret-9' }), 422, {
-        pointer: '/name',
-        code: 'matches',
-        detail: 'name is not valid.',
-      });
-    });
-
-    it('does not take @IsOptional for a permission of null', async () => {
-      expectIssue(await create({ age: null }), 422, {
-        pointer: '/age',
-        code: 'isDefined',
-        detail: 'age must not be null.',
-      });
-      expectIssue(await create({ age: 151 }), 422, {
-        pointer: '/age',
-        code: 'max',
-        detail: 'age must not be greater than 150.',
-      });
-    });
-
-    it('refuses what breaks a rule of Sequelize', async () => {
-      expectIssue(await create({ login: 'root' }), 422, {
-        pointer: '/login',
-        code: 'notIn',
-        detail: 'is taken',
-      });
-    });
+    }
 
     it('checks in an update only what is given', async () => {
       await create({});

@@ -22,17 +22,17 @@ class Parcel extends NumberedRow {
   @Column(DataType.JSONB) declare content: unknown;
 }
 
-const MALFORMED = { pointer: '', code: 'malformed', detail: 'The body is not valid JSON.' };
-const NOT_UTF8 = { pointer: '', code: 'encoding', detail: 'The body is not valid UTF-8.' };
-const TOO_DEEP = { pointer: '', code: 'tooDeep', detail: 'The body is nested more than 32 levels deep.' };
-const NO_BODY = { pointer: '', code: 'missing', detail: 'The request has no body; send a JSON object.' };
-const NO_OBJECT = { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' };
-const NOT_JSON = { pointer: '', code: 'mediaType', detail: 'The Content-Type must be application/json.' };
-const NOT_PATCH = {
-  pointer: '',
-  code: 'mediaType',
-  detail: 'The Content-Type must be application/json, because content cannot be merged.',
-};
+const issue = (code: string, detail: string) => ({ pointer: '', code, detail });
+const MALFORMED = issue('malformed', 'The body is not valid JSON.');
+const NOT_UTF8 = issue('encoding', 'The body is not valid UTF-8.');
+const TOO_DEEP = issue('tooDeep', 'The body is nested more than 32 levels deep.');
+const NO_BODY = issue('missing', 'The request has no body; send a JSON object.');
+const NO_OBJECT = issue('isObject', 'The body must be a JSON object.');
+const NOT_JSON = issue('mediaType', 'The Content-Type must be application/json.');
+const NOT_PATCH = issue(
+  'mediaType',
+  'The Content-Type must be application/json, because content cannot be merged.',
+);
 
 describe('sending a body', () => {
   const sql = new SqlLog();
@@ -53,18 +53,8 @@ describe('sending a body', () => {
   beforeEach(() => emptyTables(site, 'parcels'));
 
   describe('that is not JSON', () => {
-    const BODIES = [
-      '{',
-      '{"label":"a"',
-      'label',
-      "{'label':'a'}",
-      '{"label":"a",}',
-      '{"label":NaN}',
-      ' ',
-      '{}{}',
-      '\u0000',
-    ];
-    for (const body of BODIES) {
+    const CUT = ['{', '{"label":"a"', '{"label":"a",}'];
+    for (const body of [...CUT, 'label', "{'label':'a'}", '{"label":NaN}', ' ', '{}{}', '\u0000', '\ufeff']) {
       it(`[A13] refuses ${JSON.stringify(body)} without repeating it, asking nothing of the database`, async () => {
         const { result, statements } = await sql.during(() => post(body));
         expectIssue(result, 400, MALFORMED);
@@ -98,10 +88,6 @@ describe('sending a body', () => {
 
     it('takes a byte order mark', async () => {
       expectJson(await post('\ufeff{"label":"a"}'), 201, { id: 1, label: 'a', content: null });
-    });
-
-    it('refuses nothing but a byte order mark', async () => {
-      expectIssue(await post('\ufeff'), 400, MALFORMED);
     });
   });
 
@@ -204,6 +190,7 @@ describe('sending a body', () => {
       'application/xml',
       'application/jsonp',
       'application/vnd.api+json',
+      'application/merge-patch+json',
       'json',
       '',
       ';charset=utf-8',
@@ -214,11 +201,6 @@ describe('sending a body', () => {
         expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
       });
     }
-
-    it('takes no merge patch for a create', async () => {
-      const type = 'application/merge-patch+json';
-      expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
-    });
 
     it('takes none for an update either where JSON would have to be merged', async () => {
       await Parcel.create({ label: 'a' });
@@ -249,11 +231,7 @@ describe('sending a body', () => {
         const response = await post('{"label":"a"}', {
           'Content-Type': `application/json; charset=${charset}`,
         });
-        expectIssue(response, 415, {
-          pointer: '',
-          code: 'charset',
-          detail: 'The body must be in UTF-8 (RFC 8259, section 8.1).',
-        });
+        expectIssue(response, 415, issue('charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).'));
       });
     }
   });
@@ -275,21 +253,15 @@ describe('sending a body', () => {
 
     it('refuses what is not encoded as announced', async () => {
       for (const bytes of [body, gzipSync(body).subarray(0, 20)]) {
-        expectIssue(await post(bytes, { 'Content-Encoding': 'gzip' }), 400, {
-          pointer: '',
-          code: 'unreadable',
-          detail: 'The body could not be read; it is incomplete or not encoded as announced.',
-        });
+        const detail = 'The body could not be read; it is incomplete or not encoded as announced.';
+        expectIssue(await post(bytes, { 'Content-Encoding': 'gzip' }), 400, issue('unreadable', detail));
       }
     });
 
     for (const encoding of ['compress', 'gzip, gzip', 'x']) {
       it(`refuses ${encoding}`, async () => {
-        expectIssue(await post(body, { 'Content-Encoding': encoding }), 415, {
-          pointer: '',
-          code: 'encoding',
-          detail: 'The Content-Encoding must be gzip, deflate, br or identity.',
-        });
+        const detail = 'The Content-Encoding must be gzip, deflate, br or identity.';
+        expectIssue(await post(body, { 'Content-Encoding': encoding }), 415, issue('encoding', detail));
       });
     }
   });
@@ -313,11 +285,7 @@ describe('sending a body', () => {
         label: null,
         content: { b: 1 },
       });
-    });
-
-    it('takes a parsed body without properties', async () => {
-      const { agent } = await serve((app) => app.use(express.json()));
-      expectJson(await agent.post('/parcels').send({}), 201, { id: 1, label: null, content: null });
+      expectJson(await agent.post('/parcels').send({}), 201, { id: 2, label: null, content: null });
     });
 
     it('checks the parsed body as its own', async () => {
