@@ -156,22 +156,13 @@ describe('bringing your own schema', () => {
   });
 
   describe('for what leaves', () => {
-    it('shows what the class shows, in wire types', async () => {
+    it('[C6] shows what the class shows and nothing else, in records, lists and the answers to changes', async () => {
       expectJson(await site.agent.get('/customers/1'), 200, VIEW);
-    });
-
-    it('shows it in lists, and in the answers to changes', async () => {
       expect((await site.agent.get('/customers')).body.items).to.deep.equal([VIEW]);
       expectJson(await site.agent.patch('/customers/1').send({ plan: 'paid' }), 200, {
         ...VIEW,
         type: 'paid',
       });
-    });
-
-    it('[C6] never shows what the class does not have', async () => {
-      const { text } = await site.agent.get('/customers/1');
-      expect(text).to.not.contain('secret');
-      expect(text).to.not.contain('passwordHash');
     });
 
     it('may extend the derived class before an engine has the model', async () => {
@@ -192,20 +183,11 @@ describe('bringing your own schema', () => {
         password: 'pass',
         address: { street: 'Main', lines: ['2'], note: 'x' },
       });
-      expectJson(response, 201, {
-        id: '2',
-        email: 'bob@b.example',
-        balance: null,
-        since: null,
-        type: 'free',
-        domain: 'b.example',
-      });
+      const bob = { id: '2', email: 'bob@b.example', balance: null, since: null };
+      expectJson(response, 201, { ...bob, type: 'free', domain: 'b.example' });
       expect((await rows()).at(1)).to.deep.equal({
-        id: '2',
-        email: 'bob@b.example',
+        ...bob,
         plan: 'free',
-        balance: null,
-        since: null,
         address: { street: 'Main', lines: ['2'], note: 'x', country: 'nowhere' },
         passwordHash: 'ssap',
       });
@@ -241,21 +223,15 @@ describe('bringing your own schema', () => {
     });
 
     it('refuses what breaks the class, all of it', async () => {
-      expectProblem(
-        await site.agent.post('/customers').send({ email: 'nobody', password: 'p'.repeat(21) }),
-        422,
-        {
-          detail: 'The body has 2 problems.',
-          errors: [
-            { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
-            {
-              pointer: '/password',
-              code: 'maxLength',
-              detail: 'password must be shorter than or equal to 20 characters.',
-            },
-          ],
-        },
-      );
+      const sent = { email: 'nobody', password: 'p'.repeat(21) };
+      const tooLong = 'password must be shorter than or equal to 20 characters.';
+      expectProblem(await site.agent.post('/customers').send(sent), 422, {
+        detail: 'The body has 2 problems.',
+        errors: [
+          { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
+          { pointer: '/password', code: 'maxLength', detail: tooLong },
+        ],
+      });
     });
 
     it('points into objects inside the body', async () => {
@@ -290,26 +266,27 @@ describe('bringing your own schema', () => {
       });
     });
 
-    it('refuses the rest', async () => {
-      expectIssue(await site.agent.patch('/customers/1').send({ email: 'bob@b.example' }), 422, {
-        pointer: '/email',
-        code: 'readOnly',
-        detail: 'email cannot be set.',
+    for (const [what, values, issue] of [
+      [
+        'refuses the rest',
+        { email: 'bob@b.example' },
+        { pointer: '/email', code: 'readOnly', detail: 'email cannot be set.' },
+      ],
+      [
+        'refuses what breaks the class',
+        { balance: -1 },
+        { pointer: '/balance', code: 'min', detail: 'balance must not be less than 0.' },
+      ],
+      [
+        'leaves to the database what the class lets pass',
+        { plan: null },
+        { pointer: '/plan', code: 'is_null', detail: 'Customer.plan cannot be null' },
+      ],
+    ] as const) {
+      it(what, async () => {
+        expectIssue(await site.agent.patch('/customers/1').send(values), 422, issue);
       });
-      expectIssue(await site.agent.patch('/customers/1').send({ balance: -1 }), 422, {
-        pointer: '/balance',
-        code: 'min',
-        detail: 'balance must not be less than 0.',
-      });
-    });
-
-    it('leaves to the database what the class lets pass', async () => {
-      expectIssue(await site.agent.patch('/customers/1').send({ plan: null }), 422, {
-        pointer: '/plan',
-        code: 'is_null',
-        detail: 'Customer.plan cannot be null',
-      });
-    });
+    }
   });
 
   describe('for what only Sequelize can write', () => {

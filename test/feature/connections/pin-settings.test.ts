@@ -1,24 +1,17 @@
 /** A role or a database with settings of its own: values are answered, written and compared as without them. */
 import { expect } from 'chai';
 import express from 'express';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import {
-  bootstrap,
-  ConfigError,
-  Crud,
-  configureEngine,
-  disposeEngine,
-  engineLifespan,
-} from '../../../src/index.js';
+import { bootstrap, Crud, configureEngine, disposeEngine, engineLifespan } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
 import { inCombination } from '../../support/combination.js';
+import { configError } from '../../support/config-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp } from '../../support/test-app.js';
 
 @Crud({ pagination: 'cursor', sortAllow: ['at', 'score'], filterAllow: ['at', 'score'] })
@@ -66,17 +59,10 @@ describe('settings of a role', () => {
 
   const expectSame = async (agent: ReturnType<typeof supertest>) => {
     expectJson(await agent.post('/gauges').send(SENT), 201, { id: 1, ...SENT });
-    expectJson(await agent.patch('/gauges/1').send({ ...SENT, score: 1.5 }), 200, {
-      id: 1,
-      ...SENT,
-      score: 1.5,
-    });
-    expectJson(await agent.patch('/gauges/1').send(SENT), 200, { id: 1, ...SENT });
-    expectJson(await agent.post('/gauges').send({ ...SENT, at: '2026-03-29T01:30:00.124Z' }), 201, {
-      id: 2,
-      ...SENT,
-      at: '2026-03-29T01:30:00.124Z',
-    });
+    for (const sent of [{ ...SENT, score: 1.5 }, SENT])
+      expectJson(await agent.patch('/gauges/1').send(sent), 200, { id: 1, ...sent });
+    const later = { ...SENT, at: '2026-03-29T01:30:00.124Z' };
+    expectJson(await agent.post('/gauges').send(later), 201, { id: 2, ...later });
     const first = await agent.get('/gauges?sort=-at&size=1');
     expect(first.body.items[0].id).to.equal(2);
     const second = await agent.get(`/gauges?sort=-at&size=1&after=${first.body.next_cursor}`);
@@ -87,8 +73,7 @@ describe('settings of a role', () => {
 
   beforeEach(async () => {
     database = await freshDatabase('strange');
-    control = new Client({ connectionString: database.url });
-    await control.connect();
+    control = await connectTo(database.url);
     await control.query(
       'CREATE TABLE gauges (id serial PRIMARY KEY, at timestamptz, day date, score float8, bytes bytea, words text[])',
     );
@@ -100,27 +85,21 @@ describe('settings of a role', () => {
     await database.drop();
   });
 
-  it('change nothing for an engine, on its primary and its connections for reads', async () => {
-    await alter(STRANGE);
-    await using site = await startTestApp({
-      models: [Gauge],
-      database: { url: database.url },
-      engine: { createAll: false },
-      bootstrap: { indexAdvice: false, strictTypes: true },
+  for (const [where, options] of [
+    ['for an engine, on its primary and its connections for reads', {}],
+    ["where Sequelize leaves the role's time zone", KEPT],
+  ] as const) {
+    it(`change nothing ${where}`, async () => {
+      await alter(STRANGE);
+      await using site = await startTestApp({
+        models: [Gauge],
+        database: { url: database.url },
+        engine: { createAll: false, ...options },
+        bootstrap: { indexAdvice: false, strictTypes: true },
+      });
+      await expectSame(site.agent);
     });
-    await expectSame(site.agent);
-  });
-
-  it("change nothing where Sequelize leaves the role's time zone", async () => {
-    await alter(STRANGE);
-    await using site = await startTestApp({
-      models: [Gauge],
-      database: { url: database.url },
-      engine: { createAll: false, ...KEPT },
-      bootstrap: { indexAdvice: false },
-    });
-    await expectSame(site.agent);
-  });
+  }
 
   for (const isConfigured of [true, false]) {
     const how = isConfigured ? 'that the engine is configured with' : 'that only has the models';
@@ -164,9 +143,7 @@ describe('settings of a role', () => {
       await using pooler = await startPgBouncer(database.url, PING);
       for (const options of [{}, { replicas: [pooler.url] }]) {
         const dsn = 'replicas' in options ? database.url : pooler.url;
-        const error = await caughtError(() => engineLifespan(dsn, { models: [], ...options })());
-        expect(error).to.be.instanceOf(ConfigError);
-        expect((error as Error).message)
+        expect(await configError(engineLifespan(dsn, { models: [], ...options })))
           .to.match(/Connections lead to a pooler, and PostgreSQL gives them .*extra_float_digits = 0/)
           .and.match(/Write: .*ALTER ROLE postgres SET extra_float_digits = 1;/)
           .and.include('SET bytea_output = hex;');

@@ -2,7 +2,7 @@
 // @runs once
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../../src/index.js';
@@ -11,7 +11,7 @@ import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { wholeOr } from '../../support/short.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -51,6 +51,9 @@ const VIEW = `
 /** For reads that wait until a test has what it looks for: it may take longer than the two seconds of a lock. */
 const UNHURRIED = { lock_timeout: 20_000, statement_timeout: 25_000, query_timeout: 30_000 };
 const ACQUIRE = 20_000;
+/** The connections of the engine. */
+const OTHERS =
+  'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
 const FAST = Array.from({ length: 40 }, (_, index) => index + 100);
 
@@ -61,15 +64,24 @@ describe('sharing connections', () => {
   let proxy: TcpProxy;
   const logger = new CapturedLog();
 
-  const view = (id: number): Promise<Response> =>
-    site.agent.get(`/views/${id}`).then((response: Response) => response);
-  const book = (id: number): Promise<Response> =>
-    site.agent.get(`/books/${id}`).then((response: Response) => response);
+  const get = async (path: string): Promise<Response> => site.agent.get(path);
+  const view = (id: number) => get(`/views/${id}`);
+  const book = (id: number) => get(`/books/${id}`);
 
   function expectViews(answers: readonly Response[], ids: readonly number[]): void {
     answers.forEach((answer, index) => {
       expectJson(answer, 200, { id: ids[index], title: `view ${ids[index]}` });
     });
+  }
+
+  /** Tells whether one of these is answered by now. */
+  function watch(answers: readonly Promise<Response>[]): () => boolean {
+    let isAnswered = false;
+    for (const answer of answers)
+      void answer.then(() => {
+        isAnswered = true;
+      });
+    return () => isAnswered;
   }
 
   async function start(engine: EngineOptions = {}, { fastPath = true } = {}): Promise<void> {
@@ -82,8 +94,7 @@ describe('sharing connections', () => {
       minPool: engine.pool?.max ?? 4,
       bootstrap: { fastPath, logger },
     });
-    control = new Client({ connectionString: database.url });
-    await control.connect();
+    control = await connectTo(database.url);
     await control.query(VIEW);
     await control.query("INSERT INTO books SELECT id, 'book ' || id FROM generate_series(1, 1000) AS t (id)");
     // Known to be cheap from here on.
@@ -99,13 +110,10 @@ describe('sharing connections', () => {
     logger.clear();
   });
 
+  const countOf = async (text: string): Promise<number> => (await control.query(text)).rows.length;
+
   /** How many reads of the view wait for the lock. */
-  async function waiting(): Promise<number> {
-    const { rows } = await control.query(
-      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
-    );
-    return rows.length;
-  }
+  const waiting = () => countOf("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
 
   async function locks(state: 'granted' | 'NOT granted'): Promise<{ pid: number; name: string }[]> {
     const { rows } = await control.query(
@@ -120,14 +128,12 @@ describe('sharing connections', () => {
 
     it('answers all others while it is under way', async () => {
       await control.query('SELECT pg_advisory_lock(7)');
-      let isAnswered = false;
-      const slow = view(0).finally(() => {
-        isAnswered = true;
-      });
+      const slow = view(0);
+      const isAnswered = watch([slow]);
       expectViews(await Promise.all(FAST.map(view)), FAST);
       while ((await waiting()) === 0) await sleep(2);
       expectViews(await Promise.all(FAST.map(view)), FAST);
-      expect(isAnswered).to.equal(false);
+      expect(isAnswered()).to.equal(false);
       await control.query('SELECT pg_advisory_unlock(7)');
       expectViews([await slow], [0]);
     });
@@ -166,10 +172,8 @@ describe('sharing connections', () => {
   });
 
   describe('of which those of one table wait', () => {
-    const books = (page: number): Promise<Response> =>
-      site.agent.get(`/books?size=2&page=${page}`).then((response: Response) => response);
-    const pens = (page: number): Promise<Response> =>
-      site.agent.get(`/pens?size=2&page=${page}`).then((response: Response) => response);
+    const books = (page: number) => get(`/books?size=2&page=${page}`);
+    const pens = (page: number) => get(`/pens?size=2&page=${page}`);
 
     for (const [max, preparedStatements] of [
       [2, false] as const,
@@ -179,17 +183,13 @@ describe('sharing connections', () => {
       it(`leaves connections to others, of ${max}${preparedStatements ? '' : ' that no reads share'}`, async () => {
         await start({ pool: { max, acquire: ACQUIRE }, dialectOptions: UNHURRIED, preparedStatements });
         await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
-        let isAnswered = false;
         const locked = FAST.flatMap((id) => [book(id), books(id)]);
-        for (const answer of locked)
-          void answer.then(() => {
-            isAnswered = true;
-          });
+        const isAnswered = watch(locked);
         while ((await locks('NOT granted')).length < max / 2) await sleep(2);
         expectViews(await Promise.all(FAST.map(view)), FAST);
         for (const { status } of await Promise.all(FAST.map(pens))) expect(status).to.equal(200);
         expect((await locks('NOT granted')).length).to.be.at.most(max === 2 ? 1 : max / 2 + 1);
-        expect(isAnswered).to.equal(false);
+        expect(isAnswered()).to.equal(false);
         await control.query('COMMIT');
         for (const { status } of await Promise.all(locked)) expect(status).to.equal(200);
       });
@@ -218,33 +218,22 @@ describe('sharing connections', () => {
 
   describe('of which filters take long', () => {
     /** Of two shapes, for a row that is there when the gate is open. */
-    const filtered = (index: number): Promise<Response> =>
-      site.agent
-        .get(`/views?fields=id&q=title=ilike=*16;${index % 2 ? 'id==16' : 'id=ge=16;id=le=16'}`)
-        .then((response: Response) => response);
+    const filtered = (index: number) =>
+      get(`/views?fields=id&q=title=ilike=*16;${index % 2 ? 'id==16' : 'id=ge=16;id=le=16'}`);
 
-    async function underway(): Promise<number> {
-      const { rows } = await control.query(
-        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()",
-      );
-      return rows.length;
-    }
+    const underway = () => countOf(`${OTHERS} AND state = 'active'`);
 
     for (const max of wholeOr([2], [2, 4])) {
       it(`leaves a connection of ${max} to others`, async () => {
         await start({ pool: { max } });
         await control.query('INSERT INTO gates VALUES (1)');
-        let isAnswered = false;
         const slow = FAST.map(filtered);
-        for (const answer of slow)
-          void answer.then(() => {
-            isAnswered = true;
-          });
+        const isAnswered = watch(slow);
         while ((await underway()) < max - 1) await sleep(2);
         expectViews(await Promise.all(FAST.map(view)), FAST);
         for (const answer of [site.agent.get('/pens'), site.agent.get('/books?size=1'), book(1)])
           expect((await answer).status).to.equal(200);
-        expect([isAnswered, await underway()]).to.deep.equal([false, max - 1]);
+        expect([isAnswered(), await underway()]).to.deep.equal([false, max - 1]);
         await control.query('DELETE FROM gates');
         for (const { body } of await Promise.all(slow)) expect(body.items).to.deep.equal([{ id: 16 }]);
       });
@@ -252,8 +241,7 @@ describe('sharing connections', () => {
 
     it('answers the others behind a filter that was fast and is slow', async () => {
       await start();
-      const byId = (id: number): Promise<Response> =>
-        site.agent.get(`/views?q=id==${id}`).then((response: Response) => response);
+      const byId = (id: number) => get(`/views?q=id==${id}`);
       for (let round = 0; round < 20; round += 1) await Promise.all([1, 2, 3].map(byId));
       await control.query('SELECT pg_advisory_lock(7)');
       const slow = byId(0);
@@ -308,9 +296,7 @@ describe('sharing connections', () => {
     for (let round = 0; round < 10; round += 1) expectViews(await Promise.all(FAST.map(view)), FAST);
     const sent = 4 * 10 + 10 * FAST.length;
     await site.engine[Symbol.asyncDispose]();
-    const others =
-      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-    while ((await control.query(others)).rows.length > 0) await sleep(2);
+    while ((await countOf(OTHERS)) > 0) await sleep(2);
     // The calls of a connection are counted when it ends.
     const { rows } = await control.query('SELECT sum(calls)::int AS calls FROM pg_stat_user_functions');
     expect(rows[0].calls).to.be.within(sent - 20, sent * 1.1 + 110);
@@ -345,13 +331,8 @@ describe('sharing connections', () => {
 
   it('takes no more connections than the pool has', async () => {
     await start({ pool: { max: 3 } });
-    const { rows: before } = await control.query('SELECT 1');
-    expect(before).to.have.length(1);
     await Promise.all([...FAST, ...FAST].map(view));
-    const { rows } = await control.query(
-      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
-    expect(rows.length).to.be.at.most(6);
+    expect(await countOf(OTHERS)).to.be.at.most(6);
   });
 
   it('leaves each read to a pool that counts its uses', async () => {

@@ -8,7 +8,6 @@ import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type BootstrapOptions,
-  ConfigError,
   Crud,
   dbSession,
   type EngineOptions,
@@ -19,6 +18,7 @@ import { NamedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
+import { configError } from '../../support/config-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { type PgBouncer, startPgBouncer } from '../../support/pgbouncer.js';
@@ -76,9 +76,7 @@ describe('over a pooler', () => {
     const { password } = new URL(strict.url);
     for (const options of [{}, { replicas: [strict.url] }]) {
       const dsn = 'replicas' in options ? database.url : strict.url;
-      const error = await caughtError(() => engineLifespan(dsn, { models: [], ...options })());
-      expect(error).to.be.instanceOf(ConfigError);
-      expect((error as Error).message)
+      expect(await configError(engineLifespan(dsn, { models: [], ...options })))
         .to.match(/a pooler refuses what its connections are asked for \(unsupported startup parameter/)
         .and.include(`set ignore_startup_parameters = ${IGNORED} in PgBouncer`)
         .and.include('ALTER ROLE … SET')

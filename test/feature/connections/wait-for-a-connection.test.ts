@@ -11,7 +11,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { wholeOr } from '../../support/short.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -59,12 +59,8 @@ for (const isTogether of [false, true]) {
     let arrived = 0;
     const logger = new CapturedLog();
 
-    const write = (text = 'a note', tenant = 'nobody'): Promise<Response> =>
-      site.agent
-        .post('/notes')
-        .set('tenant', tenant)
-        .send({ text })
-        .then((response: Response) => response);
+    const write = async (text = 'a note', tenant = 'nobody'): Promise<Response> =>
+      site.agent.post('/notes').set('tenant', tenant).send({ text });
 
     const sendAll = (count: number): Promise<Response>[] => Array.from({ length: count }, () => write());
 
@@ -90,23 +86,16 @@ for (const isTogether of [false, true]) {
           });
         },
       });
-      control = new Client({ connectionString: database.url });
-      await control.connect();
+      control = await connectTo(database.url);
       await control.query(ADD_WRITER);
       // Writes of tables with triggers do not go together.
       if (!isTogether) await control.query(SIGN);
     }
 
+    const countOf = async (text: string): Promise<number> => (await control.query(text)).rows.length;
     /** How many connections wrote the notes. */
-    async function writers(): Promise<number> {
-      const { rows } = await control.query('SELECT count(DISTINCT writer)::int AS count FROM notes');
-      return rows[0].count;
-    }
-
-    async function notes(): Promise<number> {
-      const { rows } = await control.query('SELECT count(*)::int AS count FROM notes');
-      return rows[0].count;
-    }
+    const writers = () => countOf('SELECT DISTINCT writer FROM notes');
+    const notes = () => countOf('SELECT 1 FROM notes');
 
     /** Runs an action while clients send one request after the other; gives the answers that they had. */
     async function whileBusy(
@@ -127,11 +116,8 @@ for (const isTogether of [false, true]) {
       return answers;
     }
 
-    const writeLetter = (): Promise<Response> =>
-      site.agent
-        .post('/letters')
-        .send({ text: ' a letter ' })
-        .then((response: Response) => response);
+    const writeLetter = async (): Promise<Response> =>
+      site.agent.post('/letters').send({ text: ' a letter ' });
 
     /** Has so many requests wait for one that waits for a lock, which `unlock` gives back. */
     async function writeBehindALock(
@@ -145,10 +131,7 @@ for (const isTogether of [false, true]) {
       return { answers, unlock: () => control.query('COMMIT') };
     }
 
-    async function waitingForLocks(): Promise<number> {
-      const { rows } = await control.query('SELECT 1 FROM pg_locks WHERE NOT granted');
-      return rows.length;
-    }
+    const waitingForLocks = () => countOf('SELECT 1 FROM pg_locks WHERE NOT granted');
 
     afterEach(async () => {
       await control.end();

@@ -16,7 +16,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 abstract class Piece extends NumberedRow {
@@ -76,17 +76,13 @@ describe('writing together', () => {
   let gate: Promise<void> | null = null;
   const logger = new CapturedLog();
 
-  const create = (body: object, path = '/coins'): Promise<Response> =>
+  const create = async (body: object, path = '/coins'): Promise<Response> =>
     site.agent
       .post(path)
       .set('name', 'name' in body ? `${body.name}` : 'nobody')
-      .send(body)
-      .then((response: Response) => response);
-  const change = (id: number, body: object): Promise<Response> =>
-    site.agent
-      .patch(`/coins/${id}`)
-      .send(body)
-      .then((response: Response) => response);
+      .send(body);
+  const change = async (id: number, body: object, path = '/coins'): Promise<Response> =>
+    site.agent.patch(`${path}/${id}`).send(body);
 
   /**
    * Sends requests while all connections for writes are in use, so that those wait in line when one is free; and gives the
@@ -107,7 +103,7 @@ describe('writing together', () => {
     while (come < PLENTY.length) await sleep(2);
     await control.query('SELECT pg_advisory_lock(7)');
     const first = Array.from({ length: max }, () => create({ name: FIRST, worth: 7 }));
-    while ((await waiting()) < max) await sleep(2);
+    while ((await waiting('advisory')) < max) await sleep(2);
     asked = 0;
     gate = null;
     open();
@@ -118,20 +114,10 @@ describe('writing together', () => {
     return Promise.all(answers);
   }
 
-  /** How many wait for the lock. */
-  async function waiting(): Promise<number> {
-    const { rows } = await control.query(
-      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
-    );
-    return rows.length;
-  }
-
-  /** How many wait for rows. */
-  async function locked(): Promise<number> {
-    const { rows } = await control.query(
-      "SELECT 1 FROM pg_locks WHERE locktype IN ('transactionid', 'tuple') AND NOT granted",
-    );
-    return rows.length;
+  /** How many wait for locks of these types. */
+  async function waiting(...types: readonly string[]): Promise<number> {
+    const text = 'SELECT 1 FROM pg_locks WHERE locktype = ANY ($1) AND NOT granted';
+    return (await control.query(text, [types])).rows.length;
   }
 
   async function start(engine: EngineOptions = {}, rules = ''): Promise<void> {
@@ -159,8 +145,7 @@ describe('writing together', () => {
         });
       },
     });
-    control = new Client({ connectionString: database.url });
-    await control.connect();
+    control = await connectTo(database.url);
     await control.query(`${RULES}; ${rules}`);
     await control.query(
       "INSERT INTO coins (name, worth) SELECT 'coin ' || n, 0 FROM generate_series(1, 40) AS t (n)",
@@ -195,16 +180,20 @@ describe('writing together', () => {
   const newOne = (number: number) => `new ${number}`;
   const byNumber = (one: string, other: string) => Number(one.slice(4)) - Number(other.slice(4));
 
-  it('creates many with few transactions, and gives each client what it sent', async () => {
+  it('creates and changes many with few transactions, and gives each client what it sent', async () => {
     await start();
-    const answers = await together((number) => create({ name: newOne(number), worth: 100 + number }));
-    answers.forEach((answer, index) => {
+    const created = await together((number) => create({ name: newOne(number), worth: 100 + number }));
+    created.forEach((answer, index) => {
       const { id } = answer.body;
       expect(answer.headers['location']).to.match(new RegExp(`/coins/${id}$`));
       expectJson(answer, 201, { id, name: newOne(index + 1), worth: 101 + index, place: null });
     });
     expect((await names()).toSorted(byNumber)).to.deep.equal(PLENTY.map(newOne));
-    expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
+    const changed = await together((id) => change(id, { name: newOne(100 + id) }));
+    changed.forEach((answer, index) => {
+      expectJson(answer, 200, { id: index + 1, name: newOne(101 + index), worth: 0, place: null });
+    });
+    expect(await transactions('coins')).to.be.below(PLENTY.length);
   });
 
   it('is asked for: without it each has a transaction of its own', async () => {
@@ -216,24 +205,6 @@ describe('writing together', () => {
     for (const { status } of await together((id) => change(id, { name: newOne(100 + id) })))
       expect(status).to.equal(200);
     expect(await transactions('coins')).to.equal(2 * PLENTY.length);
-  });
-
-  it('waits for one that is slow with few others', async () => {
-    await start({ groupCommit: false });
-    // Known to be cheap.
-    for (let round = 0; round < 5; round += 1) await change(1, { worth: round });
-    for (let round = 1; round <= 4; round += 1) {
-      await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id = 7');
-      let unanswered = PLENTY.length;
-      const answers = await together((id) =>
-        change(id, { worth: 1_000 * round + id }).finally(() => {
-          unanswered -= 1;
-          // The lock is held until it alone, and three behind it at most, are left.
-          if (unanswered === 4) void control.query('COMMIT');
-        }),
-      );
-      expect(answers.map(({ body }) => body.worth - 1_000 * round)).to.deep.equal(PLENTY);
-    }
   });
 
   it('tells each what became of its own write when all have become slow', async () => {
@@ -270,23 +241,9 @@ describe('writing together', () => {
     expect((await names()).toSorted(byNumber)).to.deep.equal(accepted.map(newOne));
   });
 
-  it('changes many with few transactions', async () => {
-    await start();
-    const answers = await together((id) => change(id, { name: newOne(id) }));
-    answers.forEach((answer, index) => {
-      expectJson(answer, 200, { id: index + 1, name: newOne(index + 1), worth: 0, place: null });
-    });
-    expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
-  });
-
   it('gives each state of a row a tag of its own, where that is the transaction', async () => {
     await start();
-    const answers = await together((worth) =>
-      site.agent
-        .patch('/stamps/1')
-        .send({ worth: 100 + worth })
-        .then((response: Response) => response),
-    );
+    const answers = await together((worth) => change(1, { worth: 100 + worth }, '/stamps'));
     expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map(() => 200));
     expect(new Set(answers.map(({ headers }) => headers['etag'])).size).to.equal(PLENTY.length);
   });
@@ -310,17 +267,16 @@ describe('writing together', () => {
     expect(shown).to.deep.equal([{ lock: '2s', statement: '5s' }]);
   });
 
-  it('leaves tables with triggers alone', async () => {
-    await start();
-    await together((number) => create({ name: newOne(number) }, '/notes'));
-    expect(await transactions('notes')).to.equal(PLENTY.length);
-  });
-
-  it('leaves tables with constraints alone that are checked at the commit', async () => {
-    await start({}, PLACED);
-    await together((number) => create({ name: newOne(number), place: number }));
-    expect(await transactions('coins')).to.equal(PLENTY.length);
-  });
+  for (const [what, table, rules] of [
+    ['triggers', 'notes', ''],
+    ['constraints that are checked at the commit', 'coins', PLACED],
+  ] as const) {
+    it(`leaves tables with ${what} alone`, async () => {
+      await start({}, rules);
+      await together((number) => create({ name: newOne(number), place: number }, `/${table}`));
+      expect(await transactions(table)).to.equal(PLENTY.length);
+    });
+  }
 
   for (const groupCommit of [true, false]) {
     it(`refuses what the database refuses, and nothing else, ${groupCommit ? 'with' : 'without'} group commit`, async () => {
@@ -352,18 +308,6 @@ describe('writing together', () => {
     expect(await names()).to.have.length(36);
   });
 
-  it('goes alone where many fail, and together again where they no longer do', async () => {
-    await start();
-    for (const from of [100, 200, 300]) {
-      const answers = await together((n) => create({ name: newOne(from + n), worth: n % 2 === 0 ? 13 : 0 }));
-      expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map((n) => (n % 2 === 0 ? 422 : 201)));
-    }
-    const failing = await transactions('coins');
-    expect(failing).to.be.above(3 * 20 - 10);
-    for (const from of [400, 500, 600]) await together((n) => create({ name: newOne(from + n) }));
-    expect((await transactions('coins')) - failing).to.be.below(3 * PLENTY.length - 20);
-  });
-
   it('needs no second place in line for what is executed again', async () => {
     await start({ pool: { max: 1, acquire: 1_500 } });
     const answers = await together((number) => {
@@ -378,7 +322,7 @@ describe('writing together', () => {
     await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id <= 8');
     const answers = together((id) => change(id, { worth: 100 + id }));
     // A transaction waits with one connection only, and not for long.
-    while ((await locked()) < 3) await sleep(2);
+    while ((await waiting('transactionid', 'tuple')) < 3) await sleep(2);
     await control.query('COMMIT');
     expect((await answers).map(({ body }) => body.worth - 100)).to.deep.equal(PLENTY);
   });

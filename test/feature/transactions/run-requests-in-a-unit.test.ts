@@ -54,6 +54,10 @@ class Shaped extends NumberedRow {
 @Table({ tableName: 'crowd' })
 class Crowd extends Named {}
 
+function rollBack(): never {
+  throw new RangeError('rolled back');
+}
+
 /** What a write fails with that comes when the client has gone. */
 let late: Promise<unknown> | undefined;
 
@@ -143,9 +147,7 @@ describe('a middleware that runs requests in a unit of work', () => {
     });
 
     it(`writes nothing of POST ${path} where the unit is rolled back`, async () => {
-      end = () => {
-        throw new RangeError('rolled back');
-      };
+      end = rollBack;
       expect((await agent.post(path).send({ name: 'lost' })).body).to.deep.equal({ id: 1, name: 'lost' });
       expect(await outcome).to.equal('rolled back');
       expect(await stored(path)).to.deep.equal([]);
@@ -156,9 +158,7 @@ describe('a middleware that runs requests in a unit of work', () => {
     it(`rolls back changes and deletes of ${path}, too`, async () => {
       await agent.post(path).send({ name: 'kept' }).expect(201);
       await outcome;
-      end = () => {
-        throw new RangeError('rolled back');
-      };
+      end = rollBack;
       expectJson(await agent.patch(`${path}/1`).send({ name: 'lost' }), 200, { id: 1, name: 'lost' });
       expect(await outcome).to.equal('rolled back');
       await agent.delete(`${path}/1`).expect(204);
@@ -172,9 +172,7 @@ describe('a middleware that runs requests in a unit of work', () => {
     const items = [{ id: 1, name: 'kept' }];
     expectJson(await many.post('/crowd').send([{ name: 'kept' }]), 201, { items });
     expect(await outcome).to.equal('committed');
-    end = () => {
-      throw new RangeError('rolled back');
-    };
+    end = rollBack;
     await many
       .post('/crowd')
       .send([{ name: 'lost' }])
