@@ -5,7 +5,6 @@ import express from 'express';
 import { DataTypes, QueryTypes } from 'sequelize';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { findFreePort } from '../../../sample/support/free-port.js';
 import {
   bootstrap,
   ConfigError,
@@ -22,7 +21,6 @@ import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
-import { startSilentServer } from '../../support/silent-server.js';
 
 @Crud()
 @Table({ tableName: 'lamps', timestamps: false, indexes: [{ name: 'lamps_room', fields: ['room'] }] })
@@ -190,6 +188,7 @@ describe('connecting an engine', () => {
     expect(row).to.deep.equal({ comment: 'made here' });
   });
 
+  /** What the server says is in `fault/start`. */
   describe('that cannot be', () => {
     const failureOf = async (dsn: string, options: EngineOptions = {}): Promise<string> => {
       const failure = await caughtError(engineLifespan(dsn, { models: [Lamp], ...options }));
@@ -198,7 +197,6 @@ describe('connecting an engine', () => {
       expect(`${message} ${stack} ${JSON.stringify(failure)}`).to.not.contain(SECRET);
       return message;
     };
-    const changed = (parts: Partial<URL>): string => Object.assign(new URL(database.url), parts).href;
 
     it('says which flag is none, and which two contradict each other', async () => {
       const sequelize = new Sequelize(database.url, { dialect: 'postgres', logging: false });
@@ -224,49 +222,6 @@ describe('connecting an engine', () => {
           'message',
           '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
         );
-    });
-
-    it('says that the server refuses a user or a password', async () => {
-      const dsn = changed({ username: 'nobody', password: SECRET });
-      const { host, pathname } = new URL(dsn);
-      expect(await failureOf(dsn)).to.equal(
-        `PostgreSQL at ${host}, database '${pathname.slice(1)}', user 'nobody': the server refuses the user or the password.`,
-      );
-    });
-
-    // Whoever runs the tests on a server of his own may let everybody in.
-    (process.env.DATABASE_URL ? it.skip : it)('says that the server refuses a wrong password', async () => {
-      expect(await failureOf(changed({ password: SECRET }))).to.match(
-        /, user 'postgres': the server refuses the user or the password\.$/,
-      );
-    });
-
-    it('says that there is no such database', async () => {
-      expect(await failureOf(changed({ pathname: '/no_such_database' }))).to.match(
-        /database 'no_such_database', .*: there is no such database; create it or correct its name\.$/,
-      );
-    });
-
-    it('says that nothing listens there, or that the host has no address', async () => {
-      const nobody = `127.0.0.1:${await findFreePort()}`;
-      for (const [host, problem] of [
-        [nobody, 'nothing listens there; start the server or correct the port.'],
-        ['nowhere.invalid', 'the host has no address; correct its name.'],
-      ]) {
-        expect(await failureOf(`postgres://me:${SECRET}@${host}/lamps`)).to.equal(
-          `PostgreSQL at ${host}, database 'lamps', user 'me': ${problem}`,
-        );
-      }
-    });
-
-    it('gives up on a server that does not answer', async () => {
-      await using server = await startSilentServer();
-      const { port } = server;
-      const dialectOptions = { connectionTimeoutMillis: 50 };
-      const dsn = `postgres://me:${SECRET}@127.0.0.1:${port}/lamps`;
-      expect(await failureOf(dsn, { dialectOptions })).to.equal(
-        `PostgreSQL at 127.0.0.1:${port}, database 'lamps', user 'me': the server does not answer in time.`,
-      );
     });
 
     for (const [dsn, found, encoded = ''] of [

@@ -3,14 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, dbSession } from '../../../src/index.js';
-import type { EngineSequelize } from '../../../src/postgres/session/engine-sequelize.js';
 import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { itWhole } from '../../support/short.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -54,8 +53,7 @@ for (const fastPath of [true, false]) {
 
     before(async () => {
       database = await freshDatabase('dealing');
-      control = new Client({ connectionString: database.url });
-      await control.connect();
+      control = await connectTo(database.url);
       await control.query(
         'CREATE VIEW seats AS SELECT id, current_user::text AS server FROM generate_series(1, 100) AS t (id)',
       );
@@ -113,8 +111,6 @@ for (const fastPath of [true, false]) {
       expect(await shareOf(list)).to.be.within(0.4, 0.6);
     });
 
-    const refuseWrites = () => (site.engine.sequelize as EngineSequelize).readsRefuseWrites;
-
     it('have as many reads each when they come one by one', async () => {
       await untilBothRest();
       expect(await shareOf(read, 1)).to.equal(0.5);
@@ -126,16 +122,6 @@ for (const fastPath of [true, false]) {
       site = await start(2);
       await untilBothRest();
       expect(await shareOf(read, 1)).to.equal(0.5);
-    });
-
-    it('are known to refuse writes when all of them have said so at the start', async () => {
-      expect(refuseWrites()).to.equal(true);
-      await site[Symbol.asyncDispose]();
-      await proxies[1].down();
-      site = await start(6);
-      await shareOf(read);
-      expect(refuseWrites()).to.equal(false);
-      await proxies[1].up();
     });
 
     it('have as many sessions each', async () => {

@@ -358,18 +358,6 @@ describe('sharing connections', () => {
     expect(seen).to.deep.equal({ before: FAST.length, after: FAST.length });
   });
 
-  it('answers every request when all connections are ended at once', async () => {
-    await start();
-    for (let round = 0; round < 3; round += 1) {
-      const answers = Promise.all(FAST.map(view));
-      await control.query(
-        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-      );
-      expectCalm(await answers);
-      await expectRecovery(() => view(1));
-    }
-  });
-
   it('answers every request when the engine is disposed meanwhile', async () => {
     await start();
     const answers = FAST.map(view);

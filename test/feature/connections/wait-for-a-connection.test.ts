@@ -8,7 +8,7 @@ import { BeforeCreate, Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
-import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
+import { expectCalm } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -259,23 +259,6 @@ for (const isTogether of [false, true]) {
         },
       );
     }
-
-    it('survives the end of all connections, and loses nothing that was acknowledged', async () => {
-      await start({ max: 2 });
-      const answers: Response[] = [];
-      const others = await whileBusy(async () => {
-        for (let round = 0; round < 5; round += 1) {
-          answers.push(...(await writeAll(20)));
-          await control.query(
-            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-          );
-        }
-      });
-      answers.push(...others);
-      expectCalm(answers);
-      expect(await notes()).to.be.at.least(answers.filter(({ status }) => status === 201).length);
-      await expectRecovery(() => write());
-    });
 
     it('is not served with a connection that has gone silent', async () => {
       const dialectOptions = { query_timeout: 1_000, statement_timeout: 900 };

@@ -123,17 +123,6 @@ describe('a unit of work', () => {
     expect(await names()).to.deep.equal(['outside']);
   });
 
-  it('is not seen by others before it is committed', () =>
-    unitOfWork(async (uow) => {
-      await uow.repository(Entry).create({ name: 'one' });
-      expect(await dbSession((session) => session.repository(Entry).list())).to.deep.equal([]);
-    }));
-
-  it('ends before it has begun where the work does not start', async () => {
-    const error = await caughtError(() => unitOfWork(() => Promise.reject(new Error('at once'))));
-    expect(error).to.have.property('message', 'at once');
-  });
-
   describe('inside another one', () => {
     it('is a part of it, and is rolled back with it', async () => {
       const error = await caughtError(() =>
