@@ -188,16 +188,6 @@ describe('toProblem', () => {
         { status: 413, detail: 'Payload Too Large' },
       ],
       ['an unknown status', middlewareError({ status: 599 }, SECRET), { status: 599, detail: 'Error' }],
-      [
-        'JSON that cannot be parsed, which it would quote',
-        middlewareError({ status: 400, expose: true, type: 'entity.parse.failed' }, SECRET),
-        { status: 400, detail: 'The body is not valid JSON.' },
-      ],
-      [
-        'a path that cannot be decoded, which it would quote',
-        Object.assign(new URIError(SECRET), { status: 400 }),
-        { status: 400, detail: 'The path is not valid percent-encoded UTF-8.' },
-      ],
       ['a URIError of the application', new URIError(SECRET), UNEXPECTED],
     ] as const) {
       it(`answers ${label}`, () => {

@@ -1,14 +1,5 @@
 import { expect } from 'chai';
-import {
-  Body,
-  type BodyOptions,
-  Ctx,
-  JsonController,
-  Param,
-  Patch,
-  Post,
-  Session,
-} from 'routing-controllers';
+import { Body, type BodyOptions, Ctx, Param, Patch, Post, Session } from 'routing-controllers';
 import { crudController } from '../../../../src/express/resources/crud-controller.js';
 import { methodsOf, untypedParameterProblems } from '../../../../src/express/resources/untyped-parameters.js';
 import { everyRoute } from '../../../../src/operation/route-spec.js';
@@ -28,19 +19,6 @@ const linesOf = (controller: unknown) =>
   untypedParameterProblems(methodsOf([controller as new () => object], everyRoute([])));
 
 describe('parameters without a type', () => {
-  it('are those of no emitted type and no given one', () => {
-    @JsonController('/forms')
-    class Forms {
-      send(form: object): object {
-        return form;
-      }
-    }
-    decorateByHand(Forms, 'send');
-    expect(linesOf(Forms)[0]).to.match(
-      /^Forms\.send \(POST \/forms\/\): the type of @Body\(\) is not known; /,
-    );
-  });
-
   it('are none where the type is given', () => {
     class Forms {
       send(form: object): object {
