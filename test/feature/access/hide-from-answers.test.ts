@@ -169,17 +169,16 @@ const MODELS: readonly (readonly [model: ModelClass, path: string, token: object
   [Mixed, '/mixeds', {}],
 ];
 
-const PREFIXES = new Map<ModelClass, string>([
+const GUESSABLE: readonly (readonly [model: ModelClass, prefix: string])[] = [
   [Excluding, '/excludings'],
   [Ruled, '/ruleds'],
   [LeavingOut, '/leaving-outs'],
   [GettingOther, '/getting-others'],
-]);
-const GUESSABLE = [...PREFIXES.keys()];
+];
 
 except(OF_MANY).describe('what a model hides from its records', () => {
   const paths = forSuite(() => {
-    const served = [...MODELS.map(([model]) => model), Kept, ...GUESSABLE];
+    const served = [...[...MODELS, ...GUESSABLE].map(([model]) => model), Kept];
     return TwoPaths.start({
       models: [...served, Keeper],
       bootstrap: { models: served, controllers: [KeptController], indexAdvice: false },
@@ -250,7 +249,7 @@ except(OF_MANY).describe('what a model hides from its records', () => {
       { method: 'PATCH', path: '?q=name==a', body: { pin } },
     ];
 
-    for (const model of GUESSABLE) {
+    for (const [model, prefix] of GUESSABLE) {
       const undo = async () => {
         await model.destroy({ where: {}, force: true });
         await model.bulkCreate([
@@ -258,7 +257,6 @@ except(OF_MANY).describe('what a model hides from its records', () => {
           { id: 2, name: 'b' },
         ]);
       };
-      const prefix = PREFIXES.get(model) ?? '';
 
       it(`is written whether or not it differs, so that a version of ${model.name} tells nothing`, async () => {
         for (const [index, right] of writes('right').entries()) {

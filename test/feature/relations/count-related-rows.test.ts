@@ -104,53 +104,23 @@ describe('counting related rows', () => {
     );
   });
 
-  it('counts nothing unless it is asked to, and tells what the rows tell', async () => {
-    const none = '0 false 0 exact';
-    const [one, two, more] = ['1 false 1 exact', '2 false 2 exact', '2 true null none'];
-    expect(await ask('include=reviews')).to.deep.equal([none, one, two, more, more, none, none]);
-  });
-
-  it('counts all of them, or up to the cap', async () => {
-    const none = '0 false 0 exact';
-    const known = [none, '1 false 1 exact', '2 false 2 exact', '2 true 3 exact'];
-    expect(await ask('include=reviews&reviews.count=exact')).to.deep.equal([
-      ...known,
-      '2 true 4 exact',
-      none,
-      none,
-    ]);
-    expect(await ask('include=reviews&reviews.count=capped')).to.deep.equal([
-      ...known,
-      '2 true 3 at_least',
-      none,
-      none,
-    ]);
-  });
-
-  it('gives the number alone', async () => {
-    const none = '0 false 0 exact';
-    const known = [none, '0 true 1 exact', '0 true 2 exact', '0 true 3 exact'];
-    for (const [mode, last] of [
-      ['exact', '0 true 4 exact'],
-      ['capped', '0 true 3 at_least'],
-    ])
-      expect(await ask(`include=reviews&reviews.size=0&reviews.count=${mode}`), mode).to.deep.equal([
-        ...known,
-        last,
-        none,
-        none,
-      ]);
-    const some = '0 true null none';
-    expect(await ask('include=reviews&reviews.size=0&reviews.count=none')).to.deep.equal([
-      none,
-      some,
-      some,
-      some,
-      some,
-      none,
-      none,
-    ]);
-  });
+  for (const [query, ...counted] of [
+    ['', '1 false 1 exact', '2 false 2 exact', '2 true null none', '2 true null none'],
+    ['&reviews.count=exact', '1 false 1 exact', '2 false 2 exact', '2 true 3 exact', '2 true 4 exact'],
+    ['&reviews.count=capped', '1 false 1 exact', '2 false 2 exact', '2 true 3 exact', '2 true 3 at_least'],
+    ['&reviews.size=0&reviews.count=exact', ...[1, 2, 3, 4].map((total) => `0 true ${total} exact`)],
+    [
+      '&reviews.size=0&reviews.count=capped',
+      ...[1, 2, 3].map((total) => `0 true ${total} exact`),
+      '0 true 3 at_least',
+    ],
+    ['&reviews.size=0&reviews.count=none', ...Array(4).fill('0 true null none')],
+  ] as readonly (readonly string[])[]) {
+    it(`counts as it is asked to, and tells what the rows tell: include=reviews${query}`, async () => {
+      const none = '0 false 0 exact';
+      expect(await ask(`include=reviews${query}`)).to.deep.equal([none, ...counted, none, none]);
+    });
+  }
 
   it('counts what the filter finds, and what the request may see', async () => {
     const counted = 'include=reviews&reviews.size=0&reviews.count=exact';

@@ -230,6 +230,14 @@ describe('[R18] a scope that is left out', () => {
     const scoped = { table: 'notes', column: 'owner', allowed: ['A', 'C'] };
     const found = (text: string, ...values: string[]) =>
       judge({ text, values }, scoped)?.split(':')[0] ?? null;
+    /** An INSERT of two rows, whose owners stand in one column of what is given. */
+    const manyOf = (column: string, owners: string) =>
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ' +
+          `".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, ${column} FROM ".given.0" RETURNING "id") SELECT 1`,
+        '{0,1}',
+        owners,
+      ] as const;
     const inScope = [
       ['SELECT 1 FROM "notes" WHERE "owner" = $1', 'A'],
       ['SELECT 1 FROM "notes" AS "Note" WHERE (("Note"."id" = 1) AND ("Note"."owner" = \'A\')) LIMIT 1'],
@@ -258,11 +266,7 @@ describe('[R18] a scope that is left out', () => {
         'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
         'A',
       ],
-      [
-        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
-        '{0,1}',
-        '{"A","C"}',
-      ],
+      manyOf('v0', '{"A","C"}'),
     ] as const;
     const outOfScope = [
       ['SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8)'],
@@ -277,16 +281,8 @@ describe('[R18] a scope that is left out', () => {
         'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = 1) RETURNING 1) SELECT 1',
         'A',
       ],
-      [
-        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
-        '{0,1}',
-        '{"A","B"}',
-      ],
-      [
-        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v1 FROM ".given.0" RETURNING "id") SELECT 1',
-        '{0,1}',
-        '{"A"}',
-      ],
+      manyOf('v0', '{"A","B"}'),
+      manyOf('v1', '{"A"}'),
       ['SELECT 1 FROM "notes"'],
       ['SELECT count(*) FROM (SELECT 1 FROM "notes" WHERE "id" = 1) AS "all" WHERE "owner" = $1', 'A'],
       ['SELECT 1 FROM "notes" WHERE "id" = 1 OR "owner" = $1', 'A'],

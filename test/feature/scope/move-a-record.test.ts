@@ -21,18 +21,16 @@ import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-class Kept extends NumberedRow {}
-
 @Crud()
 @Table({ tableName: 'folders', createdAt: false, updatedAt: false, paranoid: true })
-class Folder extends Kept {
+class Folder extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
   @HasMany(() => Note) declare notes?: Note[];
 }
 
 @Crud({ include: { folder: UNGUARDED }, endpoints: ['list', 'read', 'create', 'update', 'delete'] })
 @Table({ tableName: 'notes', createdAt: false, updatedAt: false, paranoid: true })
-class Note extends Kept {
+class Note extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
   @Column(DataType.STRING(20)) declare text: string | null;
   @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
@@ -42,7 +40,7 @@ class Note extends Kept {
 /** Has no scope, and refers to what has one. */
 @Crud({ prefix: '/links' })
 @Table({ tableName: 'links', timestamps: false })
-class Link extends Kept {
+class Link extends NumberedRow {
   @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 
