@@ -4,7 +4,7 @@
  * back there as soon as nothing is under way.
  */
 import { isQueryTimeout } from '../../errors/database-fault.js';
-import { BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
+import { type Batch, BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { PooledClient } from '../session/connection-internals.js';
@@ -133,6 +133,7 @@ export class SharedRead implements Execution {
 
   /** Drops an error of this connection where the read is repeated on another one. */
   settle(error: Error | null, result?: TextResult): void {
+    if (this.#isAnswered) return;
     this.#isUnderway = false;
     if (error && this.#isRepeated) return;
     if (error instanceof BatchAbortedError) this.move();
@@ -253,6 +254,9 @@ export class Lane {
 
   #sendCollected(client: PooledClient): void {
     const batches = inBatches(this.#collected.splice(0));
+    if (this.#underway.length === 0) this.#silentSince = performance.now();
+    // All of them now: the connection is not released between two of them, where the first one fails at once.
+    this.#underway.push(...batches);
     // One system call for all of them.
     const stream = batches.length > 1 ? client.connection?.stream : undefined;
     stream?.cork();
@@ -266,15 +270,28 @@ export class Lane {
   #send(client: PooledClient, reads: readonly SharedRead[]): void {
     const [{ pending }] = reads as readonly [SharedRead];
     const { statement, settings } = pending;
-    if (this.#underway.length === 0) this.#silentSince = performance.now();
-    this.#underway.push(reads);
+    let isOver = false;
+    const end: Batch['end'] = (error) => {
+      if (isOver) return;
+      isOver = true;
+      this.#answered(client, statement, reads, error);
+    };
     for (const read of reads) read.begin();
-    this.#executor.execute(client, {
-      before: settings ? [settings] : [],
-      statement,
-      executions: reads,
-      end: (error) => this.#answered(client, statement, reads, error),
-    });
+    try {
+      this.#executor.execute(client, {
+        before: settings ? [settings] : [],
+        statement,
+        executions: reads,
+        end,
+      });
+    } catch (error) {
+      // It is uncertain what was sent, so the connection is lost to all that is under way there.
+      client._invalid = true;
+      client.connection?.stream.destroy();
+      this.#isClosing = true;
+      end(error as Error);
+      for (const read of reads) read.settle(error as Error);
+    }
   }
 
   /** The answers come in the order of the batches, so each shows the time of its own. */
@@ -290,16 +307,17 @@ export class Lane {
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
     if (now > this.#closesAt) this.#isClosing = true;
-    if (this.#load === 0 || (this.#isClosing && this.#underway.length === 0)) this.#close(client);
+    if (this.#load === 0 || (this.#isClosing && this.#underway.length === 0)) this.#close(client, error);
   }
 
-  #close(client: PooledClient): void {
+  /** @param error with which its last reads have ended */
+  #close(client: PooledClient, error: Error | null = null): void {
     client.pipeline = false;
     this.#client = null;
     this.#isClosing = false;
     this.#isSlow = false;
     this.#source.release(client);
-    this.#held?.free();
+    this.#held?.free(error);
     this.#held = null;
     if (this.#collected.length > 0) void this.#open();
   }

@@ -310,7 +310,7 @@ export class StatementRunner implements StatementTarget {
     } catch (error) {
       if (!isOver) {
         slowReads?.end();
-        share?.end(isLimited, null);
+        share?.end(isLimited, error as Error);
       }
       isOver = true;
       throw error;

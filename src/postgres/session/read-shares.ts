@@ -29,7 +29,7 @@ export class TableShare {
   /** Reads under way that wait for locks as long as their connection lets them. */
   #patient = 0;
   #isLocked = false;
-  /** When one of them has begun alone, or any has ended. */
+  /** When one of them has begun alone, or any was answered. */
   #progressAt = 0;
 
   /** @param connections for reads that there may be */
@@ -65,8 +65,13 @@ export class TableShare {
 
   /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
   end(isLimited: boolean, error: Error | null): boolean {
-    this.#progressAt = performance.now();
+    const { isHeldBack } = this;
     if (!isLimited) this.#patient -= 1;
+    if (isUnanswered(error)) {
+      if (isHeldBack && !this.isHeldBack) this.#readers.wake();
+      return false;
+    }
+    this.#progressAt = performance.now();
     const hasWaited = isLockTimeout(error);
     const isFree = this.#isLocked && !hasWaited;
     this.#isLocked = hasWaited && (isLimited || this.#isLocked);
@@ -79,15 +84,22 @@ export class TableShare {
     this.#patient += 1;
   }
 
-  /** Ends `hold`, when its reads are answered. */
-  free(): void {
-    this.end(false, null);
+  /** Ends `hold`. @param error with which the last of its reads has ended */
+  free(error: Error | null): void {
+    this.end(false, error);
   }
 }
 
 /** True where a read has waited for a lock in vain. */
 export function isLockTimeout(error: Error | null): boolean {
   return (error as { readonly code?: unknown } | null)?.code === '55P03';
+}
+
+/** True where a read has ended with its connection, or with its timeout, which says nothing of its table. */
+function isUnanswered(error: Error | null): boolean {
+  if (error === null) return false;
+  const { severity } = error as { readonly severity?: string };
+  return severity === undefined || severity === 'FATAL';
 }
 
 /** Shares of all tables. */

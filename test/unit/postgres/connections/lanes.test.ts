@@ -316,8 +316,10 @@ const journeyArbitrary = fc.record({
 });
 
 /** A lane on the one connection of a pool. */
-function laneOfOne() {
-  const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false }) as PooledClient);
+function laneOfOne(fails: (id: unknown) => boolean = () => false) {
+  const destroyed: unknown[] = [];
+  const stream = { cork() {}, uncork() {}, destroy: () => destroyed.push(stream) };
+  const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false, connection: { stream } }) as never);
   const sent: Batch[] = [];
   const repeated: unknown[] = [];
   const source = {
@@ -328,8 +330,12 @@ function laneOfOne() {
     acquire: () => pool.acquire(),
     release: (client: PooledClient) => pool.release(client),
   };
-  const lane = new Lane(source, { canPipeline: true, execute: (_, batch) => sent.push(batch) });
-  const add = async (id: string): Promise<void> => {
+  const execute = (_: PooledClient, batch: Batch): void => {
+    sent.push(batch);
+    if (fails(batch.executions[0]?.values[0])) throw new Error('not sent');
+  };
+  const lane = new Lane(source, { canPipeline: true, execute });
+  const put = (id: string): void => {
     const asked = {
       statement: new PreparedStatement('SELECT 1', 's'),
       values: [id],
@@ -338,10 +344,13 @@ function laneOfOne() {
     };
     const pending = { ...asked, answer: () => {}, fail: () => {} };
     lane.add(new SharedRead(pending, () => repeated.push(id), new RepeatBudget()));
+  };
+  const add = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) put(id);
     await nextTurn();
     await nextTurn();
   };
-  return { pool, lane, sent, repeated, add };
+  return { pool, lane, sent, repeated, add, destroyed };
 }
 
 describe('reads that share a connection', () => {
@@ -377,6 +386,21 @@ describe('reads that share a connection', () => {
     for (const { end } of sent.slice(1)) end(null);
     expect([lane.load, lane.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
     // An idle connection has a timer.
+    await pool.pool.destroyAllNow();
+  });
+
+  it('are executed elsewhere where the driver throws, with all that is under way beside them', async () => {
+    const { pool, lane, sent, repeated, add, destroyed } = laneOfOne((id) => id === 'first');
+    await add('first', 'second');
+    expect([repeated, destroyed.length, lane.load]).to.deep.equal([['first'], 1, 1]);
+    // The driver says of all that it has taken that the connection is lost.
+    const lost = new Error('Connection terminated unexpectedly');
+    for (const { executions, end } of sent) {
+      end(lost);
+      for (const execution of executions) execution.settle(lost);
+    }
+    expect([repeated, destroyed.length, lane.load]).to.deep.equal([['first', 'second'], 1, 0]);
+    expect([lane.isInUse, pool.pool.using]).to.deep.equal([false, 0]);
     await pool.pool.destroyAllNow();
   });
 
