@@ -62,7 +62,7 @@ export class CatalogueGate {
    */
   async start(): Promise<void> {
     for (const sequelize of new Set(this.plans.flatMap(({ model }) => model.sequelize ?? [])))
-      watchTables(sequelize, () => this.#readChanges(sequelize));
+      watchTables(sequelize, this);
     try {
       throwProblems(await this.#readOnce());
     } catch (error) {
@@ -141,7 +141,7 @@ export class CatalogueGate {
    * Reads the types of columns again, a moment after a table was changed, because every connection meets the change. Only who executes
    * the SQL follows from them: all other facts are those of the start, on both paths.
    */
-  #readChanges(sequelize: Sequelize): void {
+  readChanges(sequelize: Sequelize): void {
     if (this.#changed.has(sequelize)) return;
     this.#changed.add(sequelize);
     const read = async () => {

@@ -147,18 +147,25 @@ export function tableTriggers(
   return query;
 }
 
-/** Callbacks for changes of tables, by instance. */
-const watchers = new WeakMap<Sequelize, (() => void)[]>();
+/** Holder of facts that follow from tables. */
+interface TableWatcher {
+  /** Called whenever a statement has met a table that was changed since it was prepared. */
+  readChanges(sequelize: Sequelize): void;
+}
 
-/** Calls back whenever a statement has met a table that was changed since it was prepared. */
-export function watchTables(sequelize: Sequelize, onChange: () => void): void {
-  watchers.set(sequelize, [...(watchers.get(sequelize) ?? []), onChange]);
+/** Watchers by instance. An application does not say that it is no longer used, so none is kept for its instance. */
+const watchers = new WeakMap<Sequelize, readonly WeakRef<TableWatcher>[]>();
+
+/** Calls a watcher back, as long as others hold it. */
+export function watchTables(sequelize: Sequelize, watcher: TableWatcher): void {
+  const others = (watchers.get(sequelize) ?? []).filter((each) => each.deref() !== undefined);
+  watchers.set(sequelize, [...others, new WeakRef(watcher)]);
 }
 
 /** Has all tables of the instance read again, because one of them was changed. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
-  for (const onChange of watchers.get(sequelize) ?? []) onChange();
+  for (const watcher of watchers.get(sequelize) ?? []) watcher.deref()?.readChanges(sequelize);
 }
 
 /** @param answers those of the instance, or none of it when they were forgotten meanwhile */
