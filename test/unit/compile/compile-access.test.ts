@@ -133,18 +133,6 @@ describe('rules of rows', () => {
     expect([...(none.plan?.access?.scope.keys() ?? [])]).to.deep.equal(['tenantId']);
   });
 
-  it('are missing where deny says that each operation has one', () => {
-    expect(
-      sharedProblems({ deny: true }, { endpoints: ['list', 'read'], can: { list: true } }),
-    ).to.deep.equal([
-      'Task: bootstrap has deny: true, and can has no rule for read; give each a function of the request, or true for everybody.',
-    ]);
-    expect(sharedProblems({ deny: true }, { endpoints: ['list'], can: { list: false } })).to.deep.equal([]);
-    expect(sharedProblems({ deny: true }, { endpoints: ['list'], scope: { tenantId: rule } })).to.have.length(
-      1,
-    );
-  });
-
   it('are none where nothing is said', () => {
     expect(planOf(Task).access).to.equal(null);
     expect(planOf(Task, { scope: {}, can: {}, fields: {} }).access).to.equal(null);

@@ -104,9 +104,10 @@ describe('the option pageSize', () => {
     [20n, '20n'],
   ] as const) {
     it(`refuses ${shown}`, () => {
-      expect(problemsOf(City, { pageSize: { max: value } })).to.deep.equal([
-        `City: pageSize.max is ${shown}; use an integer from 1.`,
-      ]);
+      for (const name of ['default', 'max'])
+        expect(problemsOf(City, { pageSize: { [name]: value } })).to.deep.equal([
+          `City: pageSize.${name} is ${shown}; use an integer from 1.`,
+        ]);
     });
   }
 

@@ -15,32 +15,12 @@ const declared = (...declarations: Declarations) =>
 const problemsOf = (...declarations: Declarations) => problemsOfAll(declared(...declarations));
 
 describe('compilePlan', () => {
-  it('throws the problems of all resources at once, in their order', () => {
-    const problems = problemsOf(
-      [Article, { prefix: 'x', sortAllow: ['titel'] }],
-      [Comment],
-      [Tag, { pagination: 'none' }],
-    );
-    expect(problems).to.deep.equal([
-      "Article: prefix \"x\" is not a plain path; use '/segments' of letters, digits, '-', '.', '_' and '~'.",
-      "Article: sortAllow names 'titel', which is not an attribute. Did you mean 'title'? " +
-        'The attributes are id, title.',
-      "Tag: pagination is \"none\"; use 'offset' or 'cursor'.",
-    ]);
-  });
-
   it('refuses two models on one path, which Express compares without regard to case', () => {
     expect(
       problemsOf([Article], [Comment, { prefix: '/Articles/' }], [Tag, { prefix: '/ARTICLES' }]),
     ).to.deep.equal([
       "Comment and Article are both on '/Articles'; give one of them another prefix.",
       "Tag and Article are both on '/ARTICLES'; give one of them another prefix.",
-    ]);
-  });
-
-  it('refuses one model on the same path twice', () => {
-    expect(problemsOf([Article], [Article])).to.deep.equal([
-      "Article and Article are both on '/articles'; give one of them another prefix.",
     ]);
   });
 
