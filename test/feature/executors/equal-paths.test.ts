@@ -16,6 +16,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../../support/specimen.js';
 import { SpecimenTable } from '../../support/specimen-table.js';
@@ -231,22 +232,21 @@ const FILTERS = [
 const FIELDS = ['', 'fields=text,id', 'fields=whole', 'fields=moment,uuid,bytes,jsonb'];
 
 describe('the fast path and the general path', () => {
-  let paths: TwoPaths;
-
-  const query = (text: string): Promise<unknown> => paths.site.engine.sequelize.query(text);
-  before(async () => {
-    paths = await TwoPaths.start({
+  const paths = forSuite(() =>
+    TwoPaths.start({
       models: [Thing, Odd, Parcel, Name, Specimen],
       engine: { createAll: false },
       bootstrap: { cursorSecret: 'a secret of sixteen', logger: new CapturedLog() },
-    });
+    }),
+  );
+
+  const query = (text: string): Promise<unknown> => paths.site.engine.sequelize.query(text);
+  before(async () => {
     await query('CREATE SCHEMA depot');
     await paths.site.engine.sequelize.sync({ useMaster: true } as never);
     const general = paths.site.crud.routes.filter(({ generalPathReasons }) => generalPathReasons.length > 0);
     expect(general.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(['PATCH /odds/:id']);
   });
-
-  after(() => paths[Symbol.asyncDispose]());
 
   describe('of reads', () => {
     before(() => fill(paths));
@@ -558,20 +558,16 @@ for (const setting of [
   'extra_float_digits=0',
 ].slice(wholeOr(3, 0))) {
   describe(`the two paths where the server has ${setting}`, () => {
-    let paths: TwoPaths;
-
-    before(async () => {
-      paths = await TwoPaths.start({
+    const paths = forSuite(() =>
+      TwoPaths.start({
         models: [Thing, Odd],
         engine: { dialectOptions: { options: `-c ${setting}` } },
         bootstrap: { logger: new CapturedLog() },
-      });
-      await fill(paths);
-    });
-
-    after(() => paths[Symbol.asyncDispose]());
+      }),
+    );
 
     it('read the same', async () => {
+      await fill(paths);
       expect(await expectEqualReads(paths)).to.be.above(30);
     });
   });

@@ -1,6 +1,6 @@
 /** Operations on the rows of a model, as features and handlers give them to the executor. */
 import { expect } from 'chai';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Column, DataType, Default, Table } from 'sequelize-typescript';
 import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { aliveRows } from '../../../src/features/soft-delete/deletion.js';
@@ -11,7 +11,7 @@ import type { StatementTarget } from '../../../src/postgres/connections/statemen
 import { TitledRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { infoOf } from '../../support/offline-models.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -69,8 +69,7 @@ describe('running operations', () => {
 
   it('writes a row after all that refers to one which has come meanwhile', async () => {
     const [first, second] = await Paper.findAll({ order: ['id'] });
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
+    await using client = await connectTo(database.url);
     const direct = targetOn(client);
     let writes = 0;
     const on: StatementTarget = {
@@ -92,36 +91,25 @@ describe('running operations', () => {
       references,
       returning: { columns: ['pages'] },
     } as const;
-    try {
-      const found = await executor.run(operation, { id: String(first?.id) }, on);
-      expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
-      expect((await first?.reload())?.pages).to.equal(second?.id);
-      expect(writes).to.equal(2);
-    } finally {
-      await client.end();
-    }
+    const found = await executor.run(operation, { id: String(first?.id) }, on);
+    expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
+    expect((await first?.reload())?.pages).to.equal(second?.id);
+    expect(writes).to.equal(2);
   });
 
   it('runs on the connection that it is given', async () => {
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
+    await using client = await connectTo(database.url);
     const on = targetOn(client);
-    try {
-      await client.query('BEGIN');
-      const returning = { columns: ['id'] };
-      const created = await executor.run({ kind: 'insert', row: { title: 'e' }, returning }, {}, on);
-      const slots = { id: created?.rows[0]?.[0] ?? '' };
-      const set = { title: 'f' };
-      await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);
-      const read: Operation = { kind: 'read', where: rowOf(), select: { columns: ['title'] } };
-      expect((await executor.run(read, slots, on)).rows).to.deep.equal([['f']]);
-      expect((await executor.run(list(), {}, on)).page.total).to.equal(4);
-      expect((await executor.run(read, slots)).rows).to.deep.equal([]);
-      expect((await executor.run({ kind: 'delete', where: rowOf(), mark: null }, slots, on)).count).to.equal(
-        1,
-      );
-    } finally {
-      await client.end();
-    }
+    await client.query('BEGIN');
+    const returning = { columns: ['id'] };
+    const created = await executor.run({ kind: 'insert', row: { title: 'e' }, returning }, {}, on);
+    const slots = { id: created?.rows[0]?.[0] ?? '' };
+    const set = { title: 'f' };
+    await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);
+    const read: Operation = { kind: 'read', where: rowOf(), select: { columns: ['title'] } };
+    expect((await executor.run(read, slots, on)).rows).to.deep.equal([['f']]);
+    expect((await executor.run(list(), {}, on)).page.total).to.equal(4);
+    expect((await executor.run(read, slots)).rows).to.deep.equal([]);
+    expect((await executor.run({ kind: 'delete', where: rowOf(), mark: null }, slots, on)).count).to.equal(1);
   });
 });

@@ -14,11 +14,10 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 describe('a second copy', () => {
   let folder: TemporaryFolder;
-  let site: TestApp;
 
   /** Loads a package from a folder of its own, as npm nests it below a package of a monorepo. */
   function copyOf(name: string): unknown {
@@ -118,17 +117,16 @@ describe('a second copy', () => {
       }
     }
 
-    before(async () => {
+    serveTestApp(() => ({
+      models: [Formed, Heir, Member, Plain, Unserved],
+      bootstrap: { models: [Plain], logger: new CapturedLog() },
+    }));
+    before(() => {
       copy = copyOf('class-transformer') as typeof Transformer;
-      site = await startTestApp({
-        models: [Formed, Heir, Member, Plain, Unserved],
-        bootstrap: { models: [Plain], logger: new CapturedLog() },
-      });
       copy.Exclude()(Member.prototype, 'role');
       copy.Exclude()(Form.prototype, 'role');
       copy.Expose()(Secretive.prototype, 'secret');
     });
-    after(() => site[Symbol.asyncDispose]());
 
     it('is nothing to a model that another one has not decorated', async () => {
       const { agent } = await buildApp({ models: [Plain], logger: new CapturedLog() });

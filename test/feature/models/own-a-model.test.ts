@@ -17,6 +17,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { Coin } from '../../support/coin.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 
 const ADVICE =
@@ -31,8 +32,8 @@ class Purse extends KeyedRow {
 }
 
 describe('the engine of a model', () => {
-  let first: TestDatabase;
-  let second: TestDatabase;
+  const first = forSuite(() => freshDatabase('first'));
+  const second = forSuite(() => freshDatabase('second'));
 
   const connect = (database: TestDatabase): Promise<Engine> =>
     engineLifespan(database.url, { models: [Coin], createAll: true })();
@@ -47,12 +48,6 @@ describe('the engine of a model', () => {
     expect(error).to.be.instanceOf(ConfigError);
     return (error as ConfigError).problems;
   };
-
-  before(async () => {
-    [first, second] = await Promise.all([freshDatabase('first'), freshDatabase('second')]);
-  });
-
-  after(() => Promise.all([first.drop(), second.drop()]));
 
   it('is not taken over by a second engine', async () => {
     await using one = await connect(first);

@@ -1,6 +1,5 @@
 /** Every documented operation against the running application: nothing undocumented, nothing documented in vain. */
 import { expect } from 'chai';
-import { Client } from 'pg';
 import type { Response } from 'supertest';
 import type { JsonSchema } from '../../../src/schema/json-schema.js';
 import { ApiContract, type ContractOperation } from '../../support/api-contract.js';
@@ -14,9 +13,10 @@ import {
   Note,
   Part,
 } from '../../support/described-models.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 const MAKER = '0b6b1a52-5f0e-4c39-9d35-6a4bdf4c7f11';
 const OBSERVED = ['Maker', 'Gadget', 'Note', 'Member'] as const;
@@ -91,36 +91,22 @@ const COLLISIONS: Readonly<Record<Name, object>> = {
 };
 
 describe('the running application and its document', () => {
-  let database: TestDatabase;
-  let proxy: TcpProxy;
-  let app: TestApp;
+  const database = forSuite(() => freshDatabase('conformance'));
+  const proxy = forSuite(() => TcpProxy.before(database.url));
+  const app = serveTestApp(() => ({
+    models: DESCRIBED_TABLES,
+    database: { url: proxy.url(database.url) },
+    // Whatever is asked while the tables are locked waits at the same time.
+    engine: { pool: { max: 20 }, dialectOptions: { statement_timeout: 2_000, lock_timeout: 4_000 } },
+    minPool: 20,
+    bootstrap: DESCRIBED_OPTIONS,
+  }));
+  const control = forSuite(() => connectTo(database.url));
   let contract: ApiContract;
-  let control: Client;
 
   before(async () => {
-    database = await freshDatabase('conformance');
-    proxy = await TcpProxy.before(database.url);
-    app = await startTestApp({
-      models: DESCRIBED_TABLES,
-      database: { ...database, url: proxy.url(database.url) },
-      // Whatever is asked while the tables are locked waits at the same time.
-      engine: {
-        pool: { max: 20 },
-        dialectOptions: { statement_timeout: 2_000, lock_timeout: 4_000 },
-      },
-      minPool: 20,
-      bootstrap: DESCRIBED_OPTIONS,
-    });
     contract = new ApiContract(app.crud.openapi());
-    control = new Client({ connectionString: database.url });
-    await control.connect();
     await fill();
-  });
-
-  after(async () => {
-    await control.end();
-    await app[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
   });
 
   for (const name of OBSERVED) {

@@ -1,14 +1,14 @@
 /** Rules that only the database knows: row security, views with a check option, functions that raise, privileges, time. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { forSuite } from '../../support/for-suite.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 /** Row security lets a client see all rows, and write those of its own. */
@@ -77,12 +77,11 @@ const ROLE = { pgbouncer: 'it connects as one role, whatever a connection asks f
 describe('being refused by rules of the database', () => {
   const logger = new CapturedLog();
   const role = `refused_${randomBytes(6).toString('hex')}`;
-  let database: TestDatabase;
-  let control: Client;
+  // Before what it is sent on has ended.
+  after(() => control.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  const database = forSuite(() => freshDatabase('rules'));
+  const control = forSuite(() => connectTo(database.url));
   const site = serveTestApp(async () => {
-    database = await freshDatabase('rules');
-    control = new Client({ connectionString: database.url });
-    await control.connect();
     await control.query(schemaFor(role));
     return {
       models: [Letter, Memo, Order, Ledger],
@@ -93,12 +92,6 @@ describe('being refused by rules of the database', () => {
   });
 
   beforeEach(() => logger.clear());
-
-  after(async () => {
-    await control.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
-    await control.end();
-    await database.drop();
-  });
 
   except(ROLE).it('answers 403 to a write that row security refuses', async () => {
     const create = (sender: string) => site.agent.post('/letters').send({ sender });

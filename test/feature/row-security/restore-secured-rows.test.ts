@@ -4,6 +4,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
+import { forSuite } from '../../support/for-suite.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -18,9 +19,8 @@ class Scan extends TitledRow {
 }
 
 describe('soft-deleted records under row security', () => {
-  let database: TenantDatabase;
+  const database = forSuite(() => TenantDatabase.create(['scans']));
   const site = serveTestApp(async () => {
-    database = await TenantDatabase.create(['scans']);
     await database.control.query('ALTER TABLE scans ADD "deletedAt" timestamptz');
     return {
       models: [Scan],
@@ -32,8 +32,6 @@ describe('soft-deleted records under row security', () => {
   });
 
   beforeEach(() => database.reset());
-
-  after(() => database[Symbol.asyncDispose]());
 
   for (const path of ['our SQL', 'Sequelize'] as const) {
     it(`[S11] are seen, restored and purged by their tenant alone through ${path}`, async () => {

@@ -34,7 +34,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
-import { StatementRunner, statementRunner } from '../../../src/postgres/connections/statement-runner.js';
+import { statementRunner } from '../../../src/postgres/connections/statement-runner.js';
 import { currentSettings, runWithSettings, settingsOf } from '../../../src/postgres/session/session.js';
 import { TitledRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
@@ -110,44 +110,16 @@ describe('the settings of statements', () => {
 
   for (const [name, engine] of Object.entries(DRIVERS)) {
     describe(name, () => {
-      let site: TestApp;
-      let runner: StatementRunner;
-
-      before(async () => {
-        site = await start(engine);
-        runner = statementRunner(site.engine.sequelize);
-      });
-
-      after(() => site[Symbol.asyncDispose]());
-
-      it('reach every form of statement', async () => {
-        const forms = Object.entries(runner.withSettings(of('tenant 7'))).filter(
-          ([, form]) => typeof form === 'function',
-        ) as [string, (...args: unknown[]) => ReturnType<StatementRunner['write']>][];
-        const others = [
-          'constructor',
-          'withSettings',
-          'within',
-          'begin',
-          'canBegin',
-          'sharesWrites',
-          'usage',
-        ];
-        const known = Object.getOwnPropertyNames(StatementRunner.prototype);
-        expect(forms.map(([form]) => form).sort()).to.deep.equal(
-          known.filter((each) => !others.includes(each)).sort(),
-        );
-        for (const [form, run] of forms) {
-          const { rows } = await run(TENANT, [], 'papers');
-          expect(rows, form).to.deep.equal([['tenant 7']]);
-        }
-      });
+      const site = forSuite(() => start(engine));
+      const runnerOf = (tenant: string) => {
+        const runner = statementRunner(site.engine.sequelize);
+        return tenant === '' ? runner : runner.withSettings(of(tenant));
+      };
 
       it('are seen by no other that is sent at the same time', async () => {
-        const none = runner;
         const asked = Array.from({ length: 240 }, async (_, index) => {
           const tenant = index % 4 === 3 ? '' : `tenant ${index % 5}`;
-          const on = tenant === '' ? none : runner.withSettings(of(tenant));
+          const on = runnerOf(tenant);
           const form = (['read', 'readPlanned', 'write'] as const)[Math.floor(index / 4) % 3] ?? 'read';
           const text = index % 7 === 6 ? `SELECT 1 / 0, current_setting('app.tenant', true)` : TENANT;
           const isPlanned = form === 'readPlanned';
@@ -163,7 +135,7 @@ describe('the settings of statements', () => {
 
       it('go with a read that is repeated on the primary', async () => {
         const text = 'SELECT tell_on_primary()';
-        const { rows } = await runner.withSettings(of('tenant 3')).read(text, [], 'papers', true);
+        const { rows } = await runnerOf('tenant 3').read(text, [], 'papers', true);
         expect(rows).to.deep.equal([['tenant 3']]);
         const bySequelize = await runWithSettings(of('tenant 4'), () =>
           site.engine.sequelize.query(text, { type: 'SELECT' }),
@@ -339,22 +311,18 @@ describe('the settings of statements', () => {
   });
 
   describe('are asked', () => {
-    let site: TestApp;
     let answer: (request: KnownRequest) => unknown;
     let asked = 0;
     const logger = new CapturedLog();
     const statements: string[] = [];
 
-    before(async () => {
+    const site = forSuite(() => {
       const settings = (request: KnownRequest) => {
         asked += 1;
         return answer(request);
       };
-      const rls = { settings: settings as () => Record<string, string> };
-      site = await start({ logging: (text) => void statements.push(text) }, { logger, rls });
+      return start({ logging: (text) => void statements.push(text) }, { logger, rls: { settings } });
     });
-
-    after(() => site[Symbol.asyncDispose]());
 
     it('once for a request, also by a promise', async () => {
       answer = async () => ({ 'app.tenant': 'tenant 1' });

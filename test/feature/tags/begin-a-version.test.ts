@@ -8,6 +8,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', 'purge'] as const;
@@ -43,8 +44,6 @@ class DeclaredHooked extends Kept {
 @Table({ ...COUNTED, tableName: 'many' })
 class Many extends Kept {}
 
-const TABLES = ['sheets', 'hooked', 'many'];
-
 /** A table whose rows have no version, and what sends requests with a tag. */
 async function start(models: readonly (typeof Kept)[]): Promise<TestApp> {
   const site = await startTestApp({ models, bootstrap: { indexAdvice: false } });
@@ -69,15 +68,9 @@ async function fill({ engine }: TestApp, tables: readonly string[]): Promise<voi
 }
 
 describe('a row without a version', () => {
-  let site: TestApp;
+  const site = forSuite(() => start([Sheet, Hooked]));
 
-  before(async () => {
-    site = await start([Sheet, Hooked]);
-  });
-
-  beforeEach(() => fill(site, TABLES.slice(0, 2)));
-
-  after(() => site[Symbol.asyncDispose]());
+  beforeEach(() => fill(site, ['sheets', 'hooked']));
 
   for (const [name, tableName] of [
     ['Sheet', 'sheets'],
@@ -167,15 +160,9 @@ describe('a new row with a declared version', () => {
 });
 
 except(OF_MANY).describe('rows without a version', () => {
-  let site: TestApp;
-
-  before(async () => {
-    site = await start([Many]);
-  });
+  const site = forSuite(() => start([Many]));
 
   beforeEach(() => fill(site, ['many']));
-
-  after(() => site[Symbol.asyncDispose]());
 
   it('are changed in arrays, by the version null', async () => {
     const change = (first: number | null, third: number | null) =>

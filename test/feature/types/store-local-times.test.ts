@@ -1,13 +1,12 @@
 /** DATE over a column without a zone: the text of a clock, on its way from a body into the database and back. */
 import { expect } from 'chai';
-import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, filter, Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY, UNGUARDED } from '../../support/combination.js';
 import { expectIssue } from '../../support/expect-answer.js';
-import { freshDatabase } from '../../support/postgres.js';
+import { execute as executeOn, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const WRITES = ['list', 'read', 'create', 'update', 'delete', 'restore', 'createMany', 'updateMany'] as const;
@@ -62,9 +61,7 @@ for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
     const site = serveTestApp(async () => {
       process.env['TZ'] = 'America/New_York';
       const database = await freshDatabase('clocks');
-      const client = new Client({ connectionString: database.url });
-      await client.connect();
-      await client.query(TABLES).finally(() => client.end());
+      await executeOn(database.url, TABLES);
       return {
         models: [Visit, Stop],
         database,
