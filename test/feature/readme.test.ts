@@ -117,7 +117,7 @@ suite('the applications in the documentation', () => {
       });
 
       after(async () => {
-        await application.stop();
+        await application.end();
         await database.drop();
       });
 
@@ -139,7 +139,7 @@ suite('the applications in the documentation', () => {
     const refusal = await caughtError(() => execute(database.url, 'CREATE TABLE too_slow ()'));
     expect(refusal).to.have.property('code', '57014');
     const application = await startProgram(fileOf(name), database.url);
-    await application.stop();
+    await application.end();
     await database.drop();
   });
 

@@ -14,7 +14,7 @@ import { run } from './run.js';
 const REQUESTS = readmeBlocks('run against the program of each setup by npm run setups', 'docs/setups.md');
 
 describe('the setup with tsc and ES modules', () => {
-  after(() => program.stop());
+  after(() => program.end());
 
   const folder = forSuite(() => createTemporaryFolder('setup'));
   const database = forSuite(() => freshDatabase());

@@ -421,51 +421,38 @@ describe('a health check', () => {
       expect(errors).to.deep.equal([null, 'authentication failed', 'authentication failed']);
     });
 
-    const bad: readonly (readonly [string, object, string])[] = [
+    const CLICKHOUSE = 'use one that begins with http:// or https://';
+    const CACHE = 'use one that begins with redis:// or rediss://';
+    const bad: readonly (readonly [urls: object, ...problems: string[]])[] = [
       [
-        'another protocol for ClickHouse',
         { clickhouse: 'clickhouse://ann:s3cret@localhost' },
-        "The engine option clickhouse begins with 'clickhouse:'; use one that begins with http:// or https://.",
+        `The engine option clickhouse begins with 'clickhouse:'; ${CLICKHOUSE}.`,
       ],
       [
-        'no URL for ClickHouse',
         { clickhouse: 'http://ann:s3cret@localhost:99999' },
-        'The engine option clickhouse cannot be read for certain; use one that begins with http:// or https://, with its user and ' +
+        `The engine option clickhouse cannot be read for certain; ${CLICKHOUSE}, with its user and ` +
           'password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %).',
       ],
       [
-        'a parameter that the client of ClickHouse does not know',
         { clickhouse: 'http://ann:s3cret@localhost:8123?sekret=s3cret' },
         'The engine option clickhouse has a parameter that @clickhouse/client does not accept; correct it.',
       ],
+      [{ cache: 'http://ann:s3cret@localhost' }, `The engine option cache begins with 'http:'; ${CACHE}.`],
       [
-        'another protocol for the cache',
-        { cache: 'http://ann:s3cret@localhost' },
-        "The engine option cache begins with 'http:'; use one that begins with redis:// or rediss://.",
-      ],
-      [
-        'an empty URL for the cache',
         { cache: '' },
-        'The engine option cache is empty: the environment variable that it comes from is not set; use one that begins with ' +
-          'redis:// or rediss://.',
+        `The engine option cache is empty: the environment variable that it comes from is not set; ${CACHE}.`,
       ],
       [
-        'no URL for either',
         { cache: 's3cret', clickhouse: 's3cret' },
-        [
-          '2 problems:',
-          '  - The engine option clickhouse is not a URL; use one that begins with http:// or https://.',
-          '  - The engine option cache is not a URL; use one that begins with redis:// or rediss://.',
-        ].join('\n'),
+        `The engine option clickhouse is not a URL; ${CLICKHOUSE}.`,
+        `The engine option cache is not a URL; ${CACHE}.`,
       ],
     ];
-    for (const [what, parts, message] of bad) {
-      it(`refuses ${what} without showing the password`, async () => {
-        const error = await caughtError(() =>
-          configureEngine({ sequelize: connectTo(database.url), ...parts }),
-        );
-        expect(error).to.be.an.instanceOf(ConfigError);
-        expect(error).to.have.property('message', message);
+    for (const [urls, ...problems] of bad) {
+      it(`refuses ${JSON.stringify(urls)} without showing the password`, async () => {
+        const options = { sequelize: connectTo(database.url), ...urls };
+        const error = await caughtError(() => configureEngine(options));
+        expect(error).to.be.an.instanceOf(ConfigError).with.property('problems').that.deep.equals(problems);
       });
     }
 

@@ -205,43 +205,30 @@ describe('the health routes', () => {
     expectJson(await supertest(app).get('/ops/checks/live'), 200, { status: 'alive' });
   });
 
-  const bad: readonly (readonly [string, BootstrapOptions, string])[] = [
+  const bad: readonly (readonly [options: BootstrapOptions, ...problems: string[]])[] = [
     [
-      'a prefix with a parameter',
       { health: { prefix: '/:name' } },
       'The health prefix "/:name" is not a plain path; use one such as \'/health\'.',
     ],
     [
-      'a timeout of nothing',
-      { health: { timeout: 0 } },
-      'The health timeout is 0; use a number of seconds above 0 and below 2000000.',
-    ],
-    [
-      'an option that is not there',
       { health: { perfix: '/x' } as object },
       "health has no option 'perfix'. Did you mean 'prefix'? The options are prefix, timeout, includeLiveness.",
     ],
     [
-      'an includeLiveness that is neither true nor false',
       { health: { includeLiveness: 'no' } as object },
       'The health option includeLiveness is "no"; use true or false.',
     ],
     [
-      'everything at once',
       { routePrefix: 'api', health: { prefix: 'x', timeout: -1 } },
-      [
-        '3 problems:',
-        '  - routePrefix "api" is not a plain path; use one such as \'/api\'.',
-        '  - The health prefix "x" is not a plain path; use one such as \'/health\'.',
-        '  - The health timeout is -1; use a number of seconds above 0 and below 2000000.',
-      ].join('\n'),
+      'routePrefix "api" is not a plain path; use one such as \'/api\'.',
+      'The health prefix "x" is not a plain path; use one such as \'/health\'.',
+      'The health timeout is -1; use a number of seconds above 0 and below 2000000.',
     ],
   ];
-  for (const [what, options, message] of bad) {
-    it(`are refused by bootstrap for ${what}`, async () => {
+  for (const [options, ...problems] of bad) {
+    it(`are refused by bootstrap for ${JSON.stringify(options)}`, async () => {
       const error = await caughtError(() => bootstrap(express(), { models: [], ...options }));
-      expect(error).to.be.an.instanceOf(ConfigError);
-      expect(error).to.have.property('message', message);
+      expect(error).to.be.an.instanceOf(ConfigError).with.property('problems').that.deep.equals(problems);
     });
   }
 
