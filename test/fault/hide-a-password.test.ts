@@ -15,14 +15,14 @@ const ENCODED =
 const DSN = 'The DSN: such as postgres://user:password@host:5432/database';
 
 /** Everything that somebody could see of a start that fails. */
-async function traceOf(dsn: string, options: object = {}): Promise<{ error: unknown; trace: string }> {
+async function traceOf(dsn: string, options: object = {}): Promise<{ error: ConfigError; trace: string }> {
   const { result: error, lines } = await captureStderr(() =>
     caughtError(() => engineLifespan(dsn, { models: [], ...options })()),
   );
   expect(error).to.be.instanceOf(ConfigError);
   const { message, stack, cause } = error as ConfigError;
   return {
-    error,
+    error: error as ConfigError,
     trace: [message, stack, inspect(cause), inspect(error, { depth: 9 }), ...lines].join('\n'),
   };
 }
@@ -56,7 +56,7 @@ describe('a password in a URL', () => {
         const encoded = `postgres://ann:${encodeURIComponent(password)}@${AUTHORITY}/atlas`;
         const { error, trace } = await traceOf(encoded);
         expectHidden(trace, password);
-        expect((error as ConfigError).message).to.include(`PostgreSQL at ${AUTHORITY}, database 'atlas'`);
+        expect(error.message).to.include(`PostgreSQL at ${AUTHORITY}, database 'atlas'`);
       }),
       { numRuns: 100 },
     ));
@@ -65,10 +65,8 @@ describe('a password in a URL', () => {
     const url = `ann:${password}@${AUTHORITY}/0`;
     const expectAdvice = async (what: string, dsn: string, options?: object): Promise<void> => {
       const [name, example] = what.split(': ');
-      const { error } = await traceOf(dsn, options);
-      expect((error as ConfigError).problems).to.deep.equal([
-        `${name} cannot be read for certain; use one ${example}, ${ENCODED}`,
-      ]);
+      const { problems } = (await traceOf(dsn, options)).error;
+      expect(problems).to.deep.equal([`${name} cannot be read for certain; use one ${example}, ${ENCODED}`]);
     };
 
     it(`such as ${JSON.stringify(password)} is to be percent-encoded`, async () => {

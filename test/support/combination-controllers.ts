@@ -11,9 +11,8 @@ import {
   type ListQuery,
   type ModelClass,
   type ReadQuery,
-  type ReadSession,
-  type UnitOfWork,
 } from '../../src/index.js';
+import { passingController, withParameter } from './passing-controllers.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -25,31 +24,14 @@ export class PassOn implements InterceptorInterface {
   }
 }
 
+const READS: readonly string[] = ['list', 'read'];
+
 /** Overrides whose parameters begin a session of the request before. */
-export const onSession = oncePerModel((model) => {
-  class OnSession extends crudController(model) {
-    override list(query: ListQuery, context: CrudContext, @InjectSession() _session?: ReadSession) {
-      return super.list(query, context);
-    }
-
-    override read(id: Id, query: ReadQuery, context: CrudContext, @InjectSession() _session?: ReadSession) {
-      return super.read(id, query, context);
-    }
-
-    override create(values: Values, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
-      return super.create(values, context);
-    }
-
-    override update(id: Id, values: Values, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
-      return super.update(id, values, context);
-    }
-
-    override remove(id: Id, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
-      return super.remove(id, context);
-    }
-  }
-  return OnSession;
-});
+export const onSession = oncePerModel((model) =>
+  withParameter(passingController(crudController(model)), (method) =>
+    READS.includes(method) ? InjectSession() : InjectUnitOfWork(),
+  ),
+);
 
 /** Overrides that look into each record. */
 export const throughRecords = oncePerModel((model) => {

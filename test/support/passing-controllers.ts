@@ -44,11 +44,19 @@ export function passingController<M extends Model>(
 /** Places behind the parameters that the generated methods have. */
 const NEXT_PARAMETERS = { list: 2, read: 3, create: 2, update: 3, remove: 2 } as const;
 
+/** The same with one parameter more of each method. */
+export function withParameter(
+  controller: Class<object>,
+  decorate: (method: string) => ParameterDecorator,
+): Class {
+  const Injected = class extends controller {};
+  for (const [method, index] of Object.entries(NEXT_PARAMETERS)) {
+    decorate(method)(Injected.prototype as object, method, index);
+  }
+  return Injected;
+}
+
 /** The same in the unit of work of the request, which each method asks for. */
 export function inUnit(controller: Class<object>): Class {
-  const InUnit = class extends controller {};
-  for (const [method, index] of Object.entries(NEXT_PARAMETERS)) {
-    InjectUnitOfWork()(InUnit.prototype as object, method, index);
-  }
-  return InUnit;
+  return withParameter(controller, () => InjectUnitOfWork());
 }

@@ -8,7 +8,6 @@ import { type Options, Sequelize } from 'sequelize';
 import {
   ComponentHealth,
   type ComponentName,
-  ConfigError,
   checkHealth,
   configureEngine,
   currentEngine,
@@ -16,8 +15,8 @@ import {
   engineLifespan,
   HealthReport,
 } from '../../../src/index.js';
-import { caughtError } from '../../support/caught-error.js';
 import { startClickHouse } from '../../support/clickhouse-server.js';
+import { configError, configProblems } from '../../support/config-error.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -236,10 +235,7 @@ describe('a health check', () => {
 
   for (const timeout of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 3_000_000, '5']) {
     it(`refuses a timeout of ${typeof timeout === 'string' ? `'${timeout}'` : timeout}`, async () => {
-      const error = await caughtError(() => checkHealth({ timeout: timeout as number }));
-      expect(error).to.be.an.instanceOf(ConfigError);
-      expect(error).to.have.property(
-        'message',
+      expect(await configError(() => checkHealth({ timeout: timeout as number }))).to.equal(
         `The health timeout is ${timeout}; use a number of seconds above 0 and below 2000000.`,
       );
     });
@@ -451,15 +447,13 @@ describe('a health check', () => {
     for (const [urls, ...problems] of bad) {
       it(`refuses ${JSON.stringify(urls)} without showing the password`, async () => {
         const options = { sequelize: connectTo(database.url), ...urls };
-        const error = await caughtError(() => configureEngine(options));
-        expect(error).to.be.an.instanceOf(ConfigError).with.property('problems').that.deep.equals(problems);
+        expect(await configProblems(() => configureEngine(options))).to.deep.equal(problems);
       });
     }
 
     it('are checked before a lifespan connects to anything', async () => {
       await using gate = await TcpProxy.before(database.url);
-      const error = await caughtError(engineLifespan(gate.href, { models: [], cache: 'nowhere' }));
-      expect(error).to.be.an.instanceOf(ConfigError);
+      await configError(engineLifespan(gate.href, { models: [], cache: 'nowhere' }));
       expect(gate.connections).to.equal(0);
     });
   });

@@ -14,9 +14,10 @@ import {
   startDraining,
   TIMEOUTS,
 } from '../../../src/express/server/express-server.js';
-import { bootstrap, ConfigError, type ServeOptions, serve } from '../../../src/index.js';
+import { bootstrap, type ServeOptions, serve } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { configError, configProblems } from '../../support/config-error.js';
 import { deferred } from '../../support/deferred.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -77,13 +78,10 @@ describe('serve', () => {
     const versions = Object.getOwnPropertyDescriptor(process, 'versions') ?? {};
     Object.defineProperty(process, 'versions', { ...versions, value: { ...process.versions, bun: '1.4.5' } });
     try {
-      expect(await caughtError(() => start()))
-        .to.be.an.instanceOf(ConfigError)
-        .with.property(
-          'message',
-          'serve needs the HTTP server of Node, and this is Bun 1.4.5; start the application with node, or use ' +
-            'app.listen(port), which cuts off requests when the process is stopped.',
-        );
+      expect(await configError(() => start())).to.equal(
+        'serve needs the HTTP server of Node, and this is Bun 1.4.5; start the application with node, or use ' +
+          'app.listen(port), which cuts off requests when the process is stopped.',
+      );
     } finally {
       Object.defineProperty(process, 'versions', versions);
     }
@@ -268,10 +266,7 @@ describe('serve', () => {
     const before = listenerCounts();
     const events: string[] = [];
     const lifespan = async () => ({ [Symbol.asyncDispose]: async () => void events.push('disposed') });
-    const error = await caughtError(() => start({ port, lifespan }));
-    expect(error).to.be.an.instanceOf(ConfigError);
-    expect(error).to.have.property(
-      'message',
+    expect(await configError(() => start({ port, lifespan }))).to.equal(
       `Port ${port} is in use; stop what listens there, or choose another one.`,
     );
     expect(events).to.deep.equal(['disposed']);
@@ -309,8 +304,7 @@ describe('serve', () => {
   ];
   for (const [options, ...problems] of bad) {
     it(`refuses ${JSON.stringify(options)}`, async () => {
-      const error = await caughtError(() => start(options));
-      expect(error).to.be.an.instanceOf(ConfigError).with.property('problems').that.deep.equals(problems);
+      expect(await configProblems(() => start(options))).to.deep.equal(problems);
     });
   }
 });

@@ -5,10 +5,10 @@ import express, { type Express } from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { type BootstrapOptions, bootstrap, ConfigError, Crud } from '../../../src/index.js';
+import { type BootstrapOptions, bootstrap, Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
-import { caughtError } from '../../support/caught-error.js';
+import { configProblems } from '../../support/config-error.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -237,12 +237,7 @@ describe('the landing page', () => {
   });
 
   describe('and a route for the same path', () => {
-    const problemsOf = async (work: () => Promise<unknown>) => {
-      const error = await caughtError(work);
-      expect(error).to.be.an.instanceOf(ConfigError);
-      return (error as ConfigError).problems;
-    };
-    const conflict = (...args: Parameters<typeof build>) => problemsOf(() => build(...args));
+    const conflict = (...args: Parameters<typeof build>) => configProblems(() => build(...args));
     const told = (owner: string, path = '/') =>
       `${owner} answers GET ${path}, where the landing page is; give it another path, or leave landing out.`;
 
@@ -273,7 +268,7 @@ describe('the landing page', () => {
 
     it('is refused where another call of bootstrap has it', async () => {
       const { app } = await build({ docs: false });
-      expect(await problemsOf(() => bootstrap(app, { models: [], landing: true }))).to.deep.equal([
+      expect(await configProblems(() => bootstrap(app, { models: [], landing: true }))).to.deep.equal([
         'bootstrap was called on this application before, and serves GET / already; call it once, with all models and ' +
           'controllers, or give each call another routePrefix.',
       ]);
