@@ -50,22 +50,21 @@ describe('starting', () => {
       .and.include('nothing listens there; start the server or correct the port');
   });
 
-  it('says that the host has no address', async () => {
-    expect(await refusal(dsn({ hostname: 'no-such-host.invalid', password: SECRET }))).to.include(
-      'the host has no address',
-    );
-  });
+  for (const [change, ...told] of [
+    [{ hostname: 'no-such-host.invalid', password: SECRET }, 'the host has no address'],
+    [{ pathname: '/no_such_database' }, "database 'no_such_database'", 'there is no such database'],
+  ] as const) {
+    it(`says that ${told.at(-1)}`, async () => {
+      const message = await refusal(dsn(change));
+      for (const text of told) expect(message).to.include(text);
+    });
+  }
 
   it('says that the password is wrong', async function () {
     if (process.env.DATABASE_URL) this.skip();
     expect(await refusal(dsn({ password: SECRET }))).to.include(
       'the server refuses the user or the password',
     );
-  });
-
-  it('says that there is no such database', async () => {
-    const message = await refusal(dsn({ pathname: '/no_such_database' }));
-    expect(message).to.include("database 'no_such_database'").and.include('there is no such database');
   });
 
   for (const [kind, url] of [

@@ -8,7 +8,6 @@ import { publint } from 'publint';
 import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { guidePages } from '../support/readme-examples.js';
-import { itWhole } from '../support/short.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { installedPackages, packagesOfReadme } from './install-line.js';
 import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
@@ -215,55 +214,7 @@ describe('the packed package', function () {
     );
     expect(everything).to.include(`Type '"nmae"' is not assignable`);
   });
-
-  // `npm run setups` installs it so, too.
-  itWhole(
-    'installs with the line of the README, which conflicts with no peer and runs no script',
-    async function () {
-      const target = join(folder.path, 'install');
-      mkdirSync(target);
-      writeFileSync(join(target, 'package.json'), JSON.stringify({ private: true }));
-      const { code, everything } = await tryRun(
-        'npm',
-        [
-          'install',
-          '--package-lock-only',
-          '--ignore-scripts',
-          '--prefer-offline',
-          '--no-audit',
-          '--no-fund',
-          '--fetch-retries=1',
-          '--fetch-timeout=30000',
-          tarball.path,
-          ...packagesOfReadme(),
-        ],
-        target,
-      );
-      if (code !== 0 && isOffline(everything)) this.skip();
-      expect(code, everything).to.equal(0);
-      const { packages } = JSON.parse(await readFile(join(target, 'package-lock.json'), 'utf8'));
-      const manifest = await readManifest();
-      expect(Object.keys(packages)).to.include.members(
-        requiredPeers(manifest).map((peer) => `node_modules/${peer}`),
-      );
-      // pnpm ends an installation with an error where a package has one, and npm warns of it.
-      const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
-      expect(withScripts).to.deep.equal([]);
-      // A copy of its own would be a second storage of metadata.
-      const copies = Object.keys(packages).filter((path) =>
-        path.startsWith(`node_modules/${manifest.name}/`),
-      );
-      expect(copies).to.deep.equal([]);
-    },
-  );
 });
-
-/** The registry cannot be asked, which says nothing about the package. */
-function isOffline(output: string): boolean {
-  return /npm error (?:code|errno) (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT|E429|E5\d\d)\b/.test(
-    output,
-  );
-}
 
 describe('the install line of the README', () => {
   it('names every peer that the package needs, and no optional one', async () => {

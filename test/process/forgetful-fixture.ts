@@ -29,16 +29,6 @@ class Apples extends crudController(Apple) {
     return made;
   }
 
-  /** A write that the database refuses in a GET. */
-  override async list(query: never, context: CrudContext<Apple>): Promise<never> {
-    void Apple.create({ name: 'in a read' });
-    return super.list(query, context) as never;
-  }
-
-  override async remove(id: number, context: CrudContext<Apple>): Promise<void> {
-    void super.remove(id, context);
-  }
-
   @Post('/late')
   async late(@InjectUnitOfWork() unit: UnitOfWork): Promise<object> {
     const write = async () => {
@@ -73,20 +63,15 @@ async function main(): Promise<void> {
     fastPath: process.argv[2] !== 'general',
   });
   await using server = await listen(app);
-  for (const [method, path, count] of [
-    ['POST', '/apples', 2],
-    ['GET', '/apples', 1],
-    ['DELETE', '/apples/7777', 2],
-    ['POST', '/apples/late', 1],
+  for (const [path, count] of [
+    ['/apples', 2],
+    ['/apples/late', 1],
   ] as const) {
-    const body =
-      method === 'POST' ? { headers: { 'Content-Type': 'application/json' }, body: '{"name":"A"}' } : {};
-    const { status } = await fetch(`${server.url}${path}`, { method, ...body });
+    const headers = { 'Content-Type': 'application/json' };
+    const { status } = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: '{"name":"A"}' });
     const deadline = Date.now() + 5_000;
     while (lines.length < count && Date.now() < deadline) await later();
-    process.stdout.write(
-      `${JSON.stringify({ request: `${method} ${path}`, status, lines: lines.splice(0) })}\n`,
-    );
+    process.stdout.write(`${JSON.stringify({ path, status, lines: lines.splice(0) })}\n`);
   }
   process.stdout.write(`${JSON.stringify((await Apple.findAll()).map(({ name }) => name))}\n`);
 }

@@ -6,7 +6,6 @@ import { Ledger } from './ledger.js';
 import { logProblems } from './log-check.js';
 import { memoryProblems } from './memory.js';
 import { MARK, TABLES } from './models.js';
-import { readOptions } from './options.js';
 import type { Answer } from './send.js';
 import { RECOVERY, Witness } from './witness.js';
 
@@ -159,18 +158,5 @@ describe('the check of the memory of the soak', () => {
   it('[I2] finds a growth that goes on, and no other', () => {
     expect(grow(1e3)).to.deep.equal([]);
     expect(grow(1e6)).to.have.length(1);
-  });
-});
-
-describe('the options of the soak', () => {
-  it('are minutes and a seed', () => {
-    expect(readOptions(['--minutes', '0.5', '--seed', '7'])).to.deep.equal({
-      minutes: 0.5,
-      seed: 7,
-      isHelp: false,
-    });
-    expect(readOptions([])).to.include({ minutes: 10, isHelp: false });
-    expect(() => readOptions(['--minutes', 'x'])).to.throw('--minutes is x');
-    expect(() => readOptions(['--hours', '1'])).to.throw('npm run soak');
   });
 });

@@ -15,21 +15,10 @@ export interface LogLine {
 export class CapturedLog implements Logger {
   readonly lines: LogLine[] = [];
 
-  debug(message: string, details?: object): void {
-    this.#add('debug', message, details);
-  }
-
-  info(message: string, details?: object): void {
-    this.#add('info', message, details);
-  }
-
-  warn(message: string, details?: object): void {
-    this.#add('warn', message, details);
-  }
-
-  error(message: string, details?: object): void {
-    this.#add('error', message, details);
-  }
+  readonly debug = this.#writer('debug');
+  readonly info = this.#writer('info');
+  readonly warn = this.#writer('warn');
+  readonly error = this.#writer('error');
 
   /** Everything that was logged, as one text to be searched. */
   get text(): string {
@@ -48,9 +37,11 @@ export class CapturedLog implements Logger {
     this.lines.length = 0;
   }
 
-  #add(level: keyof Logger, message: string, details: object = {}): void {
-    // What each start behind it says.
-    if (IS_POOLED && message.startsWith('A pooler ignores what')) return;
-    this.lines.push({ level, message, details: details as Record<string, unknown> });
+  #writer(level: keyof Logger) {
+    return (message: string, details: object = {}): void => {
+      // What each start behind it says.
+      if (IS_POOLED && message.startsWith('A pooler ignores what')) return;
+      this.lines.push({ level, message, details: details as Record<string, unknown> });
+    };
   }
 }

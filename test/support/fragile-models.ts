@@ -279,14 +279,18 @@ export const RIGHT_PIECES: fc.Arbitrary<object> = fc.record(
   { requiredKeys: ['label'] },
 );
 
+const SENDER = {
+  name: fc.string({ maxLength: 40 }),
+  age: fc.constantFrom(1, '2'),
+  mails: fc.array(mail, { maxLength: 3 }),
+  settings,
+  anything: SAFE_JSON,
+};
+
 /** For `Profile`. */
 export const RIGHT_PROFILES: fc.Arbitrary<object> = fc.record(
   {
-    name: fc.string({ maxLength: 40 }),
-    age: fc.constantFrom(1, '2'),
-    mails: fc.array(mail, { maxLength: 3 }),
-    settings,
-    anything: SAFE_JSON,
+    ...SENDER,
     tags: fc.array(fc.string(), { maxLength: 3 }),
     part,
     shapes: fc.array(shape, { maxLength: 3 }),
@@ -302,14 +306,7 @@ class Letter extends Sender {
 
 /** For `Letter`. */
 export const RIGHT_LETTERS: fc.Arbitrary<object> = fc.record(
-  {
-    name: fc.string({ maxLength: 40 }),
-    age: fc.constantFrom(1, '2'),
-    mails: fc.array(mail, { maxLength: 3 }),
-    settings,
-    anything: SAFE_JSON,
-    points: fc.array(point, { maxLength: 3 }),
-  },
+  { ...SENDER, points: fc.array(point, { maxLength: 3 }) },
   { requiredKeys: ['name'] },
 );
 

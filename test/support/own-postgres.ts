@@ -15,27 +15,24 @@ import { createDataFolder, type TemporaryFolder } from './temporary-folder.js';
 
 type Settings = Readonly<Record<string, string>>;
 
+/** What the server is started with, again and again. */
+interface ServerOptions {
+  readonly folder: TemporaryFolder;
+  readonly password: string;
+  readonly settings: Settings;
+}
+
 // A crash of the server, which is not one of the machine, loses nothing that was written without being synchronized.
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '60' };
 
 /** Runs until it is disposed. */
 export class OwnPostgres implements AsyncDisposable {
   readonly proxy: TcpProxy;
-  readonly #folder: TemporaryFolder;
-  readonly #password: string;
-  readonly #settings: Settings;
+  readonly #options: ServerOptions;
   #server: PostgresServer | null;
 
-  private constructor(
-    folder: TemporaryFolder,
-    password: string,
-    settings: Settings,
-    server: PostgresServer,
-    proxy: TcpProxy,
-  ) {
-    this.#folder = folder;
-    this.#password = password;
-    this.#settings = settings;
+  private constructor(options: ServerOptions, server: PostgresServer, proxy: TcpProxy) {
+    this.#options = options;
     this.#server = server;
     this.proxy = proxy;
   }
@@ -43,7 +40,8 @@ export class OwnPostgres implements AsyncDisposable {
   /** Starts an empty server. */
   static async create(label: string, settings: Settings = {}): Promise<OwnPostgres> {
     const folder = await createDataFolder(label);
-    return OwnPostgres.#open(folder, await copyCluster(folder.path), { ...SETTINGS, ...settings });
+    const password = await copyCluster(folder.path);
+    return OwnPostgres.#open({ folder, password, settings: { ...SETTINGS, ...settings } });
   }
 
   /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */
@@ -51,24 +49,24 @@ export class OwnPostgres implements AsyncDisposable {
     const folder = await createDataFolder(label);
     const { hostname, port } = new URL(this.url('postgres'));
     await this.#backUp(dataFolder(folder.path));
-    const connection = `host=${hostname} port=${port} user=postgres password=${this.#password}`;
+    const connection = `host=${hostname} port=${port} user=postgres password=${this.#options.password}`;
     const all = { ...SETTINGS, ...settings, primary_conninfo: connection };
-    return OwnPostgres.#open(folder, this.#password, all);
+    return OwnPostgres.#open({ folder, password: this.#options.password, settings: all });
   }
 
-  static async #open(folder: TemporaryFolder, password: string, settings: Settings): Promise<OwnPostgres> {
-    const server = await run(folder, password, settings);
-    return new OwnPostgres(folder, password, settings, server, await TcpProxy.before(server.url('postgres')));
+  static async #open(options: ServerOptions): Promise<OwnPostgres> {
+    const server = await run(options);
+    return new OwnPostgres(options, server, await TcpProxy.before(server.url('postgres')));
   }
 
   /** The connection string of a database, by way of the proxy: the same after each start. */
   url(database: string): string {
-    return this.proxy.url(`postgres://postgres:${this.#password}@127.0.0.1:1/${database}`);
+    return this.proxy.url(`postgres://postgres:${this.#options.password}@127.0.0.1:1/${database}`);
   }
 
   /** Starts it again. */
   async start(): Promise<void> {
-    this.#server = await run(this.#folder, this.#password, this.#settings);
+    this.#server = await run(this.#options);
     this.proxy.retarget(portOf(this.#server));
   }
 
@@ -104,11 +102,11 @@ export class OwnPostgres implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.proxy[Symbol.asyncDispose]();
     await this.stop();
-    this.#folder.remove();
+    this.#options.folder.remove();
   }
 
   async #postmaster(): Promise<number> {
-    const postmaster = await readPostmaster(dataFolder(this.#folder.path));
+    const postmaster = await readPostmaster(dataFolder(this.#options.folder.path));
     if (!postmaster) throw new Error('The server does not run.');
     return postmaster.pid;
   }
@@ -124,7 +122,7 @@ export class OwnPostgres implements AsyncDisposable {
         ? ["pg_backup_start('standby', true)", 'pg_backup_stop(false)']
         : ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)'];
     await client.query(`SELECT ${start}`);
-    await copyData(dataFolder(this.#folder.path), target);
+    await copyData(dataFolder(this.#options.folder.path), target);
     await rm(join(target, 'postmaster.pid'));
     const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`);
     await addFile(target, 'backup_label', rows[0]?.labelfile ?? '');
@@ -137,8 +135,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, name);
 }
 
-function run({ path }: TemporaryFolder, password: string, settings: Settings): Promise<PostgresServer> {
-  return startPostgresServer({ folder: path, password, settings, exitSignal: 'SIGQUIT' });
+function run({ folder, password, settings }: ServerOptions): Promise<PostgresServer> {
+  return startPostgresServer({ folder: folder.path, password, settings, exitSignal: 'SIGQUIT' });
 }
 
 function portOf(server: PostgresServer): number {

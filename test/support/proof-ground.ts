@@ -1,12 +1,11 @@
 /** An engine and its database, on which applications are proven to keep tenants apart. */
-import type { Client } from 'pg';
 import type { CrudApplication } from '../../src/index.js';
 import type { Listening } from './listen.js';
 import { connectTo, freshDatabase } from './postgres.js';
 import { findingsOf, type ProvenTable } from './scope-proof.js';
 import { StatementTap } from './statement-tap.js';
 import { SERVED, UNSERVED, type World } from './tenant-notes.js';
-import { startTestApp, type TestApp } from './test-app.js';
+import { startTestApp } from './test-app.js';
 
 /** The resources, and what A may not touch of each. */
 const TABLES: Readonly<Record<string, ProvenTable>> = {
@@ -28,45 +27,32 @@ export interface Proposition {
 }
 
 /** The engine, with a tap before its database. */
-export class ProofGround implements AsyncDisposable {
-  readonly site: TestApp;
-  readonly #tap: StatementTap;
-  readonly #direct: Client;
-
-  private constructor(site: TestApp, tap: StatementTap, direct: Client) {
-    this.site = site;
-    this.#tap = tap;
-    this.#direct = direct;
-  }
-
-  static async start(): Promise<ProofGround> {
-    const database = await freshDatabase();
-    const tap = await StatementTap.start(database.url);
-    const direct = await connectTo(database.url);
-    const site = await startTestApp({
-      models: [...UNSERVED, ...SERVED],
-      bootstrap: { models: [] },
-      database: { ...database, url: tap.url },
-    });
-    return new ProofGround(site, tap, direct);
-  }
-
-  /** What of all resources of an application tells of others, or reaches them. */
-  async findings({ listening, crud, worlds = ['there', 'absent'] }: Proposition): Promise<string[]> {
-    const document = crud.openapi();
-    const proven = { listening, routes: crud.routes, document, tap: this.#tap, direct: this.#direct };
-    const findings: string[] = [];
-    for (const resource of new Set(crud.routes.map((route) => route.resource))) {
-      const scoped = TABLES[resource];
-      if (!scoped) throw new Error(`Say what of ${resource} is others'.`);
-      findings.push(...(await findingsOf(proven, resource, scoped, worlds)));
-    }
-    return findings;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#direct.end();
-    await this.site[Symbol.asyncDispose]();
-    await this.#tap[Symbol.asyncDispose]();
-  }
+export async function startProofGround() {
+  const database = await freshDatabase();
+  const tap = await StatementTap.start(database.url);
+  const direct = await connectTo(database.url);
+  const site = await startTestApp({
+    models: [...UNSERVED, ...SERVED],
+    bootstrap: { models: [] },
+    database: { ...database, url: tap.url },
+  });
+  return {
+    site,
+    /** What of all resources of an application tells of others, or reaches them. */
+    async findings({ listening, crud, worlds = ['there', 'absent'] }: Proposition): Promise<string[]> {
+      const proven = { listening, routes: crud.routes, document: crud.openapi(), tap, direct };
+      const findings: string[] = [];
+      for (const resource of new Set(crud.routes.map((route) => route.resource))) {
+        const scoped = TABLES[resource];
+        if (!scoped) throw new Error(`Say what of ${resource} is others'.`);
+        findings.push(...(await findingsOf(proven, resource, scoped, worlds)));
+      }
+      return findings;
+    },
+    async [Symbol.asyncDispose]() {
+      await direct.end();
+      await site[Symbol.asyncDispose]();
+      await tap[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -18,7 +18,7 @@ import type { Operation } from '../../../src/operation/operation.js';
 import type { Predicate } from '../../../src/request/query/predicate.js';
 import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
-import { ProofGround } from '../../support/proof-ground.js';
+import { startProofGround } from '../../support/proof-ground.js';
 import { judge } from '../../support/scope-judge.js';
 import { wholeOr } from '../../support/short.js';
 import { Card, Note, type World } from '../../support/tenant-notes.js';
@@ -94,7 +94,7 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
 }
 
 describe('[R18] a scope that is left out', () => {
-  const ground = forSuite(() => ProofGround.start());
+  const ground = forSuite(() => startProofGround());
 
   /** Runs work with repositories of every row. */
   async function withoutScopes(work: () => Promise<unknown>): Promise<void> {

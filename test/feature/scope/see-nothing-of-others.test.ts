@@ -26,7 +26,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
 import { inUnit, passingController } from '../../support/passing-controllers.js';
-import { ProofGround } from '../../support/proof-ground.js';
+import { startProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
 import { Card, Folder, SERVED, type World } from '../../support/tenant-notes.js';
 
@@ -113,7 +113,7 @@ describe('two tenants', function () {
     for (const undo of unspy) undo();
   });
 
-  const ground = forSuite(() => ProofGround.start());
+  const ground = forSuite(() => startProofGround());
   const kinds = { read: 0, list: 0, insert: 0, update: 0, replace: 0, delete: 0 } satisfies Record<
     Operation['kind'],
     number
