@@ -1,25 +1,23 @@
 /** Connection strings as libpq has them: sockets, names that are encoded, the environment, and several hosts of which one is the primary. */
 // @runs once
 import { expect } from 'chai';
-import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Table } from 'sequelize-typescript';
 import { findFreePort } from '../../../sample/support/free-port.js';
 import { openFolder } from '../../../sample/support/open-folder.js';
 import { giveToServer } from '../../../sample/support/server-account.js';
 import { Crud, checkHealth, type Engine, type EngineOptions, engineLifespan } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TextRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
+import { connectTo, execute } from '../../support/postgres.js';
 import { startSilentServer } from '../../support/silent-server.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
 import { startTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'flags', timestamps: false })
-class Flag extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
-}
+class Flag extends TextRow {}
 
 const NAME = 'flags/of "all" & 100 %';
 
@@ -34,10 +32,7 @@ describe('a connection string of libpq', () => {
     folder = await openFolder(sockets.path);
     await giveToServer(folder);
     primary = await OwnPostgres.create('hosts', { unix_socket_directories: folder });
-    const client = new Client({ connectionString: primary.url('postgres') });
-    await client.connect();
-    await client.query(`CREATE DATABASE "${NAME.replaceAll('"', '""')}"`);
-    await client.end();
+    await execute(primary.url('postgres'), `CREATE DATABASE "${NAME.replaceAll('"', '""')}"`);
     standby = await primary.createStandby('hosts-standby');
   });
 
@@ -191,10 +186,8 @@ describe('a connection string of libpq', () => {
 
   /** The port that a server listens on itself. */
   async function serverPort(server = primary): Promise<number> {
-    const client = new Client({ connectionString: server.url('postgres') });
-    await client.connect();
+    await using client = await connectTo(server.url('postgres'));
     const { rows } = await client.query("SELECT current_setting('port')::int AS port");
-    await client.end();
     return rows[0].port;
   }
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { QueryTypes, type Transaction } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
 import {
   type CreateValues,
   Crud,
@@ -14,7 +15,7 @@ import {
   type ReadSession,
   unitOfWork,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -23,15 +24,11 @@ import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'posts', timestamps: false })
-class Post extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
-}
+class Post extends TitledRow {}
 
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'notices', timestamps: false })
-class Notice extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
-}
+class Notice extends TitledRow {}
 
 @Crud({ prefix: '/deeds', endpoints: ['read', 'create', 'update', 'replace', 'restore'] } as never)
 @Table({
@@ -60,7 +57,10 @@ class PostController extends crudController(Post) {
   }
 }
 
-const UNAVAILABLE = { detail: 'The database is not available; try again.' };
+function expectUnavailable(answer: Response): void {
+  expectProblem(answer, 503, { detail: 'The database is not available; try again.' });
+  expect(answer.headers['retry-after']).to.equal('1');
+}
 
 async function isReplica(transaction?: Transaction): Promise<boolean | undefined> {
   const [row] =
@@ -165,8 +165,7 @@ describe('with a replica', () => {
       site.agent.delete('/notices/1'),
     ]).flat();
     for (const answer of await Promise.all(requests)) {
-      expectProblem(answer, 503, UNAVAILABLE);
-      expect(answer.headers['retry-after']).to.equal('1');
+      expectUnavailable(answer);
     }
     expectJson(await site.agent.get('/posts/1'), 200, { id: 1, title: 'first' });
     expect((await site.agent.get('/notices')).status).to.equal(200);
@@ -178,8 +177,7 @@ describe('with a replica', () => {
     await replica.proxy.down();
     try {
       const answer = await site.agent.get('/posts/1');
-      expectProblem(answer, 503, UNAVAILABLE);
-      expect(answer.headers['retry-after']).to.equal('1');
+      expectUnavailable(answer);
       expect((await site.agent.patch('/posts/1').send({ title: 'written' })).status).to.equal(200);
     } finally {
       await replica.proxy.up();
@@ -227,9 +225,7 @@ describe('on a standby', () => {
       site.agent.patch('/posts/1').send({ title: 'changed' }),
       site.agent.delete('/posts/1'),
     ]) {
-      const answer = await request;
-      expectProblem(answer, 503, UNAVAILABLE);
-      expect(answer.headers['retry-after']).to.equal('1');
+      expectUnavailable(await request);
     }
     expect(
       await caughtError(() => unitOfWork(() => Post.create({ title: 'second' }))),

@@ -1,7 +1,7 @@
 /** PostgreSQL that takes connections with TLS only: whatever the library sends goes that way, and what is wrong with a certificate is told. */
 // @runs fast
 import { expect } from 'chai';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import {
@@ -18,6 +18,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { Authority } from '../../support/certificates.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
+import { connectTo } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ sortAllow: ['id'] })
@@ -48,8 +49,7 @@ describe('a server that takes TLS only', () => {
       hba_file: await authority.write('access', `${access.join('\n')}\n`),
     };
     server = await OwnPostgres.create('tls', settings);
-    control = new Client({ connectionString: server.url('postgres') });
-    await control.connect();
+    control = await connectTo(server.url('postgres'));
     await control.query(`CREATE ROLE app LOGIN PASSWORD '${PASSWORD}'`);
     await control.query('CREATE DATABASE "the letters/a" OWNER app');
   });

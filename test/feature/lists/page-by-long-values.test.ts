@@ -56,10 +56,10 @@ const GONE = {
 };
 
 describe('paging by long values', () => {
-  const site = serveTestApp(() => {
-    const bootstrap = { logger: new CapturedLog() };
-    return { models: [Essay, NamedEssay], bootstrap };
-  });
+  const site = serveTestApp(() => ({
+    models: [Essay, NamedEssay],
+    bootstrap: { logger: new CapturedLog() },
+  }));
 
   beforeEach(async () => {
     await emptyTables(site, 'essays', 'named_essays');

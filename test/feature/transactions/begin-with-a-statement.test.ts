@@ -54,18 +54,6 @@ describe('a unit of work', () => {
     expect([result, statements]).to.deep.equal(['done', []]);
   });
 
-  it('keeps no statement that begins it and is planned for its values', async () => {
-    const filter = { kind: 'comparison', attribute: 'size', operator: '==', values: ['1'] } as const;
-    const kept = await unitOfWork(async ({ transaction }) => {
-      await jars.page({ page: 1, size: 1, filter });
-      return ask(
-        `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%."size" = %'`,
-        transaction,
-      );
-    });
-    expect(kept).to.deep.equal([]);
-  });
-
   for (const [what, first] of [
     ['a statement of ours', () => jars.create({ name: 'lost' })],
     ["a query of Sequelize's", () => Jar.create({ name: 'lost' })],

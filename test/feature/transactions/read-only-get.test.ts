@@ -1,6 +1,6 @@
 /** A GET cannot write, whatever the code that it runs tries: the server has set its connections read-only. */
 import { expect } from 'chai';
-import express, { type RequestHandler } from 'express';
+import express from 'express';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, HasMany, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
@@ -15,12 +15,11 @@ import {
   Repository,
   unitOfWork,
 } from '../../../src/index.js';
-import { currentSession } from '../../../src/postgres/session/session.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
-import { except, onPath, UNGUARDED } from '../../support/combination.js';
+import { onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { IS_POOLED } from '../../support/pooler.js';
@@ -36,17 +35,24 @@ class Room extends NamedRow {}
 @Table({ tableName: 'halls', timestamps: false })
 class Hall extends NamedRow {}
 
-/** Finds by a method of its own. */
+/** Finds by a method of its own, which writes. */
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'attics', timestamps: false })
 class Attic extends NumberedRow {
-  static override findAll = Model.findAll;
+  static override findAll = async function findAll(this: typeof Attic, options: object) {
+    await Visit.create();
+    return Model.findAll.call(this, options);
+  } as typeof Model.findAll;
 }
 
-/** Its state is in a system column, which another statement reads. */
-@Crud({ etag: 'xmin' })
-@Table({ tableName: 'vaults', timestamps: false })
-class Vault extends NumberedRow {}
+/** A repository of the user's, which writes. */
+class Rooms extends Repository<Room> {
+  static override model = Room;
+  override async get(id: Id): Promise<Room> {
+    await Visit.create();
+    return super.get(id);
+  }
+}
 
 @Crud({ include: { stairs: UNGUARDED } })
 @Table({ tableName: 'wings', timestamps: false })
@@ -63,6 +69,7 @@ class Stair extends NumberedRow {
 @Table({ tableName: 'visits', timestamps: false })
 class Visit extends NumberedRow {}
 
+const MODELS = [Room, Hall, Attic, Wing, Stair];
 const INSERT = 'INSERT INTO visits DEFAULT VALUES';
 const FIND_HOOKS = ['beforeFind', 'afterFind'] as const;
 const PATHS = ['/rooms', '/rooms/1', '/halls', '/halls?after=', '/halls/1'];
@@ -89,13 +96,15 @@ describe('a GET', () => {
     // Two: a transaction in a unit of work is a second one, beside that of an injected session, or of PgBouncer, a third one.
     const max = IS_POOLED ? 3 : onPath({ fast: 2, session: 3 });
     site = await startTestApp({
-      models: [Room, Hall, Visit],
-      bootstrap: { models: [Room, Hall], logger },
+      models: [...MODELS, Visit],
+      bootstrap: { models: MODELS, logger },
       engine: { pool: { max } },
       minPool: max,
     });
     await Room.bulkCreate([{ name: 'A' }, { name: 'B' }]);
     await Hall.bulkCreate([{ name: 'A' }, { name: 'B' }]);
+    await Wing.create();
+    await Stair.create({ wingId: 1 });
     const { body } = await site.agent.get('/halls?size=1');
     cursor = body.next_cursor;
   });
@@ -112,6 +121,7 @@ describe('a GET', () => {
   const whileHooked = <T>(hook: string, attempt: () => Promise<unknown>, work: () => PromiseLike<T>) =>
     withHook(Room, hook, attempt, () => withHook(Hall, hook, attempt, work));
   const get = (path: string) => site.agent.get(path.replace('after=', `after=${cursor}`));
+  const create = () => Visit.create();
   const storedVisits = () => Visit.findAll({ raw: true });
 
   for (const [attempt, work] of Object.entries(ATTEMPTS)) {
@@ -166,6 +176,34 @@ describe('a GET', () => {
     expect(await Room.count()).to.equal(2);
   });
 
+  for (const [whose, send] of [
+    [
+      'a hook of Sequelize itself',
+      () => withHook(site.engine.sequelize, 'afterFind', create, () => get('/rooms/1')),
+    ],
+    [
+      'a hook of a model that is included',
+      () => withHook(Stair, 'afterFind', create, () => get('/wings/1?include=stairs')),
+    ],
+    ['a method in the place of one of Sequelize', () => get('/attics')],
+    [
+      "a repository of the user's",
+      async () => {
+        const controllers = [crudController(Rooms)] as never[];
+        return (await buildApp({ models: [], controllers, logger })).agent.get('/rooms/1');
+      },
+    ],
+    [
+      'a repository of a router that is mounted by itself',
+      () => supertest(express().use('/rooms', crudRouter(Rooms, { logger } as never))).get('/rooms/1'),
+    ],
+  ] as const) {
+    it(`[E12] writes nothing in ${whose}`, async () => {
+      expectProblem(await send(), 500, { detail: 'Internal Server Error' });
+      expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+    });
+  }
+
   it('reads on connections that the server has set read-only', async () => {
     class RoomController extends crudController(Room) {
       override async read(_id: Id, _query: ReadQuery, _context: CrudContext<Room>): Promise<Room> {
@@ -199,110 +237,5 @@ describe('a GET whose hooks read', () => {
     expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'A' });
     reads = 0;
     expect((await site.agent.get('/rooms?size=1')).body).to.deep.include({ items: [{ id: 1, name: 'A' }] });
-  });
-});
-
-const OVERRIDDEN = 'overrides of the combination run in a session, which is what the test looks for';
-const pgbouncer = 'sessions begin with a statement of their own there';
-const exceptOverridden = except({ session: OVERRIDDEN, records: OVERRIDDEN, pgbouncer });
-
-describe('the session of a GET', () => {
-  const sessions: unknown[] = [];
-  let site: TestApp;
-
-  before(async () => {
-    const logging = (): void => void sessions.push(currentSession(site?.engine.sequelize));
-    site = await startTestApp({
-      models: [Room, Hall, Attic, Vault, Wing, Stair],
-      engine: { logging },
-      bootstrap: { fastPath: false },
-    });
-    await Room.create({ name: 'A' });
-  });
-
-  after(() => site[Symbol.asyncDispose]());
-
-  /** Whether each of the statements for a request is sent in a session. */
-  async function isUsed(agent: TestApp['agent'], path = '/rooms/1'): Promise<boolean[]> {
-    sessions.splice(0);
-    expect((await agent.get(path)).status).to.equal(200);
-    return sessions.splice(0).map((session) => session !== undefined);
-  }
-
-  exceptOverridden.it('is left out where nothing of the user runs', async () => {
-    for (const path of ['/rooms/1', '/rooms', '/halls']) {
-      expect(await isUsed(site.agent, path), path).to.deep.equal([false]);
-    }
-  });
-
-  exceptOverridden.it('is there for a hook, of the model and of the instance', async () => {
-    for (const target of [Room, site.engine.sequelize])
-      expect(
-        await withHook(
-          target,
-          'afterFind',
-          () => {},
-          () => isUsed(site.agent),
-        ),
-      ).to.deep.equal([true]);
-    expect(await isUsed(site.agent)).to.deep.equal([false]);
-  });
-
-  except({ pgbouncer }).it('is there for a controller and for a repository of the user', async () => {
-    class RoomController extends crudController(Room) {}
-    class RoomRepository extends Repository<Room> {
-      static override model = Room;
-    }
-    class StoredController extends crudController(RoomRepository) {}
-    for (const controller of [RoomController, StoredController]) {
-      const { agent } = await buildApp({ models: [Room], controllers: [controller], fastPath: false });
-      expect(await isUsed(agent)).to.deep.equal([true]);
-    }
-  });
-
-  exceptOverridden.it('is there for a hook of a model that may be included', async () => {
-    await Wing.create();
-    await Stair.create({ wingId: 1 });
-    const look = async () => new Set(await isUsed(site.agent, '/wings/1?include=stairs'));
-    expect(await look()).to.deep.equal(new Set([false]));
-    expect(await withHook(Stair, 'afterFind', () => {}, look)).to.deep.equal(new Set([true]));
-  });
-
-  exceptOverridden.it('is there for a state that is read beside its record', async () => {
-    await Vault.create();
-    // The state, and the record; what follows ends the session.
-    const [state, record] = await isUsed(site.agent, '/vaults/1');
-    expect([state, record]).to.deep.equal([true, true]);
-  });
-
-  except({ pgbouncer }).it('is there for a repository of a router that is mounted by itself', async () => {
-    class Rooms extends Repository<Room> {
-      static override model = Room;
-    }
-    const agent = supertest(express().use('/rooms', crudRouter(Rooms, { fastPath: false })));
-    // The first request of a router reads the catalogue.
-    await agent.get('/rooms');
-    expect(await isUsed(agent)).to.deep.equal([true]);
-  });
-
-  exceptOverridden.it('is there for a scope, and for a method in the place of one of Sequelize', async () => {
-    Room.addScope('defaultScope', { where: { name: 'A' } }, { override: true });
-    expect(await isUsed(site.agent)).to.deep.equal([true]);
-    Room.addScope('defaultScope', {}, { override: true });
-    expect(await isUsed(site.agent)).to.deep.equal([false]);
-    expect(await isUsed(site.agent, '/attics')).to.deep.equal([true]);
-  });
-
-  except({ session: OVERRIDDEN, pgbouncer }).it('is the one that the request is in already', async () => {
-    const inUnit: RequestHandler = (_request, response, next) => {
-      const finished = new Promise((resolve) => response.once('close', resolve));
-      unitOfWork(async () => {
-        next();
-        await finished;
-      });
-    };
-    const { agent } = await buildApp({ models: [Room], fastPath: false }, (app) => void app.use(inUnit));
-    // The unit has no statement of its own, so it sends nothing.
-    expect(await isUsed(agent)).to.deep.equal([true]);
   });
 });

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController, type UpdateValues } from '../../../src/index.js';
+import { Crud, crudController } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectProblem } from '../../support/expect-answer.js';
+import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { untilLocked } from '../../support/until-locked.js';
 
@@ -40,12 +41,6 @@ class Sighted extends Numbered {}
 @Table({ ...SOFT, tableName: 'called' })
 class Called extends Numbered {}
 
-class CalledController extends crudController(Called) {
-  override update(id: never, values: UpdateValues<Called>, context: CrudContext<Called>) {
-    return super.update(id, values, context);
-  }
-}
-
 /** Our statements write it on the fast path. */
 @Crud({ prefix: '/plain', scope })
 @Table({ tableName: 'plain', timestamps: false, version: false })
@@ -60,7 +55,7 @@ const MODELS = [Ruled, Counted, Hooked, Sighted, Called, Plain];
 describe('a change and its answer', () => {
   const site = serveTestApp(() => ({
     models: MODELS,
-    bootstrap: { controllers: [CalledController] },
+    bootstrap: { controllers: [passingController(crudController(Called))] },
     // One changes what the other ones are about to write.
     minPool: 6,
   }));

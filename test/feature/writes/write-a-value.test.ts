@@ -27,37 +27,22 @@ class Box extends NumberedRow {
   @UpdatedAt @Column(DataType.DATE) declare touched: Date;
 }
 
-const VALUES: readonly unknown[] = [
-  null,
-  undefined,
+const TEXTS = [
   '',
   'text',
   'a\0b',
   '$1 \\ \'"',
-  0,
-  -1,
-  1.5,
-  '7',
-  '1.50',
-  '1e3',
-  2 ** 40,
-  '9007199254740993',
-  12345678901234567890n,
-  Number.NaN,
-  Number.POSITIVE_INFINITY,
-  true,
   'true',
   'yes',
-  new Date(0),
-  new Date(Number.NaN),
-  '2026-01-31',
-  '2026-1-1',
-  '31.01.2026',
-  '2026-01-31T10:00:00Z',
-  '10:00',
-  'f47ac10b-58cc-4372-a567-0e02b2c3d479',
   'a',
   'c',
+  'f47ac10b-58cc-4372-a567-0e02b2c3d479',
+];
+const NUMBERS = [0, -1, 1.5, 2 ** 40, 12345678901234567890n, Number.NaN, Number.POSITIVE_INFINITY];
+const DIGITS = ['7', '1.50', '1e3', '9007199254740993'];
+const TIMES = ['2026-01-31', '2026-1-1', '31.01.2026', '2026-01-31T10:00:00Z', '10:00'];
+const DATES = [new Date(0), new Date(Number.NaN)];
+const OBJECTS = [
   { a: [1, null], b: 'x' },
   [],
   ['a', null, 'b,"c"'],
@@ -65,23 +50,10 @@ const VALUES: readonly unknown[] = [
   Buffer.from([0, 255]),
   literal("'1'"),
 ];
+const VALUES = [null, undefined, true, ...TEXTS, ...NUMBERS, ...DIGITS, ...TIMES, ...DATES, ...OBJECTS];
 const COLUMNS = [
-  ...[
-    'text',
-    'whole',
-    'large',
-    'exact',
-    'real',
-    'flag',
-    'moment',
-    'day',
-    'hour',
-    'key',
-    'choice',
-    'json',
-    'list',
-  ],
-  'bytes',
+  ...['text', 'whole', 'large', 'exact', 'real', 'flag', 'moment', 'day', 'hour', 'key'],
+  ...['choice', 'json', 'list', 'bytes'],
 ];
 
 describe('a value that is written', () => {
