@@ -1,7 +1,7 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
 import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../declare/crud-options.js';
 import { canonicalOperator, operatorSpellings } from '../declare/filter-operators.js';
-import { type ColumnType, isJsonb } from '../describe/column-type.js';
+import { type ColumnType, comparedType, isJsonb } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
@@ -57,6 +57,7 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
   return Object.freeze({
     attribute: name,
     type,
+    compared: comparedType(type),
     get operators() {
       return ofColumn();
     },
@@ -92,7 +93,7 @@ function compilePath(
     );
   else {
     const type = COMPARED[jsonType];
-    return Object.freeze({ attribute, type, jsonType, operators: operatorsOf(type) });
+    return Object.freeze({ attribute, type, compared: type, jsonType, operators: operatorsOf(type) });
   }
   return null;
 }

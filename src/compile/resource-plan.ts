@@ -42,6 +42,8 @@ export interface FilterPlan {
   readonly attribute: string;
   /** Of the attribute, or of the values inside of it. */
   readonly type: ColumnType;
+  /** Type of the operands. */
+  readonly compared: ColumnType;
   /** JSON type of the values where the name is a path into JSON: `details.size`. */
   readonly jsonType?: JsonType;
   readonly operators: readonly CanonicalFilterOperator[];

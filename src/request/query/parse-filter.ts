@@ -7,7 +7,7 @@ import {
   type OperandKind,
   operatorRow,
 } from '../../declare/filter-operators.js';
-import { type ColumnType, comparedType } from '../../describe/column-type.js';
+import type { ColumnType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
@@ -201,13 +201,13 @@ function checkArity(
 
 function parseOperand(
   name: string,
-  { type, narrower }: FilterPlan,
+  { compared, narrower }: FilterPlan,
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
   const parse = PARSERS[operatorRow(operator).takes];
   if (narrower) parse(narrower, value, name);
-  return parse(comparedType(type), value, name);
+  return parse(compared, value, name);
 }
 
 /** An operand -> the text that the statement has. */

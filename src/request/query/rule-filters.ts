@@ -34,7 +34,7 @@ export function typeTemplate(
   const filters = new Map(
     [...info.attributes].map(([attribute, { type }]) => [
       attribute,
-      { attribute, type, operators: operatorsOf(type) },
+      { attribute, type, compared: comparedType(type), operators: operatorsOf(type) },
     ]),
   );
   const issues: RequestIssue[] = [];

@@ -169,6 +169,7 @@ describe('the option filterAllow', () => {
   it('takes values inside of JSONB, with what they are', () => {
     const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
     const inside = { attribute: 'details' };
+    const of = (type: object) => ({ type, compared: type });
     expect(planOf(City, { filterAllow }).filters).to.deep.equal(
       new Map<string, object>([
         [
@@ -176,7 +177,7 @@ describe('the option filterAllow', () => {
           {
             ...inside,
             jsonType: 'string',
-            type: { kind: 'string', maxLength: null },
+            ...of({ kind: 'string', maxLength: null }),
             operators: [...equality, ...order, ...pattern],
           },
         ],
@@ -185,11 +186,11 @@ describe('the option filterAllow', () => {
           {
             ...inside,
             jsonType: 'number',
-            type: { kind: 'float', maximum: Number.MAX_VALUE },
+            ...of({ kind: 'float', maximum: Number.MAX_VALUE }),
             operators: [...equality, ...order],
           },
         ],
-        ['details.on', { ...inside, jsonType: 'boolean', type: { kind: 'boolean' }, operators: equality }],
+        ['details.on', { ...inside, jsonType: 'boolean', ...of({ kind: 'boolean' }), operators: equality }],
       ]),
     );
   });
