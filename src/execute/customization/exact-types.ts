@@ -69,7 +69,8 @@ function adaptType(type: WritingType, column: ColumnType): void {
 
 /** True for types of which a body may have a value in another form than a record that was read. */
 function hasOwnTexts(type: ColumnType): boolean {
-  return type.kind === 'date' || type.kind === 'float' || (type.kind === 'other' && type.bound !== undefined);
+  if (type.kind === 'other') return type.bound !== undefined;
+  return ['date', 'dateonly', 'float'].includes(type.kind);
 }
 
 /** A body has NaN and infinities as texts. */

@@ -119,8 +119,7 @@ function typedMembers({ name }: TableSql, attribute: AttributeInfo, values: Slot
 
 /** Types of which one value has several texts that Sequelize compares as different, and of which a column may hold less than is given. */
 export function isComparedAsText(type: ColumnType): boolean {
-  // Arrays of floats are compared as what they are.
-  if (type.kind === 'array') return type.element.kind !== 'float' && isComparedAsText(type.element);
+  if (type.kind === 'array') return isComparedAsText(type.element);
   return ['bigint', 'decimal', 'float', 'time'].includes(type.kind);
 }
 

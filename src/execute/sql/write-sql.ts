@@ -173,6 +173,8 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
       return sql`coalesce(${column}::jsonb, 'null') IS DISTINCT FROM coalesce(${value}::jsonb, 'null')`;
     case 'array':
       // As JSON, an array has no bounds, which answers do not show either.
+      if (innermost(type).kind === 'float')
+        return sql`to_jsonb(${column}::text[]::float8[]) IS DISTINCT FROM to_jsonb(${value}::float8[])`;
       return isWritten(type.element)
         ? sql`to_jsonb(${column}::text[]) IS DISTINCT FROM to_jsonb(${value}::text[])`
         : sql`to_jsonb(${column}) IS DISTINCT FROM to_jsonb(CASE WHEN false THEN ${column} ELSE ${value} END)`;
@@ -194,6 +196,10 @@ export function writtenSql(type: ColumnType, column: SqlFragment, value: Value |
 
 /** Types of which several texts are one value to PostgreSQL, and not to Sequelize. */
 function isWritten(element: ColumnType): boolean {
-  if (element.kind === 'array') return isWritten(element.element);
-  return element.kind === 'bigint' || element.kind === 'decimal' || element.kind === 'time';
+  return ['bigint', 'decimal', 'time'].includes(innermost(element).kind);
+}
+
+/** The type of the elements of an array of arrays. */
+function innermost(type: ColumnType): ColumnType {
+  return type.kind === 'array' ? innermost(type.element) : type;
 }

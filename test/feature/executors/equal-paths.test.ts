@@ -24,6 +24,7 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../suppor
 
 /** A column of every type, all nullable. */
 @Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany'],
   pageSize: { default: 3, max: 50 },
   sortAllow: ['id', 'text', 'whole'],
   filterAllow: ['text', 'whole', 'colour', 'flag'],
@@ -32,6 +33,8 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../suppor
 class Thing extends NumberedManyTypes {
   @Column({ type: DataType.TEXT, field: 'The text' }) declare text: string | null;
   @Column(DataType.ARRAY(DataType.BIGINT)) declare bigs: string[] | null;
+  @Column(DataType.ARRAY(DataType.REAL)) declare reals: number[] | null;
+  @Column(DataType.ARRAY(DataType.DATEONLY)) declare days: string[] | null;
   @UpdatedAt @Column(DataType.DATE) declare updatedAt: Date;
 }
 
@@ -106,6 +109,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   bigs: ['9007199254740993', '-1'],
   decimals: ['12345678901234567890.123456789', '0.10'],
   moments: ['2026-01-31T08:00:00.123Z', '1900-01-31T08:00:00.5+05:30'],
+  reals: [0.1, -0, 3.4e38],
+  days: ['2026-01-31', 'infinity', '-000043-03-15', '+012026-01-31'],
   uuids: [UUID],
   sizes: ['l', 's'],
 };
@@ -175,6 +180,7 @@ function list<T>(values: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   );
 }
 
+const real = fc.constantFrom(0, -0, 0.1, 0.10000000001, 1e20, 3.4e38, 1e-45, 'NaN', 'Infinity');
 const uuid = fc.constantFrom(UUID, UUID.toLowerCase());
 const json = fc.oneof(
   fc.jsonValue(),
@@ -190,7 +196,7 @@ const THING = fc.record(
     big: nullable(bigint),
     exact: nullable(decimal),
     unlimited: nullable(decimal),
-    real: nullable(fc.constantFrom(0, -0, 0.1, 0.10000000001, 1e20, 3.4e38, 1e-45, 'NaN', 'Infinity')),
+    real: nullable(real),
     double: nullable(fc.constantFrom(0, -0, 0.1, 0.30000000000000004, 1e21, 5e-324, 'NaN', '-Infinity')),
     flag: nullable(fc.boolean()),
     moment: nullable(moment),
@@ -207,6 +213,8 @@ const THING = fc.record(
     bigs: nullable(list(bigint)),
     decimals: nullable(list(decimal)),
     moments: nullable(list(preciseMoment)),
+    reals: nullable(list(real)),
+    days: nullable(list(day)),
     uuids: nullable(list(uuid)),
     sizes: nullable(list(size)),
   },
@@ -395,6 +403,22 @@ describe('the fast path and the general path', () => {
       );
       expect(answer.body).to.include('"jsonb":{"a":1,"b":2}').and.include('2000-01-01');
     });
+
+    it('are equal for days of an array in any year, which are there', async () => {
+      const days = ['infinity', null, '-000043-03-15', '+012026-01-31'];
+      const answer = await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: { days } }, [OLD], {
+        days,
+      });
+      expect(answer.body).to.include(JSON.stringify(days)).and.include('2000-01-01');
+    });
+
+    for (const body of [[{ id: 1, reals: [0.1000000001] }], { reals: [0.1000000001] }]) {
+      it(`are equal for a float of ${Array.isArray(body) ? 'many' : 'one'} that a column rounds to the one that is there`, async () => {
+        const path = Array.isArray(body) ? '/things' : '/things/1';
+        const answer = await sameWrite(paths, { method: 'PATCH', path, body }, [OLD], { reals: [0.1] });
+        expect(answer.body).to.include('"reals":[0.1]').and.include('now');
+      });
+    }
 
     it('are equal for defaults, and for what only the database knows', async () => {
       for (const body of [
