@@ -93,19 +93,6 @@ class WithPrivateField extends NumberedRow {
 
 @Crud()
 @Table(PLAIN)
-class WithPrivateMethod extends NumberedRow {
-  @Column({ type: DataType.STRING(40) })
-  get name(): string {
-    return this.#shown();
-  }
-
-  #shown(): string {
-    return `method ${this.getDataValue('name')}`;
-  }
-}
-
-@Crud()
-@Table(PLAIN)
 class WithSetter extends NumberedRow {
   @Column({ type: DataType.STRING(40) })
   set name(value: string) {
@@ -325,7 +312,6 @@ const MODELS = [
   WithGetter,
   WithField,
   WithPrivateField,
-  WithPrivateMethod,
   WithSetter,
   WithVirtual,
   WithScope,
@@ -365,7 +351,6 @@ const CASES: readonly (readonly [
   [Plain, ALL, 'fastPath is false', 'shown'],
   [WithField, RECORDS, FIELDS, 'field shown'],
   [WithPrivateField, RECORDS, FIELDS, 'private shown'],
-  [WithPrivateMethod, RECORDS, FIELDS, 'method shown'],
   [WithStatic, ALL, 'the model overrides static build', 'built'],
   [WithMethod, ALL, 'the model overrides get', 'method shown'],
   [WithConstructor, ALL, 'the model overrides the constructor', 'made shown'],

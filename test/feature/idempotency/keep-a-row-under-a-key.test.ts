@@ -62,23 +62,7 @@ const DRIVERS: Readonly<Record<string, EngineOptions>> = {
   'pg without prepared statements': { preparedStatements: false },
 };
 
-const TEXTS = [
-  '',
-  ' ',
-  '"',
-  '""',
-  '\\',
-  '\\\\"',
-  ',',
-  '(a,b)',
-  ')',
-  'NULL',
-  '\n\t',
-  '{"a":1}',
-  '\u{1f600}',
-  "'$1",
-  '=x',
-];
+const TEXTS = ['', ...` "\\,)\n\t`, '""', '\\\\"', '(a,b)', 'NULL', '{"a":1}', '\u{1f600}', "'$1", '=x'];
 const BODIES: object[] = [
   {},
   ...TEXTS.map((text) => ({

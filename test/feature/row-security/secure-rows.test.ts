@@ -34,11 +34,12 @@ import {
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
+import { forSuite } from '../../support/for-suite.js';
 import type { Listening } from '../../support/listen.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
 import { wholeOr } from '../../support/short.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-database.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { startTestApp } from '../../support/test-app.js';
 import { ask } from '../../support/two-paths.js';
 
 abstract class Row extends TitledRow {
@@ -256,27 +257,13 @@ describe('row security', function () {
 
   for (const setting of SETTINGS) {
     describe(setting.name, () => {
-      let site: TestApp;
-      let stop: () => Promise<void>;
-
-      before(async () => {
-        const pooler =
-          setting.pooler &&
-          (await startPgBouncer(database.url(), {
-            ignore_startup_parameters: IGNORED,
-            default_pool_size: 3,
-            ...setting.pooler,
-          }));
-        const logger = new CapturedLog();
-        const bootstrap = { logger, ...setting.bootstrap };
-        site = await start({ ...setting, bootstrap, ...(pooler ? { url: pooler.url } : {}) });
-        stop = async () => {
-          await site[Symbol.asyncDispose]();
-          await pooler?.[Symbol.asyncDispose]();
-        };
+      const limits = { ignore_startup_parameters: IGNORED, default_pool_size: 3 };
+      const pooler =
+        setting.pooler && forSuite(() => startPgBouncer(database.url(), { ...limits, ...setting.pooler }));
+      const site = forSuite(() => {
+        const bootstrap = { logger: new CapturedLog(), ...setting.bootstrap };
+        return start({ ...setting, bootstrap, ...(pooler ? { url: pooler.url } : {}) });
       });
-
-      after(() => stop());
 
       it('shows and changes rows of the own tenant alone, of several at the same time', async () => {
         const visited = TENANTS.slice(0, setting.tenants ?? SOME);

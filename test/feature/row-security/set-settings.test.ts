@@ -37,7 +37,7 @@ import {
 import { statementRunner } from '../../../src/postgres/connections/statement-runner.js';
 import { currentSettings, runWithSettings, settingsOf } from '../../../src/postgres/session/session.js';
 import { TitledRow } from '../../models/rows.js';
-import { buildApp } from '../../support/build-app.js';
+import { buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -203,14 +203,8 @@ describe('the settings of statements', () => {
       }
     }
 
-    for (const fastPath of [true, false]) {
-      const { agent } = await buildApp({
-        models: MODELS,
-        controllers: [DeskController],
-        fastPath,
-        logger: new CapturedLog(),
-        rls: { settings: () => ({ 'app.tenant': 'tenant 2' }) },
-      });
+    const rls = { settings: () => ({ 'app.tenant': 'tenant 2' }) };
+    for (const { agent } of await buildBoth({ models: MODELS, controllers: [DeskController], rls })) {
       const { tenants } = (await agent.get('/desk')).body;
       expect(tenants).to.deep.equal(Array(2 + 3 * ROWS).fill('tenant 2'));
       for (const path of ['/papers', '/hookeds']) {
@@ -230,9 +224,7 @@ describe('the settings of statements', () => {
     const { engine } = await start({});
     await using _engine = engine;
     const within = runInUnit(() => engine.sequelize);
-    for (const fastPath of [true, false]) {
-      const options = { models: MODELS, fastPath, rls, logger: new CapturedLog() };
-      const { agent } = await buildApp(options, (app) => app.use(within));
+    for (const { agent } of await buildBoth({ models: MODELS, rls }, (app) => app.use(within))) {
       for (const path of ['/papers', '/hookeds']) {
         const body = { title: 'x', tenant: 'tenant 3' };
         const { status, body: made } = await agent.post(path).set('tenant', 'tenant 3').send(body);

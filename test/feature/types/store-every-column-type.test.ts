@@ -131,32 +131,12 @@ const ROUND_TRIPS: readonly Case[] = [
   ['address', '192.168.0.1', '192.168.0.1/32', '192.168.0.1'],
 ];
 
-/** What SQL can store, beside what bodies usually hold. */
+/** What SQL can store, and no body. */
 const STORED_BY_SQL: readonly (readonly [attribute: string, sql: string, answered: unknown])[] = [
-  ['double', "'NaN'", 'NaN'],
-  ['double', "'Infinity'", 'Infinity'],
-  ['double', "'-Infinity'", '-Infinity'],
-  ['real', "'NaN'", 'NaN'],
   ['float', "'-Infinity'", '-Infinity'],
-  ['exact', "'NaN'", 'NaN'],
-  ['unlimited', "'NaN'", 'NaN'],
-  ['moment', "'infinity'", 'infinity'],
-  ['moment', "'-infinity'", '-infinity'],
   ['moment', "'2026-01-31 08:00:00.123456+00'", '2026-01-31T08:00:00.123Z'],
-  ['day', "'infinity'", 'infinity'],
-  ['day', "'-infinity'", '-infinity'],
-  ['big', '-9223372036854775808', '-9223372036854775808'],
   ['jsonb', "'null'", null],
   ['json', `'{"a": 12345678901234567890}'`, { a: 12345678901234567000 }],
-  ['words', "'{a,NULL}'", ['a', null]],
-  [
-    'numbers',
-    "'{{1,2},{3,4}}'",
-    [
-      [1, 2],
-      [3, 4],
-    ],
-  ],
   ['moments', "'{infinity,NULL}'", ['infinity', null]],
 ];
 
@@ -208,21 +188,6 @@ describe('storing every column type', () => {
 
   describe('from SQL', () => {
     for (const [attribute, sql, answered] of STORED_BY_SQL) {
-      // Of JSON columns, null is the NULL of SQL, and numbers beyond 2^53 are rounded.
-      if (!attribute.startsWith('json')) {
-        it(`takes ${attribute} ${sql} back as it was shown`, async () => {
-          await site.engine.sequelize.query(`INSERT INTO samples ("${attribute}") VALUES (${sql}), (NULL)`);
-          const before = await stored(attribute);
-          const record = rowOf({ [attribute]: answered });
-          expectJson(await site.agent.patch('/samples/1').send({ [attribute]: answered }), 200, record);
-          expect(await stored(attribute)).to.equal(before);
-          expectJson(await site.agent.patch('/samples/2').send({ [attribute]: answered }), 200, {
-            ...record,
-            id: 2,
-          });
-        });
-      }
-
       it(`[B11] gives ${JSON.stringify(answered)} for ${attribute} ${sql}`, async () => {
         await site.engine.sequelize.query(`INSERT INTO samples ("${attribute}") VALUES (${sql})`);
         const record = rowOf({ [attribute]: answered });
