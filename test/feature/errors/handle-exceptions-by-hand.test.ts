@@ -161,25 +161,20 @@ describe('handling exceptions by hand', () => {
     );
   });
 
-  it('answers what a repository throws', async () => {
+  it('answers what a repository throws, and what the database refuses', async () => {
     const towns = new Repository(Town);
-    const missing = { detail: 'There is no Town with this id.' };
-    expectProblem(await serve(() => towns.get(9)).get('/town'), 404, missing);
-    expectProblem(await serve(() => towns.one({ name: 'Shelbyville' })).get('/town'), 404, missing);
-    expectProblem(await serve(() => towns.update(9, {})).get('/town'), 404, missing);
-    expectProblem(await serve(() => towns.delete(9)).get('/town'), 404, missing);
-    await Town.create({ name: null });
-    await Town.create({ name: null });
-    expectProblem(await serve(() => towns.one({ name: null })).get('/town'), 409, {
-      detail: 'There is more than one such Town.',
-    });
-  });
-
-  it('answers what the database refuses', async () => {
-    const twice = serve(() => Town.create({ name: 'Springfield' }));
-    expectProblem(await twice.get('/town'), 409, { detail: 'Another record has the same unique value.' });
-    const long = serve(() => Town.create({ name: 'x'.repeat(21) }));
-    expectProblem(await long.get('/town'), 422, { detail: 'The database does not accept these values.' });
+    await Town.bulkCreate([{ name: null }, { name: null }]);
+    const missing = 'There is no Town with this id.';
+    for (const [work, status, detail] of [
+      [() => towns.get(9), 404, missing],
+      [() => towns.one({ name: 'Shelbyville' }), 404, missing],
+      [() => towns.update(9, {}), 404, missing],
+      [() => towns.delete(9), 404, missing],
+      [() => towns.one({ name: null }), 409, 'There is more than one such Town.'],
+      [() => Town.create({ name: 'Springfield' }), 409, 'Another record has the same unique value.'],
+      [() => Town.create({ name: 'x'.repeat(21) }), 422, 'The database does not accept these values.'],
+    ] as const)
+      expectProblem(await serve(work).get('/town'), status, { detail });
   });
 
   it('answers errors of Express and its parsers', async () => {

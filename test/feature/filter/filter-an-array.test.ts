@@ -138,12 +138,6 @@ describe('filtering by the elements of an array', () => {
       "'==' is not available for 'tags' (array). Use =contains=, =overlaps=, =isempty=, =isnull=.",
     ],
     [
-      'title=contains=a',
-      'q.operator-not-allowed',
-      5,
-      "'=contains=' is not available for 'title' (string). Use ==, !=, =in=, =out=, =isnull=, =lt=, =le=, =gt=, =ge=, =between=, =notbetween=, =like=, =notlike=, =ilike=, =inotlike=.",
-    ],
-    [
       'grid=contains=1',
       'q.operator-not-allowed',
       4,

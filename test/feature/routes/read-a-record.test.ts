@@ -60,30 +60,15 @@ describe('reading a record', () => {
     });
   });
 
-  it('gives every attribute that is not hidden, through getters, virtual attributes and transforms', async () => {
-    expectJson(await site.agent.get('/members/1'), 200, {
-      id: 1,
-      firstName: 'Ada',
-      lastName: 'Lovelace',
-      phone: '***89',
-      nickname: 'COUNTESS',
-      fullName: 'Ada Lovelace',
-      createdAt: '2026-01-31T08:00:00.123Z',
-      updatedAt: '2026-01-31T08:00:00.123Z',
-    });
-  });
-
-  it('gives null for what has no value', async () => {
-    expectJson(await site.agent.get('/members/2'), 200, {
-      id: 2,
-      firstName: 'Plato',
-      lastName: null,
-      phone: '***42',
-      nickname: null,
-      fullName: 'Plato',
-      createdAt: '2026-01-31T08:00:00.123Z',
-      updatedAt: '2026-01-31T08:00:00.123Z',
-    });
+  it('gives every attribute that is not hidden, through getters, virtual attributes and transforms, or null', async () => {
+    const written = { createdAt: '2026-01-31T08:00:00.123Z', updatedAt: '2026-01-31T08:00:00.123Z' };
+    const ada = { firstName: 'Ada', lastName: 'Lovelace', phone: '***89', nickname: 'COUNTESS' };
+    const plato = { firstName: 'Plato', lastName: null, phone: '***42', nickname: null };
+    for (const record of [
+      { id: 1, ...ada, fullName: 'Ada Lovelace', ...written },
+      { id: 2, ...plato, fullName: 'Plato', ...written },
+    ])
+      expectJson(await site.agent.get(`/members/${record.id}`), 200, record);
   });
 
   it('gives the same record in a list', async () => {
