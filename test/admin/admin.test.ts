@@ -1,23 +1,14 @@
 /** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. `npm run admin -- --test` builds it first. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
+import { FRANCE } from '../models/atlas-rows.js';
 import { startChromium } from '../support/chromium.js';
+import { forSuite } from '../support/for-suite.js';
 import { serveTestApp } from '../support/test-app.js';
 
-const FRANCE = {
-  code: 'FRA',
-  alpha2: 'FR',
-  name: 'France',
-  officialName: 'French Republic',
-  region: 'Europe',
-  area: '551695.00',
-  latitude: 46,
-  longitude: 2,
-  flag: '🇫🇷',
-};
 const CHAD = {
   ...FRANCE,
   code: 'TCD',
@@ -48,14 +39,12 @@ const BY_ID = { page: 1, perPage: 10, sort: 'id', order: 'ASC' };
 
 describe('the back office', function () {
   this.timeout(180_000);
-  after(() => browser.close());
-
   const app = serveTestApp(() => ({
     models: [Country, City, Review],
     bootstrap: { controllers: [CityController, ReviewController] },
     prepare: serveAdmin,
   }));
-  let browser: Browser;
+  const browser = forSuite(() => startChromium());
   let page: Page;
   const complaints: string[] = [];
   const origins = new Set<string>();
@@ -64,7 +53,6 @@ describe('the back office', function () {
     await Country.bulkCreate([FRANCE, CHAD]);
     await City.bulkCreate(CITIES);
     await Review.bulkCreate(REVIEWS);
-    browser = await startChromium();
     page = await browser.newPage();
     // react-admin keeps how a list was left.
     await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");

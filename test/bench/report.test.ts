@@ -174,9 +174,4 @@ describe('charts of the benchmark', () => {
     expect(chart.indexOf('>crud-controllers<')).to.be.within(0, chart.lastIndexOf('>node:http + pg<'));
     expect(chart).to.include('× 2.00').and.to.not.include('NestJS');
   });
-
-  it('draw no extension', () => {
-    const run = runOf([row('ours', [1_000]), row('ours-override', [900])], ['ours', 'ours-override']);
-    expect(drawChart(run)).to.include('>crud-controllers<').and.to.not.include('override');
-  });
 });

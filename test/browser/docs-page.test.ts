@@ -1,23 +1,14 @@
 /** The documentation page in a real browser: it shows the operations, and sends them. */
 import { expect } from 'chai';
-import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
+import type { ConsoleMessage, Locator, Page } from 'playwright-core';
 import { City } from '../../sample/atlas/models/city.js';
 import { Country } from '../../sample/atlas/models/country.js';
 import { Review } from '../../sample/atlas/models/review.js';
+import { FRANCE } from '../models/atlas-rows.js';
 import { startChromium } from '../support/chromium.js';
+import { forSuite } from '../support/for-suite.js';
 import { serveTestApp } from '../support/test-app.js';
 
-const FRANCE = {
-  code: 'FRA',
-  alpha2: 'FR',
-  name: 'France',
-  officialName: 'French Republic',
-  region: 'Europe',
-  area: '551695',
-  latitude: 46,
-  longitude: 2,
-  flag: '🇫🇷',
-};
 const PARIS = {
   id: 2988507,
   name: 'Paris',
@@ -32,15 +23,13 @@ const PARIS = {
 
 describe('the documentation page', function () {
   this.timeout(180_000);
-  after(() => browser.close());
-
   const app = serveTestApp(() => ({
     models: [Country, City, Review],
     bootstrap: {
       docs: { title: 'Atlas <b>', securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     },
   }));
-  let browser: Browser;
+  const browser = forSuite(() => startChromium());
   let page: Page;
   const complaints: string[] = [];
   const addresses = new Set<string>();
@@ -48,7 +37,6 @@ describe('the documentation page', function () {
   before(async () => {
     await Country.create(FRANCE);
     await City.create(PARIS);
-    browser = await startChromium();
     page = await browser.newPage();
     page.on('console', (message: ConsoleMessage) => {
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());

@@ -1,9 +1,10 @@
 /** The landing page in a real browser: it fits every screen, breaks no rule of its policy, and leads to the documentation. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { startChromium } from '../support/chromium.js';
+import { forSuite } from '../support/for-suite.js';
 import { serveTestApp } from '../support/test-app.js';
 
 @Crud({ tags: ['Rings & moons'] })
@@ -20,15 +21,12 @@ class Particle extends Model {
 
 describe('the landing page in a browser', function () {
   this.timeout(180_000);
-  after(() => browser.close());
-
   const app = serveTestApp(() => ({ models: [Ring, Particle], bootstrap: { landing: true } }));
-  let browser: Browser;
+  const browser = forSuite(() => startChromium());
   let page: Page;
   const complaints: string[] = [];
 
   before(async () => {
-    browser = await startChromium();
     page = await browser.newPage();
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));

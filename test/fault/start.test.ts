@@ -1,6 +1,5 @@
 /** Starting without a database that can be used: one clear error, soon, and never with the password. */
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { ConfigError, currentEngine, type EngineOptions, engineLifespan } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
@@ -10,15 +9,6 @@ import { freshDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const SECRET = 'a-secret-password';
-const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05I');
-/** "The administrator ends the connection" (PostgreSQL's manual, 53.7). */
-const SHUTDOWN = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
-
-function message(type: string, body: string): Buffer {
-  const head = Buffer.from(`${type}\0\0\0\0`);
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, Buffer.from(body)]);
-}
 
 describe('starting', () => {
   const database = forSuite(() => freshDatabase('start'));
@@ -115,25 +105,6 @@ describe('starting', () => {
     proxy.heal();
     await using engine = await engineLifespan(proxy.href, { models: [] })();
     expect(engine).to.equal(currentEngine());
-  });
-
-  it('survives a server that ends the connection in the moment of its log-in', async () => {
-    const target = Number(new URL(database.url).port || 5432);
-    const rude = createServer((client) => {
-      const server = connect(target, '127.0.0.1');
-      for (const socket of [client, server]) socket.on('error', () => client.destroy());
-      client.pipe(server);
-      server.on('data', (bytes) => {
-        // In one piece, so that the client hears of both before anything else happens.
-        if (!bytes.includes(READY_FOR_QUERY)) client.write(bytes);
-        else client.end(Buffer.concat([bytes, SHUTDOWN]), () => server.destroy());
-      });
-    }).listen(0, '127.0.0.1');
-    await once(rude, 'listening');
-    const { port } = rude.address() as { port: number };
-    const message = await refusal(dsn({ hostname: '127.0.0.1', port: String(port) }));
-    rude.close();
-    expect(message).to.include(`127.0.0.1:${port}`);
   });
 
   it('[F1] succeeds at the next attempt', async () => {

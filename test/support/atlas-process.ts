@@ -27,7 +27,15 @@ export class AtlasProcess extends Program {
 
   /** The body of the answer to a GET. */
   async get(path: string): Promise<unknown> {
-    const response = await fetch(new URL(path, this.urls[0]));
-    return response.json();
+    return (await this.send(path, 'GET', null)).json();
+  }
+
+  /** The answer to a request with JSON. */
+  send(path: string, method: string, body: object | null, headers: Record<string, string> = {}) {
+    return fetch(new URL(path, this.urls[0]), {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
   }
 }

@@ -60,7 +60,7 @@ async function answer(
   const url = new URL(request.url ?? '/', 'http://localhost');
   // As in the server itself, this asks for no credentials.
   if (url.pathname === '/ping') return void response.end('Ok.\n');
-  const { user, password } = credentialsOf(request, url.searchParams);
+  const { user, password } = credentialsOf(request);
   if (user !== credentials.user || password !== credentials.password) {
     const reason = 'Authentication failed: password is incorrect, or there is no user with such name.';
     return fail(response, AUTHENTICATION_FAILED, `${user}: ${reason} (AUTHENTICATION_FAILED)`);
@@ -77,15 +77,10 @@ async function answer(
   }
 }
 
-/** From the headers of ClickHouse, Basic authentication, or parameters; https://clickhouse.com/docs/interfaces/http */
-function credentialsOf({ headers }: IncomingMessage, parameters: URLSearchParams): Credentials {
-  const { authorization = '', 'x-clickhouse-user': headerUser, 'x-clickhouse-key': key = '' } = headers;
-  if (headerUser !== undefined) return { user: String(headerUser), password: String(key) };
-  if (authorization.startsWith('Basic ')) {
-    const [user = '', ...password] = Buffer.from(authorization.slice(6), 'base64').toString().split(':');
-    return { user, password: password.join(':') };
-  }
-  return { user: parameters.get('user') ?? 'default', password: parameters.get('password') ?? '' };
+/** As its client sends them: https://clickhouse.com/docs/interfaces/http */
+function credentialsOf({ headers: { authorization = '' } }: IncomingMessage): Credentials {
+  const [user = '', ...password] = Buffer.from(authorization.slice(6), 'base64').toString().split(':');
+  return { user, password: password.join(':') };
 }
 
 function fail(response: ServerResponse, code: number, message: string): void {

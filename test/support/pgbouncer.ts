@@ -28,23 +28,6 @@ export async function startPgBouncer(
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<PgBouncer> {
   provide();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await start(databaseUrl, settings);
-    } catch (error) {
-      // Another program may take a port that was free a moment ago.
-      const isPortTaken = `${error}`.includes('Address already in use');
-      if (!isPortTaken || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
-}
-
-const MAX_ATTEMPTS = 5;
-
-async function start(
-  databaseUrl: string,
-  settings: Readonly<Record<string, string | number>>,
-): Promise<PgBouncer> {
   const folder = await createTemporaryFolder(PROGRAM);
   const port = await findFreePort();
   const file = join(await openFolder(folder.path), 'pgbouncer.ini');

@@ -1,13 +1,10 @@
 /** Probes that nobody answers leave nothing behind. */
 // @runs fast
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import Redis from 'ioredis';
 import { Sequelize } from 'sequelize';
 import { checkHealth, configureEngine, disposeEngine } from '../../../src/index.js';
 import { forSuite } from '../../support/for-suite.js';
-import { freshDatabase } from '../../support/postgres.js';
 import { startSilentServer } from '../../support/silent-server.js';
 
 const PROBES = 1_000;
@@ -63,54 +60,6 @@ describe('a thousand probes that time out', () => {
     expect(left()).to.deep.equal([]);
   }
 });
-
-describe('a probe of a PostgreSQL that does not hear its goodbye', () => {
-  const database = forSuite(() => freshDatabase());
-
-  afterEach(() => disposeEngine());
-
-  it('is healthy, and leaves no connection half open', async () => {
-    await using deaf = await startDeafServer(database.url);
-    configureEngine({ sequelize: new Sequelize(deaf.url, { dialect: 'postgres' }) });
-    const { healthy } = await checkHealth();
-    expect(healthy).to.equal(true);
-    expect(await deaf.wayOut()).to.equal('closed');
-  });
-});
-
-/** Passes everything on but the message that ends a connection, and the end itself. */
-async function startDeafServer(target: string) {
-  const { hostname, port } = new URL(target);
-  const clients: Socket[] = [];
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    clients.push(client);
-    const behind = connect(Number(port), hostname);
-    client.on('data', (chunk) => chunk.toString('latin1').startsWith('X') || behind.write(chunk));
-    behind.on('data', (chunk) => client.write(chunk)).on('error', () => {});
-    client.on('error', () => {}).once('close', () => behind.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    /** Resolves when the client's end is closed: only then is writing to it answered by a reset. */
-    async wayOut(): Promise<string> {
-      const [client] = clients;
-      while (client && !client.destroyed) {
-        client.write('N');
-        await turn();
-      }
-      return client ? 'closed' : 'never opened';
-    },
-    async [Symbol.asyncDispose]() {
-      for (const client of clients) client.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 function sockets({ TCPSocketWrap = 0, ConnectWrap = 0 }: Record<string, number>): number {
   return TCPSocketWrap + ConnectWrap;

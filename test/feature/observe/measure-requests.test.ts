@@ -87,16 +87,6 @@ describe('Measuring requests', () => {
     expect(await growth(create, STATEMENTS, insert, 'error_type="23505"')).to.equal(1);
   });
 
-  it('shows the connections of the pools', async () => {
-    await app.agent.get('/api/rings').expect(200);
-    const samples = await read();
-    const of = (name: string) =>
-      [...samples].filter(([line]) => line.startsWith(name)).reduce((total, [, value]) => total + value, 0);
-    expect(of('db_client_connection_count')).to.be.above(0);
-    expect(of('db_client_connection_max')).to.be.at.least(of('db_client_connection_count'));
-    expect(of('db_client_connection_pending_requests')).to.equal(0);
-  });
-
   it('shows connections that are in use, and what waits for one', async () => {
     const { sequelize } = app.engine;
     const held = await Promise.all(

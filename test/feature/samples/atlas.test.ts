@@ -113,12 +113,7 @@ suite('the sample atlas', () => {
   });
 
   it('changes what was read, does a write with a key once, and brings back what was deleted', async () => {
-    const send = (path: string, method: string, body: object | null, headers: Record<string, string> = {}) =>
-      fetch(new URL(path, atlas.urls[0]), {
-        method,
-        headers: { 'Content-Type': 'application/json', ...headers },
-        ...(body && { body: JSON.stringify(body) }),
-      });
+    const send = (...args: Parameters<AtlasProcess['send']>) => atlas.send(...args);
     const key = { 'Idempotency-Key': 'once' };
     const rated = { cityId: 2988507, author: 'Eve', rating: 2 };
     const [first, second] = [
@@ -217,12 +212,7 @@ suite('the sample atlas', () => {
   }
 
   async function post(review: object): Promise<unknown> {
-    const response = await fetch(new URL('/reviews', atlas.urls[0]), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(review),
-    });
-    return response.json();
+    return (await atlas.send('/reviews', 'POST', review)).json();
   }
 
   it('answers its own README, and refuses what that says is refused', async () => {
