@@ -19,6 +19,7 @@ import {
 } from '../../../src/index.js';
 import { callbacksUnderWay } from '../../../src/postgres/session/commit-callbacks.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { configError } from '../../support/config-error.js';
@@ -654,32 +655,18 @@ except(OF_MANY).describe('many records in one request', () => {
   });
 
   describe('through code of the user', () => {
-    afterEach(() => {
-      Paper.removeHook('beforeSave', 'see');
-      Paper.removeHook('beforeDestroy', 'see');
-    });
-
     it('[M8 M18 M30] are seen by hooks one by one, and undone where one refuses', async () => {
       const seen: string[] = [];
-      Paper.addHook('beforeSave', 'see', (paper) => {
-        const title = String(paper.get('title'));
+      using _save = addedHook(Paper, 'beforeSave', ({ title }: Paper) => {
         seen.push(title);
         if (title === 'no') throw new Error('Not this one.');
       });
-      Paper.addHook('beforeDestroy', 'see', (paper) => {
-        seen.push(`-${paper.get('id')}`);
-      });
+      using _destroy = addedHook(Paper, 'beforeDestroy', ({ id }: Paper) => seen.push(`-${id}`));
       expect((await post('', [{ title: 'x' }, { title: 'y' }])).status).to.equal(201);
       expect((await patch('?q=title=in=(x,y)', { title: 'z' })).body).to.deep.equal({ affected: 2 });
       expect((await remove('?q=title==z')).body).to.deep.equal({ affected: 2 });
-      expect(
-        (
-          await patch('', [
-            { id: 1, title: 'v' },
-            { id: 2, title: 'no' },
-          ])
-        ).status,
-      ).to.equal(500);
+      const changes = ['v', 'no'].map((title, index) => ({ id: index + 1, title }));
+      expect((await patch('', changes)).status).to.equal(500);
       // What is no fault of a record undoes those that stand for themselves, too.
       expect((await post('?atomic=false', [{ title: 'w' }, { title: 'no' }])).status).to.equal(500);
       expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no', 'w', 'no']);

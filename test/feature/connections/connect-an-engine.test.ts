@@ -18,6 +18,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
+import { configError } from '../../support/config-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
@@ -203,25 +204,18 @@ describe('connecting an engine', () => {
       const wrong = { groupCommit: 'yes' as never };
       const problem = 'groupCommit is "yes"; use true or false.';
       expect(() => configureEngine({ sequelize, ...wrong })).to.throw(ConfigError, problem);
-      expect(await caughtError(() => connect(wrong)))
-        .to.be.instanceOf(ConfigError)
-        .with.property('message', problem);
+      expect(await configError(() => connect(wrong))).to.equal(problem);
       const both = { groupCommit: true, preparedStatements: false };
-      expect(() => configureEngine({ sequelize, ...both })).to.throw(
-        ConfigError,
-        'groupCommit: true needs prepared',
-      );
-      expect(await caughtError(() => connect(both))).to.be.instanceOf(ConfigError);
+      const reason = 'groupCommit: true needs prepared';
+      expect(() => configureEngine({ sequelize, ...both })).to.throw(ConfigError, reason);
+      expect(await configError(() => connect(both))).to.include(reason);
     });
 
     it('says that createAll is no flag, and that replicas is no array, without the DSN', async () => {
       const wrong = { createAll: 'no', replicas: database.url } as never;
-      expect(await caughtError(() => connect(wrong)))
-        .to.be.instanceOf(ConfigError)
-        .with.property(
-          'message',
-          '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
-        );
+      expect(await configError(() => connect(wrong))).to.equal(
+        '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
+      );
     });
 
     for (const [dsn, found, encoded = ''] of [

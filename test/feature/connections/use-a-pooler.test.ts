@@ -15,6 +15,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { onPath } from '../../support/combination.js';
@@ -131,13 +132,12 @@ describe('over a pooler', () => {
       const { site, warnings } = await start({ replicas: [readable.url], logging: sql.record }, writable.url);
       await using _site = site;
       expect(warnings()).to.deep.equal([]);
-      Pond.addHook('afterFind', 'look', () => {});
+      using _hook = addedHook(Pond, 'afterFind');
       const { result, statements } = await sql.during(() => site.agent.get('/ponds/1'));
       expectJson(result, 200, { id: 1, name: 'first' });
       const expected = onPath({ fast: ['SELECT'], session: ['START', 'SELECT', 'COMMIT;'] });
       expect(statements.map((text) => text.split(' ')[0])).to.deep.equal(expected);
     } finally {
-      Pond.removeHook('afterFind', 'look');
       await control.query(`ALTER DATABASE ${name} RESET ALL`);
       await control.query(`DROP OWNED BY ${reader}; DROP ROLE ${reader}`);
     }

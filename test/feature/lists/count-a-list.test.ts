@@ -25,6 +25,7 @@ import {
   Repository,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -310,14 +311,10 @@ describe('[R25] counting a list', () => {
       const capped = { ...place, count: 'capped', cap: 3 } as const;
       expect(await stones.page({ ...capped, where })).to.deep.include({ total: 3, totalIs: 'at_least' });
       expect(await stones.page({ ...capped, cap: 4, where })).to.deep.include({ total: 4, totalIs: 'exact' });
-      Stone.addHook('beforeCount', 'few', (options: { where?: object }) => {
+      using _hook = addedHook(Stone, 'beforeCount', (options: { where?: object }) => {
         options.where = { ...options.where, id: [1, 2] };
       });
-      try {
-        expect(await stones.page(capped)).to.deep.include({ total: 2, totalIs: 'exact' });
-      } finally {
-        Stone.removeHook('beforeCount', 'few');
-      }
+      expect(await stones.page(capped)).to.deep.include({ total: 2, totalIs: 'exact' });
     });
 
     it('refuses what it does not know', async () => {

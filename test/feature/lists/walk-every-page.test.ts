@@ -6,6 +6,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { SortTerm } from '../../../src/index.js';
+import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_VALUES, type HardColumn, SORT_COLUMNS, Specimen } from '../../support/specimen.js';
@@ -198,13 +199,9 @@ describe('walking every page', function () {
     await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: WALKS });
   });
 
-  describe('of a model with a hook on its queries', () => {
-    before(() => Specimen.addHook('beforeFind', 'watch', () => {}));
-    after(() => Specimen.removeHook('beforeFind', 'watch'));
-
-    it('gives the same', async () => {
-      await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: wholeOr(25, 80) });
-    });
+  it('gives the same of a model with a hook on its queries', async () => {
+    using _hook = addedHook(Specimen, 'beforeFind');
+    await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: wholeOr(25, 80) });
   });
 });
 

@@ -16,6 +16,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -224,11 +225,9 @@ describe('a GET whose hooks read', () => {
 
   before(() => Room.create({ name: 'A' }));
 
-  afterEach(() => Room.removeHook('beforeFind', 'read'));
-
   it('needs one connection for all of it, SQL of any kind included', async () => {
     let reads = 0;
-    Room.addHook('beforeFind', 'read', async () => {
+    using _hook = addedHook(Room, 'beforeFind', async () => {
       reads += 1;
       if (reads > 2) return;
       await site.engine.sequelize.query('SELECT 1');

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { meetingOf } from '../../support/meeting.js';
@@ -19,8 +20,6 @@ describe('writing at the same time', () => {
   const site = serveTestApp(() => ({ models: [Seat], minPool: 2 }));
 
   beforeEach(() => emptyTables(site, 'seats'));
-
-  afterEach(() => Seat.removeHook('beforeUpdate', 'meet'));
 
   it('[E7] gives one of fifty creates of a unique value to its client, and 409 to the others', async () => {
     const requests = Array.from({ length: 50 }, () => site.agent.post('/seats').send({ number: '1A' }));
@@ -40,7 +39,7 @@ describe('writing at the same time', () => {
 
   it('[E4] lets one of two updates of a version through', async () => {
     await Seat.create({ number: '1A' });
-    Seat.addHook('beforeUpdate', 'meet', meetingOf(2));
+    using _hook = addedHook(Seat, 'beforeUpdate', meetingOf(2));
     const answers = await Promise.all(
       ['Ann', 'Bob'].map((guest) => site.agent.patch('/seats/1').send({ guest })),
     );
