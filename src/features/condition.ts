@@ -99,6 +99,7 @@ function checkState(
         },
       },
     ],
+    dependsOn: ['ifMatch'],
     rewrite: {
       update: within,
       delete: within,

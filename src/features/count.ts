@@ -3,7 +3,8 @@
 import type { CountPlan } from '../compile/resource-plan.js';
 import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
 import { countOf } from '../operation/count.js';
-import type { Feature, FeatureFactory, InputDescription } from '../operation/feature.js';
+import type { Feature, FeatureFactory, InputDescription, Inputs } from '../operation/feature.js';
+import type { ListOperation } from '../operation/operation.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/option-problems.js';
@@ -11,14 +12,14 @@ import { didYouMean } from '../util/option-problems.js';
 /** Reads `count` of a request, within the modes of the resource. */
 export const count: FeatureFactory = ({ plan }) => {
   const { count: options } = plan;
-  const rewrite: Feature['rewrite'] = {
-    list: (operation, inputs) => ({
-      ...operation,
-      count: countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact'),
-    }),
+  const steps: Pick<Feature, 'dependsOn' | 'prepare' | 'rewrite'> = {
+    dependsOn: ['kind', 'count', 'cap'],
+    prepare: { list: counted },
+    rewrite: { list: counted },
   };
-  if (!options) return { rewrite };
+  if (!options) return steps;
   return {
+    ...steps,
     constants: { list: () => ({ cap: options.cap }) },
     inputs: [
       {
@@ -33,9 +34,12 @@ export const count: FeatureFactory = ({ plan }) => {
         },
       },
     ],
-    rewrite,
   };
 };
+
+function counted(operation: ListOperation, inputs: Inputs): ListOperation {
+  return { ...operation, count: countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact') };
+}
 
 /** Reads a mode. What is wrong is added to `issues`. */
 export function readCount(

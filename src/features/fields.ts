@@ -60,6 +60,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
       },
     ],
     constants: { create: mask, update: mask, replace: mask },
+    dependsOn: ['fields'],
     rewrite: {
       list: select,
       read: select,

@@ -26,6 +26,8 @@ export const paging: FeatureFactory = (context) => {
   return {
     constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
+    dependsOn: ['kind', ...places.map(({ name }) => name), size.name],
+    prepare: isOffset ? {} : { list: (operation) => byCursor(operation, { size: pageSize.default }) },
     rewrite: {
       list: (operation, inputs) =>
         inputs.kind === 'cursor' ? byCursor(operation, inputs) : byNumber(operation, inputs),

@@ -24,6 +24,7 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
   };
   return {
     digest: rowsSeen,
+    dependsOn: [],
     rewrite: {
       list: withinList,
       read: within,

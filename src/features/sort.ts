@@ -44,6 +44,7 @@ export const sort: FeatureFactory = ({ plan }) => {
           ),
       },
     ],
+    dependsOn: ['sort'],
     rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
   };
 };

@@ -13,8 +13,15 @@ export type WrittenValues = Readonly<Record<string, unknown>>;
 /** Makes the operation of a request, with the slot `id` where the endpoint has one. */
 export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenValues) => Operation;
 
-/** One step of a feature; that it fits the endpoint is what `ByEndpoint` says. */
-type Step = (operation: Operation, inputs: Inputs, access: Access) => Operation;
+/** Change of an operation by a feature; that it fits the endpoint is what `ByEndpoint` says. */
+type Change = (operation: Operation, inputs: Inputs, access: Access) => Operation;
+
+/** One step of a feature. */
+interface Step {
+  readonly change: Change;
+  /** Members of the inputs without which it changes nothing for a request that may see everything; null where it may. */
+  readonly dependsOn: readonly string[] | null;
+}
 
 /** The part of a feature for an endpoint: its own, or that of its base. */
 export function partFor<P extends ByEndpoint<unknown>>(
@@ -32,12 +39,23 @@ export function compileOperation(
   absentFor: (form: AccessForm) => Inputs,
 ): OperationMaker {
   const stepsOf = (kind: 'prepare' | 'rewrite') =>
-    features.flatMap((feature) => (partFor(feature[kind], endpoint) as Step | undefined) ?? []);
-  const apply = (steps: readonly Step[], operation: Operation, inputs: Inputs, access: Access): Operation =>
-    steps.reduce((before, step) => step(before, inputs, access), operation);
+    features.flatMap((feature): Step[] => {
+      const change = partFor(feature[kind], endpoint) as Change | undefined;
+      const { dependsOn = null } = feature;
+      return change ? [{ change, dependsOn: kind === 'rewrite' ? dependsOn : null }] : [];
+    });
   const rewrites = stepsOf('rewrite');
   const give = compileGiven(context.plan.info.primaryKey.name);
   const absent = absentFor(OPEN_ACCESS.form);
+  const apply = (steps: readonly Step[], before: Operation, inputs: Inputs, access: Access): Operation => {
+    const isOpen = access.form === OPEN_ACCESS.form && access.where === null;
+    let operation = before;
+    for (const { change, dependsOn } of steps) {
+      const isIdle = isOpen && dependsOn !== null && isSame(dependsOn, inputs, absent);
+      if (!isIdle) operation = change(operation, inputs, access);
+    }
+    return operation;
+  };
   const bare = partFor(bareOperations(context), endpoint) as Operation;
   const followed = features.some(({ afterWrite }) => afterWrite) ? withKey(bare, context) : bare;
   const prepared = apply(stepsOf('prepare'), followed, absent, OPEN_ACCESS);
@@ -56,6 +74,11 @@ export function compileOperation(
     }
     return endpoint === 'update' ? give(operation, access, values) : operation;
   };
+}
+
+function isSame(members: readonly string[], inputs: Inputs, others: Inputs): boolean {
+  for (const name of members) if (inputs[name] !== others[name]) return false;
+  return true;
 }
 
 /** A write that returns the primary key, whether answers show it or not. */
