@@ -1,12 +1,12 @@
 /** Computes the rows behind relations that a request may see, from the rules of their models and of the relation. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { everyInclude, type RelatedPlan } from '../compile/resource-plan.js';
+import { everyInclude, type RelatedPlan, type RelationFilter } from '../compile/resource-plan.js';
 import type { VisibleRule } from '../declare/access-options.js';
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import { includedPaths } from '../features/include-names.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../operation/access.js';
-import type { RelatedAccess } from '../operation/related-rows.js';
+import { openRelation, type RelatedAccess } from '../operation/related-rows.js';
 import { namedRelations, readableRelations } from '../request/query/filter-names.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { parseQueryString } from '../request/query/query-string.js';
@@ -19,7 +19,8 @@ const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
 
 /** Evaluates what a request may see of the rows behind a relation, once. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
-  if (isOpen(request, plan)) return OPEN;
+  const open = openRelation(plan);
+  if (open) return open;
   const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();
   ASKED.set(request, asked);
   let known = asked.get(plan);
@@ -39,7 +40,7 @@ export function askRelated(
 ): Maybe<(plan: RelatedPlan) => RelatedAccess> {
   return then(all(plans.map((plan) => relatedAccess(request, plan))), (granted) => {
     return (plan: RelatedPlan) => {
-      const access = granted[plans.indexOf(plan)];
+      const access = openRelation(plan) ?? granted[plans.indexOf(plan)];
       if (access) return access;
       throw new TypeError(`Nothing has asked what the request may see of ${plan.relation.name}.`);
     };
@@ -48,7 +49,7 @@ export function askRelated(
 
 /**
  * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
- * reads it. Null where it can be about none.
+ * reads it. Null where it can be about none with rules.
  *
  * @param hasFilter whether it may have a `q` of its own. Default: true
  */
@@ -58,7 +59,12 @@ export function compileWantedRelations(
 ): ((target: string, form?: AccessForm) => readonly RelatedPlan[]) | null {
   const included = everyInclude(include);
   const paths = included.map(({ path }) => path);
-  if (included.length === 0 && !(hasFilter && filters.size > 0)) return null;
+  const filtered = [
+    hasFilter ? filters : new Map(),
+    ...included.map((each) => each.target.relations.filters),
+  ];
+  const all = [...included, ...filtered.flatMap(everyFiltered)];
+  if (all.every((each) => openRelation(each))) return null;
   return (target, { unreadable } = OPEN_ACCESS.form) => {
     // Names may be percent-encoded.
     if (!/include|q=|%/.test(target)) return NONE;
@@ -76,16 +82,9 @@ export function compileWantedRelations(
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
 
-/** Of relations without any rule: one for all requests. */
-const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
-
-/** True where neither the relation nor the models behind it have rules. */
-function isOpen(request: Request, { relation, where }: RelatedPlan): boolean {
-  if (where) return false;
-  const rules = accessRules(request);
-  if (!rules) return true;
-  const { target, through } = relation;
-  return !rules.accessTo(target) && !(through && rules.accessTo(through.model));
+/** The relations that conditions can be about, those behind them too. */
+function everyFiltered(filters: ReadonlyMap<string, RelationFilter>): readonly RelatedPlan[] {
+  return [...filters.values()].flatMap(({ related, relations }) => [related, ...everyFiltered(relations)]);
 }
 
 /** Whoever includes a record, or filters by it, must be allowed to read it by itself. */

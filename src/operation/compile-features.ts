@@ -23,6 +23,7 @@ import {
 } from './feature.js';
 import { allOf } from './predicates.js';
 import type { ProblemStatus } from './refused-request-error.js';
+import { openRelation } from './related-rows.js';
 
 /** Results of the rules that are evaluated before the inputs of a request are read. */
 export interface Asked {
@@ -32,9 +33,12 @@ export interface Asked {
   readonly allowed: ReadonlySet<RuleName>;
 }
 
-/** For a request that names neither relations nor inputs with a rule. */
+/** For a request that names neither relations nor inputs with rules. */
 export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
-  related({ relation: { parent, name } }) {
+  related(plan) {
+    const access = openRelation(plan);
+    if (access) return access;
+    const { parent, name } = plan.relation;
     throw new TypeError(`Nothing has asked what the request may see of ${parent.name}.${name}.`);
   },
   allowed: new Set<RuleName>(),

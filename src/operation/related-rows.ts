@@ -8,7 +8,7 @@ import type { Inclusion } from '../request/query/list-query.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
 import { exactText } from '../request/query/rule-filters.js';
 import { perPair } from '../util/memo.js';
-import type { Access } from './access.js';
+import { type Access, OPEN_ACCESS } from './access.js';
 import { allOf, equalTo, scopedRows } from './predicates.js';
 
 /** Access of a request to the rows behind a relation, and to the rows in between. */
@@ -17,6 +17,13 @@ export interface RelatedAccess {
   /** The rows that may be seen through this relation; null is all of the target's. */
   readonly where: Predicate | null;
   readonly through: Access | null;
+}
+
+const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
+
+/** The access of all requests to a relation without rules, of its own or of the models behind it; null where there are rules. */
+export function openRelation({ target, throughAccess, where }: RelatedPlan): RelatedAccess | null {
+  return target.access === null && throughAccess === null && where === null ? OPEN : null;
 }
 
 /** A relation, as far as its rows are found. */

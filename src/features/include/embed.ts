@@ -1,7 +1,6 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
 import { relatedAccess } from '../../access/related-access.js';
-import type { ModelClass } from '../../declare/crud-options.js';
 import {
   countRelated,
   type Group,
@@ -26,16 +25,19 @@ import {
   totalOfSeen,
 } from '../../operation/count.js';
 import type { FeatureFactory } from '../../operation/feature.js';
+import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
 import type { WireRecord } from '../../respond/record-serializer.js';
+import { perPair } from '../../util/memo.js';
 import { bytesOf, whileKept } from '../../util/memory-budget.js';
+import type { Maybe } from '../../util/promises.js';
 
 /** Characters of a text that is kept to be written again. */
 const SHORT = 2_000;
 
 /** Place of the statements that read relations, and the views of their records. */
 interface Embedding extends CompletionPlace {
-  views(model: ModelClass): ShownModel;
+  viewOf(plan: FoundRelation): ShownModel;
 }
 
 /** One relation of the records: a JSON text for each of them, and the value that it means. */
@@ -49,16 +51,18 @@ interface Member {
 export const embeddedRecords: FeatureFactory = ({ plan: { relations } }): ActingFeature | null => {
   if (relations.include.size === 0) return null;
   return {
-    completion: ({ views }, endpoint) =>
-      endpoint === 'list' || endpoint === 'read'
-        ? {
-            input: 'include',
-            isOpen: ({ query: { include = NO_RELATIONS } }) => isEmbeddedByRows(include, views),
-            async complete(found, { query: { include = NO_RELATIONS } }, place) {
-              return { ...found, ...(await embed(found, include, { ...place, views })) };
-            },
-          }
-        : null,
+    completion({ views }, endpoint) {
+      if (endpoint !== 'list' && endpoint !== 'read') return null;
+      // A view compiles each member at its first use.
+      const viewOf = perPair(({ relation }: FoundRelation): ShownModel => ({ ...views(relation.target) }));
+      return {
+        input: 'include',
+        isOpen: ({ query: { include = NO_RELATIONS } }) => isEmbeddedByRows(include, viewOf),
+        async complete(found, { query: { include = NO_RELATIONS } }, place) {
+          return { ...found, ...(await embed(found, include, { ...place, viewOf })) };
+        },
+      };
+    },
   };
 };
 
@@ -119,10 +123,7 @@ async function readMember(
   const shown =
     known.length === 0
       ? read.shown
-      : joinShown(
-          await embed(recordsShown(embedding.views(relation.target), known), include, embedding),
-          read.shown,
-        );
+      : joinShown(await embed(recordsShown(embedding.viewOf(plan), known), include, embedding), read.shown);
   let knownEnd = 0;
   const groups = keys.map((key, index): Group => {
     const now = loaded?.[index];
@@ -204,7 +205,7 @@ async function totalsOf(
     totals.set(key, isUnread ? undefined : totalOfSeen(end - first + (hasNext ? 1 : 0), !hasNext, limit));
   }
   const unknown = [...totals].flatMap(([key, total]) => (key === null || total ? [] : [key]));
-  const access = await relatedAccess(embedding.request, plan);
+  const access = await accessTo(inclusion, embedding);
   const counted = await countRelated({ plan, access, filter }, limit + 1, unknown, embedding);
   for (const [index, key] of unknown.entries())
     totals.set(key, totalOfCounted(counted[index] as number, limit));
@@ -214,17 +215,22 @@ async function totalsOf(
   });
 }
 
+/** The rows that the request of an inclusion may see behind its relation. */
+function accessTo(inclusion: Inclusion, { request }: Embedding): Maybe<RelatedAccess> {
+  return grantedOf(inclusion) ?? relatedAccess(request, inclusion.plan);
+}
+
 /** The items of parents with these keys, and what is included in them. */
 async function readShown(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
   const { plan, fields, size, sort, filter, include } = inclusion;
-  const { relation, target } = plan;
-  const view = embedding.views(relation.target);
+  const { target } = plan;
+  const view = embedding.viewOf(plan);
   const shownBy = view.columnsOf(fields);
   const needed = include.map((each) => each.plan.relation.parentKey);
   const columns = [
     ...new Set([...(shownBy.length > 0 ? shownBy : [target.info.primaryKey.name]), ...needed]),
   ];
-  const access = await relatedAccess(embedding.request, plan);
+  const access = await accessTo(inclusion, embedding);
   const needsRecords = view.rowView.isOfRecords;
   const { groups, items } = await readItems(
     { plan, access, filter, order: sort, size, columns, needsRecords, keys: needed },
@@ -251,10 +257,10 @@ function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
 }
 
 /** True where SQL of this library reads all inclusions. */
-function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
+function isEmbeddedByRows(include: readonly Inclusion[], viewOf: Embedding['viewOf']): boolean {
   return include.every(
     (each) =>
-      isReadByRows(each.plan, views(each.plan.relation.target).rowView.isOfRecords) &&
-      isEmbeddedByRows(each.include, views),
+      isReadByRows(each.plan, viewOf(each.plan).rowView.isOfRecords) &&
+      isEmbeddedByRows(each.include, viewOf),
   );
 }
