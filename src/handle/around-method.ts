@@ -7,7 +7,7 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
-import { baseOf, type Endpoint } from '../declare/endpoint.js';
+import type { Endpoint } from '../declare/endpoint.js';
 import { describeFault } from '../errors/database-fault.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
@@ -101,8 +101,6 @@ function withState(
   };
 }
 
-const CHANGES: readonly Endpoint[] = ['update', 'delete'];
-
 /** True where a request may have a condition. */
 export function hasCondition({ headers }: Request): boolean {
   return (headers['if-match'] ?? headers['if-none-match']) !== undefined;
@@ -116,9 +114,8 @@ export function hasCondition({ headers }: Request): boolean {
 export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
-  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(baseOf(operation))))
-    return runMethod;
-  const { absentFor, readHeaders } = features[operation];
+  const { inputs, absentFor, readHeaders } = features[operation];
+  if (!inputs.some(({ member }) => member === 'ifMatch' || member === 'onlyNew')) return runMethod;
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
     if (input) return { ...input.query, form: input.access.form };

@@ -1,13 +1,14 @@
 /** Work around operations, in the transaction that they write in: a feature's own statements, or an answer in the place of the operation. */
 import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../declare/endpoint.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { AnswerDraft, Feature } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { Completion, Outcome } from './outcome.js';
-import type { RowRunner } from './run-rows.js';
+import { type Completion, type CompletionPlace, completionOf, type Outcome } from './outcome.js';
+import { type RowRunner, sessionTarget } from './run-rows.js';
 import type { Format, Shape } from './shape-answer.js';
 
 /** Executes an operation and shapes its answer; null where the method has answered by itself. */
@@ -41,10 +42,28 @@ export interface ActingFeature extends Feature {
   readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
 }
 
+/** The request of an outcome, and the session that it is completed in. */
+interface SessionPlace extends Pick<CompletionPlace, 'request'> {
+  readonly sequelize: Sequelize | undefined;
+  readonly verb: RouteSpec['verb'];
+}
+
 /** Compiles what features add to the records of an endpoint. */
 export function compileCompletions(resource: Resource, endpoint: Endpoint): readonly Completion[] {
   const features: readonly ActingFeature[] = resource.features.all;
   return features.flatMap(({ completion }) => completion?.(resource, endpoint) ?? []);
+}
+
+/** Adds to an outcome what features add to its records, on the connection of the session that the running code has. */
+export async function completeInSession(
+  completions: readonly Completion[],
+  found: Outcome,
+  input: RequestArguments,
+  { request, sequelize, verb }: SessionPlace,
+): Promise<Outcome> {
+  const completion = completionOf(completions, input);
+  if (!completion) return found;
+  return completion.complete(found, input, { request, on: await sessionTarget(sequelize, verb), atOnce: 1 });
 }
 
 /** Compiles the work of all features around the operations of a route. The first one is the outermost. */

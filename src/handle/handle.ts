@@ -16,7 +16,14 @@ import type { RequestArguments, RequestParser } from '../request/parse-request.j
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
-import { type Around, type AroundFinder, compileAround, compileCompletions, type Execute } from './around.js';
+import {
+  type Around,
+  type AroundFinder,
+  compileAround,
+  compileCompletions,
+  completeInSession,
+  type Execute,
+} from './around.js';
 import { compileGuardedMethod, hasCondition } from './around-method.js';
 import {
   commitRequest,
@@ -230,14 +237,7 @@ export function compileOperationHandler<I extends RequestArguments>(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const completion = completionOf(completions, wanted);
-      const outcome = completion
-        ? await completion.complete(found, wanted, {
-            request,
-            on: await sessionTarget(sequelize, verb),
-            atOnce: 1,
-          })
-        : found;
+      const outcome = await completeInSession(completions, found, wanted, { request, sequelize, verb });
       return shape(outcome, wanted, formatFor(response, answer), action);
     },
     sessions,

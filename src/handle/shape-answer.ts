@@ -123,13 +123,14 @@ const NO_ITEMS = '{"items":[]';
 
 /** The envelope of a page without its items. */
 function bareEnvelope(
-  { plan, cursors, features }: Resource,
+  resource: Resource,
   { page }: Outcome,
   { query: inputs, access }: RequestArguments,
 ): Envelope {
+  const { plan, cursors } = resource;
   const query = inputs as ListQuery;
   return envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
-    cursors.encode(place, { plan, sort: query.sort, digest: features.list.digest(inputs, access) }),
+    cursors.encode(place, { plan, sort: query.sort, digest: resource.features.list.digest(inputs, access) }),
   );
 }
 

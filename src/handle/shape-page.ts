@@ -11,11 +11,9 @@ import type { ListQuery } from '../request/query/list-query.js';
 import { offsetEnvelope } from '../respond/envelope.js';
 import { writesPlainJson } from '../respond/json-answer.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { compileCompletions } from './around.js';
-import { completionOf } from './outcome.js';
+import { compileCompletions, completeInSession } from './around.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
-import { sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
@@ -43,14 +41,8 @@ export function listShaper(
     if (problem) throw new TypeError(`${plan.name}: ${method} has @InjectListQuery(), ${problem}`);
     releaseJson(response);
     const found = outcomeOf(resource, 'list', result);
-    const completion = completionOf(completions, input);
-    const outcome = completion
-      ? await completion.complete(found, input, {
-          request,
-          on: await sessionTarget(plan.model.sequelize, 'get'),
-          atOnce: 1,
-        })
-      : found;
+    const { sequelize } = plan.model;
+    const outcome = await completeInSession(completions, found, input, { request, sequelize, verb: 'get' });
     const format = isText && writesPlainJson(response) ? 'text' : 'values';
     return { draft: shape(outcome, input, format, action) };
   };
