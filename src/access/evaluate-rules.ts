@@ -25,14 +25,14 @@ import { all, isPromise, type Maybe, then } from '../util/promises.js';
  * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-export type AskAccess = (
+export type EvaluateAccess = (
   request: Request,
   endpoint: Endpoint | null,
   before?: Maybe<Access>,
 ) => Maybe<Access>;
 
 /** Evaluates which attributes a request may not read. Shared by all that need it of a request, so that each rule is evaluated once. */
-export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+export type EvaluateUnreadable = (request: Request) => Maybe<readonly string[]>;
 
 /** The rules of attributes that a write evaluates. */
 const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
@@ -42,7 +42,7 @@ const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
 };
 
 /** Compiles the rules of reading. */
-export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
+export function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
   const ruled = [...fields].filter(([, { read }]) => read !== null);
   if (ruled.length === 0) return () => NONE;
   return (request) =>
@@ -52,11 +52,11 @@ export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
 }
 
 /** Compiles the rules. What each request does is written with few objects, because collecting them costs more than the rest. */
-export function compileAskAccess(
+export function compileAccessRules(
   info: RecordInfo,
   plan: AccessPlan,
-  askUnreadable: AskUnreadable = compileAskUnreadable(plan),
-): AskAccess {
+  evaluateUnreadable: EvaluateUnreadable = compileUnreadable(plan),
+): EvaluateAccess {
   const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
@@ -67,7 +67,7 @@ export function compileAskAccess(
       const writes = WRITES[endpoint ?? 'list'] ?? NONE;
       if (before && writes.length === 0 && !isPromise(before)) return before;
       const asked = scoped.map((rule) => guarded(rule, request));
-      asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
+      asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, evaluateUnreadable(request));
       for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
@@ -323,9 +323,9 @@ export function compileRequestAccess({
     return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE, allows: () => false });
   }
   const hasReadRules = restrictedNames(access).size > 0;
-  const askUnreadable = compileAskUnreadable(access);
-  const unreadable = hasReadRules ? askedOnce(askUnreadable) : askUnreadable;
-  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), {
+  const evaluateUnreadable = compileUnreadable(access);
+  const unreadable = hasReadRules ? evaluatedOnce(evaluateUnreadable) : evaluateUnreadable;
+  return Object.assign(evaluatedOnce(compileAccessRules(info, access, unreadable)), {
     unreadable,
     allows: (request: Request, rule: RuleName) =>
       then(allows(access.can.get(rule) ?? false, request), (answer) => answer === true),
@@ -333,7 +333,7 @@ export function compileRequestAccess({
 }
 
 /** Caches results per request. A result without an operation has not checked that the request may use one. */
-function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
+function evaluatedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
     let known = request[ASKED];
     let before: T | undefined;

@@ -34,7 +34,7 @@ export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<Relate
 }
 
 /** The same for several, before anything is read. */
-export function askRelated(
+export function evaluateRelated(
   request: Request,
   plans: readonly RelatedPlan[],
 ): Maybe<(plan: RelatedPlan) => RelatedAccess> {

@@ -182,7 +182,7 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
     ...operation,
     select: also(operation.select, names),
   });
-  const giveBack = <O extends { readonly returning: Selection }>(operation: O): O => ({
+  const withReturning = <O extends { readonly returning: Selection }>(operation: O): O => ({
     ...operation,
     returning: also(operation.returning, names),
   });
@@ -198,7 +198,7 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
     return { ...draft, headers: { ...draft.headers, ETag } };
   };
   return {
-    rewrite: { read: select, create: giveBack, update: giveBack, replace: giveBack },
+    rewrite: { read: select, create: withReturning, update: withReturning, replace: withReturning },
     present: { read: present, create: present, update: present, replace: present },
     headers: { read: HEADER, create: HEADER, update: HEADER, replace: HEADER },
   };

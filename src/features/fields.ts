@@ -45,7 +45,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
   );
   const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;
-  const giveBack = <O extends { readonly returning: Selection }>(operation: O, inputs: Inputs): O =>
+  const withReturning = <O extends { readonly returning: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, returning: written(inputs.fields) } : operation;
   return {
     inputs: [
@@ -64,9 +64,9 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     rewrite: {
       list: select,
       read: select,
-      create: giveBack,
-      update: giveBack,
-      replace: giveBack,
+      create: withReturning,
+      update: withReturning,
+      replace: withReturning,
     },
   };
 };

@@ -10,7 +10,7 @@ import { closePaths } from '../express/routes/allowed-methods.js';
 import { type PathMatching, pathMatching } from '../express/routes/path-matching.js';
 import { describePath } from '../request/request-log.js';
 import { requestId, sendRequestId } from '../request/standard-headers.js';
-import { type Logger, tell } from '../util/logger.js';
+import { type Logger, logInfo } from '../util/logger.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { metricsPath, type ObserveOptions } from './observe-options.js';
 
@@ -54,7 +54,7 @@ function accessLog(logger: Logger): RequestHandler {
       const route = describePath(request);
       const { statusCode, writableFinished } = response;
       const length = response.getHeader('Content-Length');
-      tell(logger, `${method} ${route} ${statusCode}`, {
+      logInfo(logger, `${method} ${route} ${statusCode}`, {
         requestId: requestId(request),
         method,
         route,

@@ -34,7 +34,7 @@ import {
   templateShape,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
-import { type NameGiver, nameGiver, pascalCase, resourceNames, resourceSchemas } from './resource-schemas.js';
+import { type MakeName, nameMaker, pascalCase, resourceNames, resourceSchemas } from './resource-schemas.js';
 
 /** Parts that a document is made of. */
 export interface DocumentSource {
@@ -65,7 +65,7 @@ export function* writeDocument({
   const byModel = new Map(described.map((each) => [each.plan.model, each]));
   const draft = new DocumentDraft(
     routePrefix,
-    nameGiver([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
+    nameMaker([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
     Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     (type) => {
       if (!isModel(type)) return answerJsonSchema(type);
@@ -114,7 +114,7 @@ class DocumentDraft {
   constructor(
     private readonly routePrefix: string,
     /** For schemas beside those of the resources. */
-    private readonly giveName: NameGiver,
+    private readonly makeName: MakeName,
     /** Each way in which a client can say who it is. */
     readonly requirements: readonly SecurityRequirement[],
     private readonly schemaOf: RouteOwner['schemaOf'],
@@ -137,7 +137,7 @@ class DocumentDraft {
       const isOfOther = route.spec?.executes !== undefined;
       if (operation && !isOfOther) operations.add(operation);
     }
-    const own = resourceSchemas(resource, operations, this.giveName);
+    const own = resourceSchemas(resource, operations, this.makeName);
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, own);
     for (const name of resource.plan.tags) this.#addTag(name, resource);
   }

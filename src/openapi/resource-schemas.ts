@@ -15,7 +15,7 @@ import { schemaRef } from './openapi-object.js';
 export function resourceSchemas(
   resource: DescribedResource,
   operations: ReadonlySet<Endpoint>,
-  giveName: NameGiver,
+  makeName: MakeName,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const { plan, names, routes } = resource;
@@ -23,7 +23,7 @@ export function resourceSchemas(
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
   const isRead = has('list', 'read');
-  const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), giveName);
+  const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), makeName);
   return {
     ...(has('create', 'update', 'restore', 'replace') ? { [schemas.written]: described } : {}),
     ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
@@ -99,10 +99,10 @@ interface IncludedSchemas {
 }
 
 /** Names a schema: the wanted name, or that with a number. */
-export type NameGiver = (wanted: string) => string;
+export type MakeName = (wanted: string) => string;
 
 /** Names that are given once each. */
-export function nameGiver(taken: Iterable<string>): NameGiver {
+export function nameMaker(taken: Iterable<string>): MakeName {
   const given = new Set(taken);
   return (wanted) => {
     let name = wanted;
@@ -120,15 +120,15 @@ export function nameGiver(taken: Iterable<string>): NameGiver {
 function includedSchemas(
   prefix: string,
   include: ReadonlyMap<string, IncludePlan>,
-  giveName: NameGiver,
+  makeName: MakeName,
 ): IncludedSchemas {
   const properties: Record<string, JsonSchema> = {};
   const schemas: Record<string, JsonSchema> = {};
   for (const [name, plan] of include) {
     const path = `${prefix}${pascalCase(name)}`;
-    const own = giveName(path);
-    const record = plan.size === null ? own : giveName(`${path}Item`);
-    const inner = includedSchemas(path, plan.include, giveName);
+    const own = makeName(path);
+    const record = plan.size === null ? own : makeName(`${path}Item`);
+    const inner = includedSchemas(path, plan.include, makeName);
     properties[name] = plan.size === null ? orNull(schemaRef(own)) : schemaRef(own);
     if (plan.size !== null) schemas[own] = manySchema(plan, plan.size.max, record);
     schemas[record] = recordSchema(plan, inner);

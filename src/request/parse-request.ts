@@ -5,7 +5,7 @@
 import type { Request } from 'express';
 import type { RequestAccess } from '../access/evaluate-rules.js';
 import { accessToWrite, checkScopedValues } from '../access/reference-access.js';
-import { askRelated, compileWantedRelations } from '../access/related-access.js';
+import { compileWantedRelations, evaluateRelated } from '../access/related-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
@@ -69,13 +69,13 @@ export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (requ
  * @param others query parameters that an override reads by itself
  */
 export function compileParser(
-  { plan, features, access: askAccess, bodyLimit }: ParserSettings,
+  { plan, features, access: evaluateAccess, bodyLimit }: ParserSettings,
   operation: Endpoint,
   others: readonly string[] = [],
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features[operation];
   // A resource without rules has one access, which nothing has to evaluate.
-  const accessOf = plan.access === null ? () => OPEN_ACCESS : askAccess;
+  const accessOf = plan.access === null ? () => OPEN_ACCESS : evaluateAccess;
   const hasId = operation !== 'list' && operation !== 'create';
   const readId = operation === 'replace' ? parseNewId : parsePathId;
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
@@ -84,13 +84,15 @@ export function compileParser(
     return { query: readHeaders(request, query, access, id), access, id };
   };
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
-    const askNamed = compileNamedRules({ plan, access: askAccess }, inputs, operation === 'list');
+    const evaluateNamed = compileNamedRules({ plan, access: evaluateAccess }, inputs, operation === 'list');
     const isOpen = plan.access === null;
-    if (isOpen && !askNamed) return (request) => readHead(request, OPEN_ACCESS);
+    if (isOpen && !evaluateNamed) return (request) => readHead(request, OPEN_ACCESS);
     return (request) => {
       if (isOpen && !request.url.includes('?')) return readHead(request, OPEN_ACCESS);
       return then(accessOf(request, operation), (access) =>
-        then(askNamed?.(request, access.form) ?? NOTHING_ASKED, (asked) => readHead(request, access, asked)),
+        then(evaluateNamed?.(request, access.form) ?? NOTHING_ASKED, (asked) =>
+          readHead(request, access, asked),
+        ),
       );
     };
   }
@@ -166,15 +168,15 @@ export interface WantedArguments {
 
 /** The parser of the inputs of a route of the user's. */
 export function compileWantedParser(
-  { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
+  { plan, features, access: evaluateAccess }: Omit<ParserSettings, 'bodyLimit'>,
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features.list;
   const own = inputs.filter(({ name }) => !others.includes(name));
-  const askNamed = hasList ? compileNamedRules({ plan, access: askAccess }, own) : null;
+  const evaluateNamed = hasList ? compileNamedRules({ plan, access: evaluateAccess }, own) : null;
   return async (request) => {
-    const access = await askAccess(request, operation);
-    const asked = await askNamed?.(request, access.form);
+    const access = await evaluateAccess(request, operation);
+    const asked = await evaluateNamed?.(request, access.form);
     const read = () => readQuery(request.url, access, others, asked);
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
@@ -205,7 +207,7 @@ export function compileNamedRules(
     if (rules.length === 0 && wanted.length === 0) return NOTHING_ASKED;
     return then(all(rules.map((rule) => access.allows(request, rule))), (answers) => {
       const allowed = new Set(rules.filter((_, index) => answers[index]));
-      return then(askRelated(request, wanted), (related) => ({ related, allowed }));
+      return then(evaluateRelated(request, wanted), (related) => ({ related, allowed }));
     });
   };
 }

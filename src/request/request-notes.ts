@@ -11,7 +11,7 @@ const TOLD = Symbol('told names');
 export type CurrentItem = number | 'unknown' | null;
 
 /** Limits of the names in the errors of a request. */
-export interface ToldNames {
+export interface ShownNames {
   /** Attributes that are not named. */
   readonly hidden: ReadonlySet<string>;
   /** Attributes that the request may not set. */
@@ -22,7 +22,7 @@ export interface ToldNames {
 interface NotedRequest extends Request {
   [RESOURCE]?: ResourcePlan;
   [ITEM]?: CurrentItem;
-  [TOLD]?: ToldNames;
+  [TOLD]?: ShownNames;
 }
 
 /** Remembers the resource for as long as the request lives. */
@@ -56,6 +56,6 @@ export function setToldNames(
 }
 
 /** Limits for a resource. Where no rule was evaluated, all attributes with a rule are hidden. */
-export function toldNames(request: NotedRequest, plan: ResourcePlan | undefined): ToldNames {
+export function shownNames(request: NotedRequest, plan: ResourcePlan | undefined): ShownNames {
   return request[TOLD] ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
 }

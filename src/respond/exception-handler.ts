@@ -3,7 +3,7 @@ import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import { layersOf } from '../request/express-internals.js';
 import { describePath, requestLogger } from '../request/request-log.js';
-import { currentItem, requestResource, toldNames } from '../request/request-notes.js';
+import { currentItem, requestResource, shownNames } from '../request/request-notes.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { DEFAULT_HEADERS, requestId, sendRequestId, setDefaultHeaders } from '../request/standard-headers.js';
 import type { Logger } from '../util/logger.js';
@@ -110,7 +110,7 @@ export function problemOf(error: unknown, request: Request): Problem | null {
     const plan = request.method === 'DELETE' ? undefined : requestResource(request);
     const problem = toProblem(error, {
       plan,
-      told: toldNames(request, plan),
+      told: shownNames(request, plan),
       isSafe: SAFE_METHODS.has(request.method),
       target: request.url,
     });

@@ -16,7 +16,7 @@ import { refusedAttributes } from '../errors/refused-attributes.js';
 import { NotDeletedError } from '../features/soft-delete/restore-and-purge.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { parseQueryString } from '../request/query/query-string.js';
-import type { ToldNames } from '../request/request-notes.js';
+import type { ShownNames } from '../request/request-notes.js';
 import { classProperties } from '../schema/class-properties.js';
 import {
   bodyPointer,
@@ -98,7 +98,7 @@ export interface ProblemContext {
   /** The resource whose attributes the error may be about. */
   readonly plan?: ResourcePlan | undefined;
   /** Attributes that the problem may name. Default: all. */
-  readonly told?: ToldNames;
+  readonly told?: ShownNames;
   /** True where the request should only have read, so that a refused write is a mistake in the code. */
   readonly isSafe?: boolean;
   /** The request target. */
@@ -199,13 +199,13 @@ function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemCo
   return { ...problem, detail: errors.length === 1 && only ? only.detail : problem.detail, errors };
 }
 
-const ALL_TOLD: ToldNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
+const ALL_TOLD: ShownNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
 
 /** Attributes that a row needs and the request may not set. The error of Sequelize or of the database names them. */
 function missingNames(
   fault: DatabaseFault,
   plan: ResourcePlan | undefined,
-  { unwritable }: ToldNames,
+  { unwritable }: ShownNames,
 ): readonly string[] {
   if (!plan || fault.kind !== 'invalid' || unwritable.size === 0) return [];
   const absent = fault.violations.flatMap(({ rule, attribute }) => (rule === 'is_null' ? attribute : null));

@@ -160,7 +160,7 @@ async function parseThroughClass(
     else known[name] = value;
   }
   issues.push(...[...refused.values()].flat());
-  const { instance, failures } = await askClass(schema, known);
+  const { instance, failures } = await validateByClass(schema, known);
   const told = failures.filter(
     ({ property, constraints }) =>
       // A property that is undeclared at the top is refused already, or was set by the user's class itself.
@@ -178,7 +178,7 @@ async function parseThroughClass(
   return values;
 }
 
-async function askClass(schema: BodySchema, values: BodyValues) {
+async function validateByClass(schema: BodySchema, values: BodyValues) {
   try {
     const instance = fillClass(schema.class, values);
     return { instance, failures: schema.hasRules ? await validate(instance, STRICT) : [] };

@@ -83,7 +83,7 @@ export const defaultLogger: Logger = adaptLogger({
 });
 
 /** Writes what is known, and nothing is wrong with. The default logger has no lines of this kind, so they go to standard output. */
-export function tell(logger: Logger, message: string, details: object = {}): void {
+export function logInfo(logger: Logger, message: string, details: object = {}): void {
   if (logger !== defaultLogger) logger.info(message, details);
   else process.stdout.write(lineOf('info', message, details));
 }

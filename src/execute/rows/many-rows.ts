@@ -22,7 +22,7 @@ import {
   RowEncoder,
 } from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
-import { type GivenRow, giveRows, isGivable, placeOf } from '../sql/parameter-arrays.js';
+import { bindRows, type GivenRow, isBindable, placeOf } from '../sql/parameter-arrays.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import {
@@ -120,7 +120,7 @@ export class ManyRows {
     );
     const filled = joinSlots(slots, lifted.bound);
     for (const [index, shape] of shapes.entries()) {
-      giveRows(index, parts[index]?.columns ?? [], groups.get(shape) ?? [], filled);
+      bindRows(index, parts[index]?.columns ?? [], groups.get(shape) ?? [], filled);
     }
     filled[SEQUENCE.slot] = sequence;
     filled[NOW.slot] = now();
@@ -169,7 +169,7 @@ export class ManyRows {
       return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
-    if (given.includes(primaryKey) || ![...given, primaryKey].every(({ type }) => isGivable(type)))
+    if (given.includes(primaryKey) || ![...given, primaryKey].every(({ type }) => isBindable(type)))
       return null;
     const lifted = liftAll(where, references.map(givenRow));
     const unseen = unseenOf(this.#info.model, unreadable);
@@ -190,7 +190,7 @@ export class ManyRows {
     filled[NOW.slot] = now();
     filled[KEYS.slot] = arrayLiteral(keys);
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
-    giveRows(0, set, rows, filled);
+    bindRows(0, set, rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return unlessRefused(written, returning);
   }
@@ -261,7 +261,7 @@ export class ManyRows {
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
   async #keysOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<string | null> {
     const { primaryKey } = this.#info;
-    if (!groups.every(({ columns }) => columns.every(({ attribute }) => isGivable(attribute.type))))
+    if (!groups.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
       return null;
     const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);
     if (!isPlain || changeInserts || dropped.has('insert') || !EXACT.has(primaryKey.type.kind)) return null;

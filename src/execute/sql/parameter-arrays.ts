@@ -21,8 +21,8 @@ export interface GivenColumn {
 const LISTED: ReadonlySet<string> = new Set(['RANGE', 'HSTORE', 'INET', 'CIDR', 'MACADDR', 'TSVECTOR']);
 
 /** True where values of the type can be sent as columns. */
-export function isGivable(type: ColumnType): boolean {
-  if (type.kind === 'array') return type.element.kind !== 'array' && isGivable(type.element);
+export function isBindable(type: ColumnType): boolean {
+  if (type.kind === 'array') return type.element.kind !== 'array' && isBindable(type.element);
   return type.kind === 'other' ? LISTED.has(type.sqlType) : type.kind !== 'virtual';
 }
 
@@ -129,7 +129,7 @@ export interface GivenRow extends RowCells {
 }
 
 /** Puts the values of a group into slots. */
-export function giveRows(
+export function bindRows(
   group: number,
   columns: readonly (GivenColumn & PlacedColumn)[],
   rows: readonly GivenRow[],
@@ -137,14 +137,14 @@ export function giveRows(
 ): void {
   slots[placesSlot(group).slot] = plainArray(rows.map(({ place }) => place));
   for (const column of columns) {
-    giveColumn(group, column, rows, slots);
+    bindColumn(group, column, rows, slots);
     if (!column.isPartial) continue;
     const given = rows.map(({ texts }) => (texts[column.place] === undefined ? 'f' : 't'));
     slots[givenSlot(group, 'given', column.attribute.name).slot] = plainArray(given);
   }
 }
 
-function giveColumn(
+function bindColumn(
   group: number,
   { attribute: { name, type }, place }: PlacedColumn,
   rows: readonly GivenRow[],

@@ -117,7 +117,7 @@ export function answering<T>(request: Request, work: () => T): T {
 }
 
 /** Waits for the rules of what an answer holds. */
-export async function askForAnswer(
+export async function evaluateForAnswer(
   request: Request,
   result: unknown,
   serializers: SerializerRegistry,

@@ -48,7 +48,7 @@ export function undecoratedParameterProblems(
 ): string[] {
   return methods.flatMap(({ route, parameters }) =>
     parameters.flatMap((parameter) => {
-      const target = askedType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
+      const target = parameterType(parameter.explicitType, parameter.declared, parameter.isArray)?.target;
       // A part of a path is no object.
       if (!target || parameter.type === 'param' || !refusesUndecorated(parameter.validate, routing))
         return [];
@@ -143,7 +143,7 @@ function prefixOf(controller: Class): string {
 }
 
 /** Type that the value of a parameter has to have. */
-export interface AskedType {
+export interface ParameterType {
   /** Null where any value will do, or a plain one. */
   readonly target: Class | null;
   readonly isList: boolean;
@@ -159,7 +159,7 @@ const PLAIN: ReadonlySet<unknown> = new Set([Object, Array, String, Number, Bool
  * @param declared the type that the compiler has emitted
  * @returns null where nothing is asked
  */
-export function askedType(explicit: unknown, declared: unknown, isArray = false): AskedType | null {
+export function parameterType(explicit: unknown, declared: unknown, isArray = false): ParameterType | null {
   const type = explicit ?? declared;
   const isList = isArray || declared === Array || type === Array;
   const target = typeof type === 'function' && !PLAIN.has(type) ? (type as Class) : null;

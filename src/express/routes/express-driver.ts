@@ -26,10 +26,10 @@ import {
   transformResult,
 } from '../../respond/result-serializer.js';
 import { thrownError } from '../../util/describe-error.js';
-import { answering, askForAnswer } from '../resources/application-access.js';
+import { answering, evaluateForAnswer } from '../resources/application-access.js';
 import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
-import { type AskedParameter, askedParameter } from './asked-parameter.js';
+import { type OwnParameter, ownParameter } from './own-parameter.js';
 
 /** A route of a controller, and its layer in the router. */
 export interface RegisteredRoute {
@@ -51,7 +51,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** Results that are sent as they are. */
   readonly #shaped = new WeakSet<object>();
   /** The parameters that are read here. */
-  readonly #asked = new WeakMap<ParamMetadata, AskedParameter>();
+  readonly #asked = new WeakMap<ParamMetadata, OwnParameter>();
   /** Routes whose method has returned nothing. */
   readonly #missing = new WeakSet<ActionMetadata>();
   /** True where the application has middlewares that run after an answer. */
@@ -120,7 +120,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
       const { type } = param;
       // Every request has headers and cookies that no class names.
       if (type === 'headers' || type === 'cookies') param.validate ??= { forbidNonWhitelisted: false };
-      const asked = askedParameter(param, this);
+      const asked = ownParameter(param, this);
       if (asked) this.#asked.set(param, asked);
     }
     const [whole, ...others] = params.filter(({ type }) => type === 'body' || type === 'body-param');
@@ -139,7 +139,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const response: Response = options.response;
     const goOn = this.#afterAnswer(action, options);
     const { headersSent } = response;
-    if (result === undefined && !headersSent) this.#tellMissing(action, options);
+    if (result === undefined && !headersSent) this.#logMissing(action, options);
     if (action.isJsonTyped && result !== response && !headersSent) setDefaultHeaders(response);
     if (result === response && !headersSent) response.once('close', () => goOn());
     // Each member by its name: this is done for each answer.
@@ -167,7 +167,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   ready(result: unknown, { request }: Action): Promise<void> {
-    return askForAnswer(request, result, this.#serializers);
+    return evaluateForAnswer(request, result, this.#serializers);
   }
 
   /**
@@ -185,14 +185,14 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     // A method may have answered by itself, and an interceptor may make something of nothing.
     const isOpen = this.#isInterceptedFor(method) || response.headersSent;
     if (!isOpen) {
-      if (shaped === undefined) this.#tellMissing(method, action);
+      if (shaped === undefined) this.#logMissing(method, action);
       refuseMissing(shaped, method, action);
     }
     return this.settle(shaped, method) ? shaped : shown;
   }
 
   /** A method that returns nothing is answered with 404 by routing-controllers. Told once, as it may be meant. */
-  #tellMissing(action: ActionMetadata, { request }: Action): void {
+  #logMissing(action: ActionMetadata, { request }: Action): void {
     const { undefinedResultCode, redirect, renderedTemplate, method } = action;
     if (undefinedResultCode || redirect || renderedTemplate || this.#missing.has(action)) return;
     this.#missing.add(action);

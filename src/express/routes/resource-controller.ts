@@ -41,7 +41,7 @@ import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import { isCovered } from './own-routes.js';
 import { LOOSE, pathShape, withoutSlash } from './path-matching.js';
-import { addGeneratedMetadata, askSettings, bindArguments } from './route-metadata.js';
+import { addGeneratedMetadata, bindArguments, evaluateSettings } from './route-metadata.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -96,7 +96,7 @@ export function registerResourceController(
   for (const method of routesByMethod.keys()) {
     const { spec, decide } = routesByMethod.get(method) as MountedMethod;
     const isUserCodeRun = () => !spec || Boolean(spec.compile) || decide?.().runsUserCode === true;
-    askSettings(controller, method, settings, isUserCodeRun);
+    evaluateSettings(controller, method, settings, isUserCodeRun);
     addGeneratedMetadata(resource, method, controller, lineage);
   }
   for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
@@ -308,7 +308,7 @@ export function registerPlainController(
     };
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
-  for (const { method } of actions) askSettings(controller, method, settings, () => true);
+  for (const { method } of actions) evaluateSettings(controller, method, settings, () => true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   const routes = declared.flatMap(({ route: prefix = '' }) =>

@@ -79,7 +79,7 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
  *
  * @param isAmbient whether code of the user's takes part in the route
  */
-export function askSettings(
+export function evaluateSettings(
   controller: new () => object,
   method: string,
   { rls }: PathSettings,

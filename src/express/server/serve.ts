@@ -8,7 +8,7 @@ import type { Express, Request } from 'express';
 import { describePath, loggerOf } from '../../request/request-log.js';
 import { namesOf } from '../../respond/failure-log.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
-import { tell } from '../../util/logger.js';
+import { logInfo } from '../../util/logger.js';
 import { unknownOptions } from '../../util/option-problems.js';
 import { createExpressServer, startDraining } from './express-server.js';
 import { announceReady, endWithProcess } from './process-end.js';
@@ -43,12 +43,12 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
     throw error;
   }
   const logger = loggerOf(app);
-  tell(logger, `Listening on ${addressOf(server)}`);
+  logInfo(logger, `Listening on ${addressOf(server)}`);
   const { drainDelay, shutdownTimeout } = shutdownTimes(options);
   const leave = endWithProcess({
     async stop(cause) {
       const { length: requests } = connections.open;
-      tell(logger, `Stopping at ${cause}`, { requests, drainDelay, shutdownTimeout });
+      logInfo(logger, `Stopping at ${cause}`, { requests, drainDelay, shutdownTimeout });
       startDraining(app);
       connections.announceEnd();
       await delay(drainDelay);

@@ -58,24 +58,24 @@ export function compileBulkParser(
   endpoint: BulkEndpoint,
   hasSingle: boolean,
 ): BulkParser {
-  const { plan, features, access: askAccess } = settings;
+  const { plan, features, access: evaluateAccess } = settings;
   const single = SINGLE_OF[endpoint];
   const filter = features.list.inputs.find(({ name }) => name === 'q');
   const readInputs = compileQueryReader(plan, bulkInputs(maxOf(plan), endpoint, filter));
-  const askNamed = compileNamedRules(settings, [], endpoint !== 'createMany');
+  const evaluateNamed = compileNamedRules(settings, [], endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
   const { absentFor, inputs: singleInputs } = features[single];
   // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
   const refuseParameters = compileQueryReader(plan, []);
   const readHeaders = compileHeaderReader(singleInputs.filter(({ isForMany }) => isForMany));
   return async (request) => {
-    const access = await askAccess(request, single);
-    const asked = await askNamed?.(request, access.form);
+    const access = await evaluateAccess(request, single);
+    const asked = await evaluateNamed?.(request, access.form);
     const inputs = readInputs(request.url, access, [], asked) as BulkInputs;
     refuseCondition(request, plan.name, single);
     readHeaders(request, inputs, access);
     // A request that may not list must not learn by conditions which rows exist.
-    if (inputs.filter) await askAccess(request, 'list');
+    if (inputs.filter) await evaluateAccess(request, 'list');
     const absent = absentFor(access.form);
     if (inputs.filter && plan.ifMatch === 'required') {
       throw new RefusedRequestError(

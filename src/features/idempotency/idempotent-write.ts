@@ -55,7 +55,7 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const text = request.get(IDEMPOTENCY_KEY);
     if (text === undefined) return null;
     const key = parseKey(text);
-    const principal = await askPrincipal(settings, request);
+    const principal = await evaluatePrincipal(settings, request);
     const granted = input?.access ?? (await access(request, route.operation));
     const scope = scopeOf(request, path, principal, granted);
     const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
@@ -165,7 +165,7 @@ const UNANSWERED =
   'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.';
 
 /** @throws RefusedRequestError 403 where there is none */
-async function askPrincipal({ principal }: KeySettings, request: Request): Promise<string> {
+async function evaluatePrincipal({ principal }: KeySettings, request: Request): Promise<string> {
   const answer = await guarded(principal, request);
   if (answer === null || answer === undefined || answer === '') {
     throw new RefusedRequestError(403, 'This request has no access.');

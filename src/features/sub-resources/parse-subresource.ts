@@ -35,7 +35,7 @@ export function compileSubresourceParser(
   plan: SubresourcePlan,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
   const { inputs, readQuery, readHeaders } = target.features.list;
-  const askNamed = compileNamedRules(target, inputs);
+  const evaluateNamed = compileNamedRules(target, inputs);
   const { model } = target.plan;
   const { sequelize } = model;
   const grant = compileSubresourceAccess(plan);
@@ -47,7 +47,7 @@ export function compileSubresourceParser(
         if (isHidden(plan, access.form, granted))
           throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
         const within = grant(granted, String(request.params['id']));
-        return then(askNamed?.(request, within.form) ?? NOTHING_ASKED, (asked) => {
+        return then(evaluateNamed?.(request, within.form) ?? NOTHING_ASKED, (asked) => {
           const query = readQuery(request.url, within, [], asked);
           const id = parsePathId(parent.plan, request);
           return {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { compileAskAccess } from '../../../src/access/evaluate-rules.js';
+import { compileAccessRules } from '../../../src/access/evaluate-rules.js';
 import type { Endpoint } from '../../../src/declare/endpoint.js';
 import type { Access } from '../../../src/operation/access.js';
 import { RefusedRequestError } from '../../../src/operation/refused-request-error.js';
@@ -20,7 +20,7 @@ const REQUEST = {} as Request;
 function asking(options: object) {
   const { info, access } = planOf(Task, options);
   if (!access) throw new Error('There are no rules.');
-  return compileAskAccess(info, access);
+  return compileAccessRules(info, access);
 }
 
 /** The access of a request, where no rule gives a promise. */

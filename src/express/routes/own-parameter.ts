@@ -16,7 +16,7 @@ import {
   InvalidQueryError,
   type RequestIssue,
 } from '../../schema/request-issue.js';
-import { type AskedType, askedType } from '../resources/untyped-parameters.js';
+import { type ParameterType, parameterType } from '../resources/untyped-parameters.js';
 
 /** class-transformer takes an own `constructor` for the class of a value, and calls it. */
 const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
@@ -31,13 +31,13 @@ type ParameterDriver = Pick<
 const JSON_SOURCES: ReadonlySet<string> = new Set(['body', 'body-param', 'query', 'header', 'cookie']);
 
 /** The reader of a parameter; null where routing-controllers reads it by itself. */
-export function askedParameter(param: ParamMetadata, driver: ParameterDriver): AskedParameter | null {
+export function ownParameter(param: ParamMetadata, driver: ParameterDriver): OwnParameter | null {
   const { type, targetType, actionMetadata } = param;
   const isMade = driver.useClassTransformer && actionMetadata.options.transformRequest !== false;
-  const asked = askedType(targetType, declaredType(param), param.isArray);
+  const asked = parameterType(targetType, declaredType(param), param.isArray);
   if (!JSON_SOURCES.has(type) || !isMade || !asked) return null;
   const isTaken = asked.target !== null || isOfBody(type);
-  return isTaken ? new AskedParameter(param, asked, driver) : null;
+  return isTaken ? new OwnParameter(param, asked, driver) : null;
 }
 
 /** Type that TypeScript emitted, whatever type the decorator has. */
@@ -48,7 +48,7 @@ function declaredType({ target, method, index }: ParamMetadata): unknown {
 }
 
 /** Reads a parameter of a route. */
-export class AskedParameter {
+export class OwnParameter {
   readonly #param: ParamMetadata;
   readonly #target: Class | null;
   readonly #isList: boolean;
@@ -57,7 +57,7 @@ export class AskedParameter {
   /** True where the parameter is the entire body. */
   readonly #isWhole: boolean;
 
-  constructor(param: ParamMetadata, { target, isList }: AskedType, driver: ParameterDriver) {
+  constructor(param: ParamMetadata, { target, isList }: ParameterType, driver: ParameterDriver) {
     this.#param = param;
     this.#target = target;
     this.#isList = isList;
