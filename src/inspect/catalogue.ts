@@ -115,8 +115,9 @@ const TABLES = `
       SELECT json_object_agg(o.name, ARRAY(SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = o.owner AND a.attnum = ANY(o.keys) AND a.attnum > 0))
       FROM (
-        SELECT DISTINCT ON (f.conname) f.conname, f.conrelid, f.conkey FROM pg_constraint f
+        (SELECT DISTINCT ON (f.conname) f.conname, f.conrelid, f.conkey FROM pg_constraint f
         WHERE f.conrelid IN (SELECT c.oid UNION ALL SELECT relid FROM pg_partition_tree(c.oid)) AND f.conkey IS NOT NULL
+        ORDER BY f.conname, f.conrelid <> c.oid, f.conrelid)
         UNION ALL SELECT i.relname, x.indrelid, CASE WHEN 0 = ANY(x.indkey::int2[])
           THEN ARRAY(SELECT d.refobjsubid::int2 FROM pg_depend d
             WHERE d.classid = 'pg_class'::regclass AND d.objid = x.indexrelid AND d.refobjid = x.indrelid)
