@@ -11,9 +11,9 @@ const QUOTED_LENGTH = 40;
 
 /** A query string, decoded. */
 export interface QueryString {
-  /** Values by name, in the order they were given. */
+  /** Values by name, in the order they were given. Those of a list of names are joined by commas. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** Parameters that were given twice, or are not percent-encoded UTF-8. */
+  /** Parameters that may be given once and were given twice, or are not percent-encoded UTF-8. */
   readonly issues: readonly RequestIssue[];
 }
 
@@ -23,6 +23,12 @@ export function quote(value: string): string {
 }
 
 const NO_QUERY: QueryString = Object.freeze({ parameters: new Map(), issues: Object.freeze([]) });
+
+/** Parameters whose values are lists of names, also those of a relation, as `reviews.sort`. They may be repeated. */
+const LIST = /(?:^|\.)(?:sort|fields|include)$/;
+
+/** The same as axios and PHP write them: `sort[]`, `sort[0]`. */
+const BRACKETS = /^(.+)\[(\d*)\]$/s;
 
 /**
  * Decodes the query string of a request target such as `/cities?page=2`.
@@ -34,18 +40,35 @@ export function parseQueryString(target: string, skipped: readonly string[] = []
   if (start < 0) return NO_QUERY;
   const parameters = new Map<string, string>();
   const issues: RequestIssue[] = [];
+  const counts = new Map<string, number>();
   for (const pair of target.slice(start + 1).split('&')) {
     if (pair === '') continue;
     const separator = pair.indexOf('=');
     const rawName = separator < 0 ? pair : pair.slice(0, separator);
-    const name = decode(rawName);
+    const given = decode(rawName);
+    const name = given?.endsWith(']') ? withoutBrackets(given, counts) : given;
     const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
     if (name !== undefined && skipped.includes(name)) continue;
     if (name === undefined || value === undefined) issues.push(encodingIssue(name ?? rawName));
-    else if (parameters.has(name)) issues.push(repeatedIssue(name));
-    else parameters.set(name, value);
+    else if (!parameters.has(name)) parameters.set(name, value);
+    else if (LIST.test(name)) parameters.set(name, `${parameters.get(name)},${value}`);
+    else issues.push(repeatedIssue(name));
   }
   return { parameters, issues };
+}
+
+/**
+ * The name of a list without its brackets. Numbers in them have to count from 0: the order of the names is that of the request.
+ *
+ * @param counts numbers that each name has had
+ */
+function withoutBrackets(given: string, counts: Map<string, number>): string {
+  const [, name = '', index] = BRACKETS.exec(given) ?? [];
+  if (!LIST.test(name)) return given;
+  const count = counts.get(name) ?? 0;
+  if (index !== '' && index !== String(count)) return given;
+  if (index !== '') counts.set(name, count + 1);
+  return name;
 }
 
 const ENCODED = /[%+]/;

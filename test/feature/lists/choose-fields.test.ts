@@ -69,6 +69,8 @@ describe('choosing fields', () => {
     expectJson(await site.agent.get('/towns/1?fields=name'), 200, { name: 'Lyon' });
     const { text } = await site.agent.get('/towns/1?fields=population,name,id');
     expect(text).to.equal('{"id":1,"name":"Lyon","population":"9007199254740993"}');
+    for (const query of ['fields=population&fields=name,id', 'fields[]=population&fields[]=name&fields[]=id'])
+      expect((await site.agent.get(`/towns/1?${query}`)).text, query).to.equal(text);
   });
 
   it('goes with a filter and an order by other attributes', async () => {

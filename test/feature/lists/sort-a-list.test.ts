@@ -62,6 +62,10 @@ describe('sorting a list', () => {
     'sort=rank,name': [2, 1, 4, 5, 3],
     'sort=level': [1, 5, 3, 2, 4],
     'sort=-level,name': [4, 2, 3, 5, 1],
+    'sort=-level&sort=name': [4, 2, 3, 5, 1],
+    'sort[]=-level&sort%5B%5D=name': [4, 2, 3, 5, 1],
+    'sort[0]=-level&size=5&sort[1]=name': [4, 2, 3, 5, 1],
+    'sort=name&sort=-level': [2, 5, 4, 1, 3],
     'sort=id,name': [1, 2, 3, 4, 5],
     'sort=-id': [5, 4, 3, 2, 1],
   };
@@ -91,12 +95,25 @@ describe('sorting a list', () => {
     expect(response.body.detail).to.equal("Cannot sort by 'id'. Nothing can be sorted here.");
   });
 
-  for (const [what, query, code, detail] of [
-    ['a name', 'sort=name,-name', 'sort.repeated', "'name' may be named once in sort."],
-    ['the parameter', 'sort=name&sort=id', 'repeated', "Parameter 'sort' may be given once."],
-  ] as const) {
-    it(`refuses ${what} given twice`, async () => {
-      expectIssue(await site.agent.get(`/sorteds?${query}`), 400, { parameter: 'sort', code, detail });
+  for (const query of ['sort=name,-name', 'sort=name&sort=-name', 'sort[]=name&sort=name']) {
+    it(`refuses a name given twice by '${query}'`, async () => {
+      const detail = "'name' may be named once in sort.";
+      expectIssue(await site.agent.get(`/sorteds?${query}`), 400, {
+        parameter: 'sort',
+        code: 'sort.repeated',
+        detail,
+      });
+    });
+  }
+
+  for (const name of ['sort[1]', 'sort[x]', 'sort[][]', 'sort[', 'page[]', 'sort[asc]']) {
+    it(`refuses '${name}'`, async () => {
+      const { status, body } = await site.agent.get(`/sorteds?${name}=1`);
+      expect([status, body.errors?.[0]?.parameter, body.errors?.[0]?.code]).to.deep.equal([
+        400,
+        name,
+        'unknown',
+      ]);
     });
   }
 

@@ -127,6 +127,16 @@ describe('[R19] a hostile include', () => {
       .and.at.most(PAGE * (1 + PER_RECORD * READ) + 2);
   });
 
+  it('is the same whether names are joined or repeated', async () => {
+    const joined = await get('include=whole,parts&parts.sort=-wholeId,id&parts.fields=id,wholeId&sort=-id');
+    expect(joined.status).to.equal(200);
+    for (const query of [
+      'include=whole&parts.sort=-wholeId&parts.fields=id&sort=-id&parts.sort=id&include=parts&parts.fields=wholeId',
+      'include[]=whole&include[]=parts&parts.sort[]=-wholeId&parts.sort[]=id&parts.fields[0]=id&parts.fields[1]=wholeId&sort[]=-id',
+    ])
+      expect(await get(query), query).to.deep.equal(joined);
+  });
+
   it('answers each text with 400 that names the nearest relation, and reads nothing', async () => {
     const long = 'x'.repeat(3000);
     for (const [include, part] of [
@@ -167,7 +177,8 @@ describe('[R19] a hostile include', () => {
       expect(tap.takeRows(), include.slice(0, 60)).to.equal(0);
     }
     for (const [query, part] of [
-      ['include=whole&include=whole', "Parameter 'include' may be given once."],
+      ['include=whole&include=whole', "'whole' may be named once in include."],
+      ['include[]=whole&include=parts&parts.size[]=1', "Did you mean 'parts.size'?"],
       ['include=whole&whole.q=id==1', "This route has no parameter 'whole.q'."],
       ['include=whole&whole.size=1', "This route has no parameter 'whole.size'."],
       ['include=whole&parts.size=1', 'add include=parts'],

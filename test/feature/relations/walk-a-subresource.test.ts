@@ -248,7 +248,7 @@ describe('[R26] walking a sub-resource', () => {
       has_next: true,
       has_prev: false,
     });
-    const second = await get(`${path}?sort=name&size=2&page=2&fields=name`);
+    const second = await get(`${path}?sort=name&sort[]=id&size=2&page=2&fields[]=name`);
     expect(second).to.include({ total: 3, page: 2, has_next: false, has_prev: true });
     expect(names(second)).to.deep.equal(['Paris']);
     expect(names(await get(`${path}?q=name=like=*o*`))).to.deep.equal(['Lyon']);

@@ -46,6 +46,22 @@ describe('parseQueryString', () => {
     });
   });
 
+  it('joins the names of a list, and of no other parameter', () => {
+    const target =
+      '/cities?sort=-a&q=1&a.b.fields[]=x&sort[]=b,c&a.b.fields%5B%5D=y&sort[0]=d&q[]=2&xsort=1&xsort=2&[]=3';
+    expect(parsed(target)).to.deep.equal({
+      parameters: [
+        ['sort', '-a,b,c,d'],
+        ['q', '1'],
+        ['a.b.fields', 'x,y'],
+        ['q[]', '2'],
+        ['xsort', '1'],
+        ['[]', '3'],
+      ],
+      issues: [{ parameter: 'xsort', code: 'repeated', detail: "Parameter 'xsort' may be given once." }],
+    });
+  });
+
   for (const raw of ['%', '%4', '%zz', '%C3', '%E9', '%C0%80', '%ED%A0%80', '%F5%80%80%80', 'ok%FF']) {
     it(`reports ${raw}, in a value and in a name`, () => {
       expect(parsed(`/cities?page=${raw}&${raw}=1&size=5`)).to.deep.equal({
