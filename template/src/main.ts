@@ -5,6 +5,6 @@ import express from 'express';
 import { openApp } from './app.js';
 import { DATABASE_URL } from './database-url.js';
 
-const { PORT = 3000 } = process.env;
+const { HOST, PORT = 3000 } = process.env;
 
-void serve(express(), { port: Number(PORT), lifespan: (app) => openApp(app, DATABASE_URL) });
+void serve(express(), { host: HOST, port: Number(PORT), lifespan: (app) => openApp(app, DATABASE_URL) });

@@ -32,7 +32,7 @@ import type { CutOff } from './served-connections.js';
  */
 export async function serve(app: Express, options: ServeOptions): Promise<Server> {
   throwProblems(serveProblems(options));
-  const { port, host, lifespan } = options;
+  const { port, host = LOOPBACK, lifespan } = options;
   const resource = await lifespan?.(app);
   const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();
   const { server, connections } = createExpressServer(app);
@@ -43,7 +43,9 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
     throw error;
   }
   const logger = loggerOf(app);
-  logInfo(logger, `Listening on ${addressOf(server)}`);
+  const alone =
+    options.host === undefined ? ", for this machine alone; host: '0.0.0.0' takes requests of others" : '';
+  logInfo(logger, `Listening on ${addressOf(server)}${alone}`);
   const { drainDelay, shutdownTimeout } = shutdownTimes(options);
   const leave = endWithProcess({
     async stop(cause) {
@@ -83,7 +85,7 @@ function describeCut({ requests, connections }: CutOff): string {
   ].join('; ');
 }
 
-async function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+async function listen(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
   try {
     await once(server, 'listening');
@@ -120,8 +122,8 @@ function listenAdvice(code: string | undefined): string | null {
 export interface ServeOptions {
   /** 0 is any free one. */
   port: number;
-  /** Default: all addresses. */
-  host?: string;
+  /** Name or address of this machine; `0.0.0.0` and `::` are all addresses, for containers. Default: 127.0.0.1, which no other machine reaches. */
+  host?: string | undefined;
   /**
    * Runs before listening, such as `engineLifespan(dsn)`. Its result is disposed when a signal has stopped this and every
    * other server of the process; whoever closes the server instead calls `disposeEngine`.
@@ -140,6 +142,8 @@ export interface ServeOptions {
 }
 
 const NAMES = ['port', 'host', 'lifespan', 'drainDelay', 'shutdownTimeout'] satisfies (keyof ServeOptions)[];
+/** Without a proxy or rules, all that reach the port may do all. */
+const LOOPBACK = '127.0.0.1';
 const SHUTDOWN_TIMEOUT = 20_000;
 const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */

@@ -61,17 +61,19 @@ describe('serve', () => {
     const log = new CapturedLog();
     await bootstrap(app, { models: [], logger: log });
     const server = await start();
-    const all = await serve(app, { port: 0 });
-    servers.push(all);
+    const byDefault = await start({ host: undefined });
+    const all = await start({ host: '0.0.0.0' });
     const hasSix = Object.values(networkInterfaces())
       .flat()
       .some((each) => each?.family === 'IPv6');
     const six = hasSix ? await start({ host: '::1' }) : null;
     expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
       `info Listening on http://127.0.0.1:${portOf(server)}`,
+      `info Listening on http://127.0.0.1:${portOf(byDefault)}, for this machine alone; host: '0.0.0.0' takes requests of others`,
       `info Listening on http://localhost:${portOf(all)}, and on all addresses of this machine`,
       ...(six ? [`info Listening on http://[::1]:${portOf(six)}`] : []),
     ]);
+    expect(byDefault.address()).to.include({ address: '127.0.0.1' });
   });
 
   it('says on Bun that it needs Node, and what to do', async () => {
