@@ -7,6 +7,7 @@ import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';
 import { perPair } from '../util/memo.js';
+import { withArticle } from '../util/with-article.js';
 import { hidesState, inState, inWantedState, readStates, taggedRecord } from './entity-tag.js';
 
 /** Operations that change a record which exists. */
@@ -77,7 +78,7 @@ function checkState(
                 if (isGiven('If-None-Match')) return;
                 throw new RefusedRequestError(
                   428,
-                  `A change of a ${name} needs the header If-Match, with the ETag that a read of it has given.`,
+                  `A change of ${withArticle(name)} needs the header If-Match, with the ETag that a read of it has given.`,
                 );
               },
             }

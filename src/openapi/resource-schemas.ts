@@ -8,6 +8,7 @@ import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import { type JsonSchema, orNull } from '../schema/json-schema.js';
+import { withArticle } from '../util/with-article.js';
 import type { DescribedResource, ResourceNames } from './described-route.js';
 import { schemaRef } from './openapi-object.js';
 
@@ -193,7 +194,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
     return {
       one,
       many: `${pascalCase(info.pluralName)}${suffix}`,
-      phrase: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
+      phrase: withArticle(words, info.name),
       phrases: toWords(info.pluralName),
       schemas: {
         record: `${one}Read`,

@@ -13,6 +13,7 @@ import {
   relatedSlots,
 } from '../../operation/related-rows.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { withArticle } from '../../util/with-article.js';
 import { hookOptions } from '../customization/plain-queries.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
@@ -111,7 +112,7 @@ export async function findRelatedRecords(
 
 function hidesTooMany({ target: { info }, relation: { name, parent } }: FoundRelation): TypeError {
   return new TypeError(
-    `Hooks or methods of ${info.name} hide most rows of '${name}' of a ${parent.name}; write what they ask for as where of a default scope, or as visible.`,
+    `Hooks or methods of ${info.name} hide most rows of '${name}' of ${withArticle(parent.name)}; write what they ask for as where of a default scope, or as visible.`,
   );
 }
 

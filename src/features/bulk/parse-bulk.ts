@@ -27,6 +27,7 @@ import {
   withinItem,
 } from '../../schema/request-issue.js';
 import { isPromise } from '../../util/promises.js';
+import { withArticle } from '../../util/with-article.js';
 import { type BulkInputs, bulkInputs, maxOf } from './bulk-options.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 
@@ -80,7 +81,7 @@ export function compileBulkParser(
     if (inputs.filter && plan.ifMatch === 'required') {
       throw new RefusedRequestError(
         428,
-        `A change of a ${plan.name} needs its version; send an array of records.`,
+        `A change of ${withArticle(plan.name)} needs its version; send an array of records.`,
       );
     }
     if (!parseBody) {

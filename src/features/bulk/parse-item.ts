@@ -10,6 +10,7 @@ import { tryParseId } from '../../request/read-id.js';
 import type { MemberBudget } from '../../schema/json-value.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/promises.js';
+import { withArticle } from '../../util/with-article.js';
 import { hidesState } from '../entity-tag.js';
 
 /** An item of a body: its values, or its problems. */
@@ -120,8 +121,8 @@ function compileHead(plan: ResourcePlan) {
       refusal = new RefusedRequestError(
         428,
         isHidden
-          ? `A change of a ${plan.name} needs its ${version}, which this request may not read; change one record at a time, with If-Match.`
-          : `A change of a ${plan.name} needs its ${version}, which a read of it has given.`,
+          ? `A change of ${withArticle(plan.name)} needs its ${version}, which this request may not read; change one record at a time, with If-Match.`
+          : `A change of ${withArticle(plan.name)} needs its ${version}, which a read of it has given.`,
       );
     }
     const isFitting =

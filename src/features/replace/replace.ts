@@ -8,6 +8,7 @@ import type { Feature, FeatureContext, FeatureFactory } from '../../operation/fe
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { classProperties } from '../../schema/class-properties.js';
+import { withArticle } from '../../util/with-article.js';
 
 const REPLACE: HandledRoute = {
   endpoint: 'replace',
@@ -68,7 +69,7 @@ function onlyNew({ plan: { name } }: FeatureContext): Feature {
           checkAny(text);
           throw new RefusedRequestError(
             412,
-            `Only a ${name} that is there can be changed, and nothing was done; leave If-None-Match out.`,
+            `Only ${withArticle(name)} that is there can be changed, and nothing was done; leave If-None-Match out.`,
           );
         },
       },
