@@ -48,8 +48,9 @@ export const operationChannel = channelOf<OperationMessage>('operation');
 /** Each statement that is sent to PostgreSQL. */
 export const statementChannel = channelOf<StatementMessage>('statement');
 
-function channelOf<M extends object>(name: string): TracingChannel<unknown, M> {
-  return tracingChannel<unknown, M>(`crud-controllers:${name}`);
+function channelOf<M extends object>(name: string): TracingChannel<M, M> {
+  // Later types of Node have these parameters in the other order.
+  return tracingChannel<M, M>(`crud-controllers:${name}`);
 }
 
 /** Of requests that subscribers are told of. */

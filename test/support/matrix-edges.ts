@@ -47,6 +47,7 @@ export const EDGES = {
   newest: { packages: NEWEST_OF_PEERS },
   pgbouncer: { isPooled: true },
   'typescript-5.4': { tests: 'package', packages: ['typescript@~5.4.0'] },
+  'types-node-26': { tests: 'package', packages: ['@types/node@^26.0.0'] },
 } as const satisfies Readonly<Record<string, Edge>>;
 
 export type EdgeName = keyof typeof EDGES;
@@ -58,6 +59,7 @@ export const RUNS: readonly (readonly EdgeName[])[] = [
   ['node-24', 'pgbouncer'],
   ['node-26', 'postgresql-18', 'newest'],
   ['typescript-5.4'],
+  ['types-node-26'],
 ];
 
 /** Several edges at once. Of a package that more than one names, the first has its version. */
