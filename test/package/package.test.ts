@@ -80,15 +80,38 @@ describe('the packed package', function () {
   it('holds the sources, what was compiled from them, the template of a project, and documents', () => {
     const others = tarball.files.filter(
       (file) =>
-        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.md|template\/.*)$/.test(
+        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.(?:md|png)|template\/.*)$/.test(
           file,
         ),
     );
-    expect(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']).to.include.members(
-      others,
-    );
+    expect(others).to.have.members([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'bench/results/latest.svg',
+      'docs/grafana-dashboard.json',
+      'package.json',
+    ]);
     expect(tarball.files).to.include.members(guidePages());
-    expect(others).to.include('package.json');
+  });
+
+  it('has documents whose links lead to its own files', async () => {
+    const dead: string[] = [];
+    for (const page of tarball.files.filter((file) => file.endsWith('.md'))) {
+      const text = await readFile(join(project, 'node_modules/crud-controllers', page), 'utf8');
+      for (const [, link = ''] of text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)) {
+        const target = posix.join(posix.dirname(page), link);
+        if (!tarball.files.some((file) => `${file}/`.startsWith(`${target}/`))) dead.push(`${page}: ${link}`);
+      }
+    }
+    expect(dead, 'Name the file in words, or add it to files of package.json.').to.deep.equal([]);
+  });
+
+  it('names one repository', async () => {
+    const { repository, homepage, bugs } = (await readManifest()) as unknown as Record<string, unknown>;
+    const address = /^git\+(https:\/\/.+)\.git$/.exec(Object(repository).url)?.[1];
+    expect([homepage, bugs]).to.deep.equal([`${address}#readme`, `${address}/issues`]);
   });
 
   it('holds the JavaScript, the types and the source map of every source', () => {
