@@ -41,6 +41,7 @@ import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } fro
 import { docsRouter, lazyDocument } from './openapi/docs-router.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { MANY_RESOURCES } from './openapi/page-style.js';
 import { compileFeatureOptions, resourceOptionsOf } from './operation/compile-features.js';
 import { everyRoute } from './operation/route-spec.js';
 import { prepareConnections } from './postgres/index.js';
@@ -141,7 +142,10 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   rememberRoutes(app, settings.routePrefix, router);
   mountBelow(app, settings.routePrefix, dispatchBySegment(router));
   if (health) app.use(healthRouterFor(health, matching));
-  if (docs) app.use(docsRouter(docs, document.soon, matching));
+  if (docs) {
+    const surroundings = { home: landing ? landing.path : undefined, isByTag: plans.length > MANY_RESOURCES };
+    app.use(docsRouter(docs, surroundings, document.soon, matching));
+  }
   if (landing) app.use(landingRouter(landing.path, landing.links, document.soon, matching));
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);

@@ -32,11 +32,11 @@ export function filterDescription(plan: ResourcePlan): string {
       ? ['`=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.']
       : []),
     ...notesOf(own),
+    ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
     '',
     '| field | type | operators |',
     '| --- | --- | --- |',
     ...rowsOf(own, ''),
-    ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
 }
 

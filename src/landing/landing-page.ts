@@ -1,4 +1,5 @@
 /** The landing page for people: plain HTML without a script. */
+import { PAGE_COLOURS } from '../openapi/page-style.js';
 import { escapeHtml } from '../util/escape-html.js';
 import type { Landing, LandingLinks, LandingOperation, LandingResource } from './landing.js';
 
@@ -95,18 +96,7 @@ function inline(paragraph: string): string {
 }
 
 /** The only style sheet of the page, inside it. */
-export const LANDING_STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: #f5f6f8; --surface: #fff; --line: #dfe3e8; --text: #1b212b; --muted: #5a6472; --link: #0b57d0;
-  --get: #0b57d0; --post: #0f7041; --change: #8a5300; --delete: #b3261e;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #12151a; --surface: #1a1f26; --line: #2d343e; --text: #e3e7ed; --muted: #9ba6b4; --link: #8ab4f8;
-    --get: #8ab4f8; --post: #7bcf9f; --change: #e8b566; --delete: #f2938c;
-  }
-}
+export const LANDING_STYLE = `${PAGE_COLOURS}
 * { box-sizing: border-box; margin: 0; padding: 0; }
 html { background: var(--ground); color: var(--text); }
 body { max-width: 60rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 3.5rem) clamp(1rem, 4vw, 2rem); font: 1rem/1.55 system-ui, sans-serif; }

@@ -5,7 +5,7 @@ import { closePaths } from '../express/routes/allowed-methods.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import { LOOSE, type PathMatching, pathMatching, pathShape } from '../express/routes/path-matching.js';
 import type { LazyDocument } from '../openapi/docs-router.js';
-import { publicBase } from '../operation/public-base.js';
+import { publicBase, rootFrom } from '../operation/public-base.js';
 import { layersOf } from '../request/express-internals.js';
 import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';
 import { LANDING_STYLE, landingPage } from './landing-page.js';
@@ -54,16 +54,6 @@ const PAGE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-/**
- * The root of the application as a page sees it that is so many segments below it: relative, so that links work behind a proxy
- * that cuts off a prefix. To a browser, an address without a slash at its end is in the folder above.
- */
-function rootFrom(place: string, depth: number): string {
-  const isFolder = place.endsWith('/');
-  if (depth === 0) return isFolder ? '.' : `./${place.slice(place.lastIndexOf('/') + 1)}`;
-  return ['.', ...Array.from({ length: isFolder ? depth : depth - 1 }, () => '..')].join('/');
-}
 
 /** Conflicts with the landing page, a sentence for each. @param others paths that options have taken, by the option */
 export function landingConflicts(

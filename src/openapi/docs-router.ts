@@ -1,13 +1,14 @@
-/** The OpenAPI document, made when it is first needed, and its page: Swagger UI, which loads nothing from anywhere else. */
+/** The routes of the OpenAPI document, which is made when it is first needed, and of its page. */
 import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import express, { type Request, type Response, type Router } from 'express';
 import { closePaths } from '../express/routes/allowed-methods.js';
 import type { PathMatching } from '../express/routes/path-matching.js';
-import { publicBase } from '../operation/public-base.js';
+import { publicBase, rootFrom } from '../operation/public-base.js';
 import { writesPlainJson } from '../respond/json-answer.js';
-import { escapeHtml } from '../util/escape-html.js';
 import type { ResolvedDocs } from './docs-options.js';
+import { docsPage, PAGE_FILES, PAGE_POLICY, SWAGGER_FILES } from './docs-page.js';
+import { documentOfTags } from './document-of-tags.js';
 import type { OpenAPIObject } from './openapi-object.js';
 
 /** The files of Swagger UI that are packed with this package. */
@@ -16,12 +17,22 @@ const ASSETS = join(__dirname, '../../swagger-ui');
 /** Milliseconds for which a browser keeps the files of Swagger UI. */
 const ASSET_AGE = 3_600_000;
 
+/** Facts of the application that its page depends on. */
+export interface DocsSurroundings {
+  /** Path of the landing page. */
+  readonly home: string | undefined;
+  /** True where the page shows the resource that is chosen, and not all of them. */
+  readonly isByTag: boolean;
+}
+
 /** Serves the document, and the page that shows it. The document is made when it is first asked for. */
 export function docsRouter(
-  { path, documentPath, info }: ResolvedDocs,
+  docs: ResolvedDocs,
+  surroundings: DocsSurroundings,
   openapi: LazyDocument['soon'],
   matching: PathMatching,
 ): Router {
+  const { path, documentPath } = docs;
   const router = express.Router(matching);
   const send = documentSender();
   router.get(documentPath, (request, response, next) => {
@@ -29,11 +40,16 @@ export function docsRouter(
       .then((document) => send(request, response, document))
       .catch(next);
   });
-  router.get(path || '/', (request, response) => sendPage(request, response, info.title));
-  router.get(`${path}/start.js`, (_request, response) => {
-    response.set('X-Content-Type-Options', 'nosniff').type('text/javascript').send(PAGE_SCRIPT);
-  });
-  for (const name of PAGE_ASSETS) {
+  router.get(path || '/', (request, response) => sendPage(request, response, docs, surroundings));
+  for (const [name, text] of Object.entries(PAGE_FILES)) {
+    router.get(`${path}/${name}`, (_request, response) => {
+      response
+        .set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' })
+        .type(name)
+        .send(text);
+    });
+  }
+  for (const name of SWAGGER_FILES) {
     router.get(`${path}/${name}`, (_request, response, next) => {
       response.set('X-Content-Type-Options', 'nosniff');
       response.sendFile(name, { root: ASSETS, maxAge: ASSET_AGE }, (error) => {
@@ -56,9 +72,12 @@ function documentSender() {
   return (request: Request, response: Response, document: OpenAPIObject): void => {
     // Its paths are under the place where the application is mounted, and where a proxy has it.
     const url = publicBase(request) || '/';
-    const whole = () => ({ ...document, servers: [{ ...document.servers[0], url }] });
+    const tags = tagsOf(request.originalUrl);
+    const served = tags.length > 0 ? documentOfTags(document, tags) : document;
+    const whole = () => ({ ...served, servers: [{ ...served.servers[0], url }] });
     response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
-    if (!writesPlainJson(response)) {
+    // A part is small, and there are many.
+    if (served !== document || !writesPlainJson(response)) {
       response.json(whole());
       return;
     }
@@ -71,7 +90,18 @@ function documentSender() {
   };
 }
 
-function sendPage(request: Request, response: Response, title: string): void {
+/** Values of the parameter `tag`, however the application parses query strings. */
+function tagsOf(target: string): readonly string[] {
+  const start = target.indexOf('?');
+  return start < 0 ? [] : new URLSearchParams(target.slice(start)).getAll('tag');
+}
+
+function sendPage(
+  request: Request,
+  response: Response,
+  { path, info }: ResolvedDocs,
+  { home, isByTag }: DocsSurroundings,
+): void {
   const [place = ''] = request.originalUrl.split('?');
   const name = place.slice(place.lastIndexOf('/') + 1);
   // The page's addresses are relative to the place without a slash at its end; the root has no other.
@@ -79,6 +109,7 @@ function sendPage(request: Request, response: Response, title: string): void {
     response.redirect(301, `../${place.split('/').at(-2)}`);
     return;
   }
+  const root = rootFrom(place, path.split('/').filter(Boolean).length);
   response
     .set({
       'Content-Security-Policy': PAGE_POLICY,
@@ -87,58 +118,15 @@ function sendPage(request: Request, response: Response, title: string): void {
       'Cache-Control': 'no-cache',
     })
     .type('html')
-    .send(pageHtml(title, name === '' ? '' : `${name}/`));
+    .send(
+      docsPage({
+        title: info.title,
+        folder: name === '' ? '' : `${name}/`,
+        home: home && `${root}${home}`,
+        isByTag,
+      }),
+    );
 }
-
-/** The files of Swagger UI that the page needs. */
-const PAGE_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
-
-/**
- * Everything comes from this server, and requests go to it only. Swagger UI draws its icons from `data:` addresses.
- * https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
- */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-/** The page. Addresses are relative to it, so that it works behind a proxy that cuts off a prefix. */
-function pageHtml(title: string, folder: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
-<link rel="stylesheet" href="${folder}swagger-ui.css">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="${folder}swagger-ui-bundle.js"></script>
-<script src="${folder}start.js"></script>
-</body>
-</html>
-`;
-}
-
-/** A script of its own, because the policy refuses those inside the page. */
-const PAGE_SCRIPT = `SwaggerUIBundle({
-  url: new URL('openapi.json', location.href).href,
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  tryItOutEnabled: true,
-  displayRequestDuration: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
-`;
 
 /** Milliseconds for which the making of a document may keep other requests waiting. */
 const SLICE = 10;

@@ -18,3 +18,16 @@ export function publicBase({ app, baseUrl, headers, socket }: Request): string {
   const isTrusted = typeof trusts === 'function' && trusts(socket.remoteAddress, 0) === true;
   return isTrusted ? `${prefix}${baseUrl}` : baseUrl;
 }
+
+/**
+ * The root of the application as a page sees it that is so many segments below it: relative, so that links work behind a proxy
+ * that cuts off a prefix. To a browser, an address without a slash at its end is in the folder above.
+ *
+ * @param place the path of the page, as the browser has it
+ * @returns without a slash at its end: `.`, `..`
+ */
+export function rootFrom(place: string, depth: number): string {
+  const isFolder = place.endsWith('/');
+  if (depth === 0) return isFolder ? '.' : `./${place.slice(place.lastIndexOf('/') + 1)}`;
+  return ['.', ...Array.from({ length: isFolder ? depth : depth - 1 }, () => '..')].join('/');
+}

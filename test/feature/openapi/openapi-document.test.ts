@@ -41,7 +41,7 @@ import type { JsonSchema } from '../../../src/schema/json-schema.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { DESCRIBED_OPTIONS, DESCRIBED_TABLES, Maker } from '../../support/described-models.js';
-import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ tags: ['Papers'] })
@@ -151,11 +151,11 @@ describe('the OpenAPI document', () => {
             'blanks or any of `"\'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.',
             '`*` is a wildcard in `=like=` and its relatives only.',
             '',
+            'For example `text==text`.',
+            '',
             '| field | type | operators |',
             '| --- | --- | --- |',
             '| `text` | string | `==` `=like=` |',
-            '',
-            'For example `text==text`.',
           ].join('\n'),
           { type: 'string', maxLength: 2048, examples: ['text==text'] },
         ],
@@ -691,6 +691,36 @@ describe('the OpenAPI document', () => {
     expect([second.text, second.headers['etag']]).to.deep.equal([first.text, first.headers['etag']]);
     const unchanged = await app.agent.get('/openapi.json').set('If-None-Match', first.headers['etag'] ?? '');
     expect(unchanged.status).to.equal(304);
+  });
+
+  it('is served by tag: the operations of those that are named, with all that they refer to', async () => {
+    const whole = app.crud.openapi();
+    for (const tags of [['Gadget'], ['Maker', 'Health'], whole.tags.map(({ name }) => name), ['']]) {
+      const query = new URLSearchParams(tags.map((tag): [string, string] => ['tag', tag]));
+      const { body } = await app.agent.get(`/openapi.json?${query}`).expect(200);
+      const paths = Object.entries(whole.paths).flatMap(([path, item]) => {
+        const own = Object.entries(item).filter(([, operation]) =>
+          operation.tags.some((tag) => tags.includes(tag)),
+        );
+        return own.length > 0 ? [[path, Object.fromEntries(own)]] : [];
+      });
+      const { components, ...rest } = whole;
+      expect({ ...body, components }).to.deep.equal({
+        ...rest,
+        paths: Object.fromEntries(paths),
+        components,
+      });
+      const isUsed = (kind: string) => (name: string) =>
+        JSON.stringify(body).includes(`"#/components/${kind}/${name}"`);
+      for (const [kind, members] of Object.entries<object>(body.components))
+        expect(Object.keys(members).every(isUsed(kind)), `${tags} ${kind}`).to.equal(true);
+      expect(await new Validator().validate(structuredClone(body))).to.include({ valid: true });
+    }
+    expectIssue(await app.agent.get('/openapi.json?tag=Maker&tag=makr'), 400, {
+      parameter: 'tag',
+      code: 'tag.unknown',
+      detail: "The document has no tag 'makr'. Did you mean 'Maker'? Its member 'tags' names all of them.",
+    });
   });
 
   it('is written as the application writes JSON', async () => {
