@@ -52,6 +52,7 @@ import { decoratorProblems, nestedProblems } from './schema/attribute-decorators
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
+import { isOffline } from './util/offline.js';
 import { flagProblems, showValue } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
@@ -156,7 +157,8 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     writeExactly(model);
     if (model.sequelize) prepareConnections(model.sequelize);
   }
-  await start();
+  if (isOffline()) OFFLINE.push(described);
+  else await start();
   return application;
 }
 
@@ -182,8 +184,12 @@ export interface DescribedApplication {
   readonly application: CrudApplication;
   /** A table of the routes, as text. */
   routeTable(): string;
-  /** Tables and indexes that the application needs beside its models, as SQL. */
-  sql(): string;
+  /**
+   * Tables and indexes that the application needs beside its models, as SQL.
+   *
+   * @param given options of `bootstrap` whose tables it has, null for all. Default: those of the application
+   */
+  sql(given?: object | null): string;
 }
 
 /** By the Express application, and by what `bootstrap` gave. */
@@ -192,6 +198,14 @@ const BUILT = new WeakMap<object, DescribedApplication>();
 /** The last application that was bootstrapped on an Express application, or that of a result of `bootstrap`. */
 export function builtApplication(app: object): DescribedApplication | undefined {
   return BUILT.get(app);
+}
+
+/** Applications of the command line, in the order of their start. */
+const OFFLINE: DescribedApplication[] = [];
+
+/** The applications that were bootstrapped offline so far. */
+export function offlineApplications(): readonly DescribedApplication[] {
+  return OFFLINE;
 }
 
 /** Everything up to the mounting. */
@@ -278,7 +292,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     openapi: document.now,
   });
   const routeTable = () => describeRouteTable(application.routes, plans);
-  const sql = () => describeSql(plans, features);
+  const sql = (given: object | null = options) => describeSql(plans, features, given);
   return {
     settings,
     warnings: [...warnings, ...sealedTagWarnings(plans, options.cursorSecret)],

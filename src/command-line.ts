@@ -20,8 +20,9 @@ Options, for a module that exports models:
   --route-prefix <path>  before every path, such as /api (openapi, routes)
   --title <text>         the name of the API (openapi)
 
-The module exports the models with @Crud, and controllers that extend generated ones; no database is needed for
-these. Or it exports the Express application that it bootstraps, or what bootstrap gave.
+The module starts the application by itself, or exports it, what bootstrap gave, or a function createApp that makes
+it. Or it exports the models with @Crud, and controllers that extend generated ones. No database is reached, and
+nothing listens.
 `;
 
 /** An option as parseArgs found it: `--title=Press` and `--title Press` are the same. */
@@ -66,7 +67,14 @@ function describing(
     run: async (file, given) => {
       // Whoever begins a project has no peers of this package yet.
       const { loadApplication } = await import('./load-application.js');
-      return print(await loadApplication(file, given));
+      const { write } = process.stdout;
+      // The text may go to a file, and the application may log.
+      process.stdout.write = process.stderr.write.bind(process.stderr);
+      try {
+        return print(await loadApplication(file, given));
+      } finally {
+        process.stdout.write = write;
+      }
     },
   };
 }

@@ -30,6 +30,7 @@ import {
   warnOf,
 } from './postgres/index.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
+import { isOffline, noteStart } from './util/offline.js';
 import { flagProblems, listProblems } from './util/option-problems.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
@@ -115,6 +116,7 @@ export function engineLifespan(
   options: EngineOptions = {},
 ): (app?: Express) => Promise<Engine> {
   return async () => {
+    if (isOffline()) return openOffline(options);
     checkParts(options);
     const { sequelize, primary } = createSequelize(dsn, options);
     const release = holdInstance(sequelize);
@@ -136,6 +138,21 @@ export function engineLifespan(
       release();
     }
   };
+}
+
+/** No server listens there, so that a query of the user's fails at once, and on no database. */
+const NOWHERE = 'postgres://offline@127.0.0.1:1/offline';
+
+/** The engine of an application that the command line describes: its models are attached, and nothing is connected. */
+function openOffline({
+  cache: _cache,
+  clickhouse: _clickhouse,
+  replicas: _replicas,
+  ...options
+}: EngineOptions) {
+  noteStart();
+  const { sequelize } = createSequelize(NOWHERE, options);
+  return openEngine({ ...options, sequelize }, () => sequelize.close());
 }
 
 function createSequelize(dsn: string | undefined, options: EngineOptions) {

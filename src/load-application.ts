@@ -1,18 +1,24 @@
-/** A module of the user's -> the application that it exports, or the one that its models and controllers make. */
+/** A module of the user's -> the application that it starts or exports, or the one that its models and controllers make. */
+import { Server } from 'node:net';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
+import {
+  buildApplication,
+  builtApplication,
+  type DescribedApplication,
+  offlineApplications,
+} from './bootstrap.js';
 import { crudRecords } from './declare/crud.js';
 import type { Class, ModelClass } from './declare/crud-options.js';
 import { attachOffline } from './describe/describe-model.js';
 import { controllerSource } from './express/resources/crud-controller.js';
-import { serveNoRequests } from './inspect/catalogue-gate.js';
 import { ConfigError } from './util/config-error.js';
+import { goOffline, isStarting } from './util/offline.js';
+import { isPromise } from './util/promises.js';
 
-/** Limit of the wait for an exported application to be bootstrapped, and interval of the checks. Milliseconds. */
+/** Limit of the wait for an application to be bootstrapped, and interval of the checks. Milliseconds. */
 const PATIENCE = 10_000;
-const INTERVAL = 50;
+const INTERVAL = 10;
 
 /** Options of `bootstrap` from the command line, for modules that set none. */
 export interface GivenOptions {
@@ -22,30 +28,84 @@ export interface GivenOptions {
 }
 
 /**
- * Imports a module, which runs it, and reads what it exports: an Express application that it bootstraps, what
- * `bootstrap` gave or a promise of it, or models with `@Crud` and controllers that extend generated ones. Models need
- * no database.
+ * Imports a module, which runs it, and takes what `bootstrap` made there: on an Express application that is exported or not, or
+ * in a function `createApp` that is exported. Else it takes the exported models with `@Crud`, and controllers that extend
+ * generated ones. No database is reached, and nothing listens.
  *
- * @throws ConfigError when it exports none of these, what it exports is configured wrongly, or it is an application and options are
+ * @throws ConfigError when there is none of these, what there is is configured wrongly, or there is an application and options are
  * given
  */
 export async function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   const path = find(file);
-  serveNoRequests();
-  const namespace: Record<string, unknown> = await import(pathToFileURL(path).href).catch(
-    (cause: unknown) => {
+  goOffline();
+  listenNowhere();
+  const found = new FoundExports();
+  found.take(
+    import(pathToFileURL(path).href).catch((cause: unknown) => {
       throw isUncompiled(path, cause) ? uncompiled(file, cause) : cause;
-    },
+    }),
+    (namespace) => found.takeModule(namespace),
   );
-  const exported = (await Promise.all(exportedValues(namespace))).flat();
-  const objects = exported.filter((value) => isObject(value));
-  const built = objects.map(builtApplication).findLast((each) => each !== undefined);
-  if (built) return withoutOptions(file, built, options);
-  const served = new Set<object>(crudRecords().map(({ model }) => model));
-  const models = objects.filter((value) => served.has(value)) as ModelClass[];
-  const controllers = objects.filter((value) => controllerSource(value) !== undefined) as Class[];
-  if (models.length + controllers.length > 0) return describeModels(models, controllers, options);
-  return withoutOptions(file, await untilBootstrapped(file, objects), options);
+  let seen = 0;
+  return untilFound(file, found, (isLast) => {
+    const started = offlineApplications().length;
+    // Another one may follow at once.
+    const isSettled = started === seen || isLast;
+    seen = started;
+    const built = isSettled ? builtIn(file, found) : undefined;
+    if (built) return withoutOptions(file, built, options);
+    if (found.failure) throw found.failure.error;
+    return isLast || (isSettled && !found.isPending && !isStarting())
+      ? describeModels(found, options)
+      : undefined;
+  });
+}
+
+/** A server that listens would take the port of another one, or keep the process. */
+function listenNowhere(): void {
+  Server.prototype.listen = function () {
+    return this;
+  };
+}
+
+/** Exports of a module, as far as they are there. Promises are awaited, as the import itself is. */
+class FoundExports {
+  readonly objects = new Set<object>();
+  creator: (() => unknown) | undefined;
+  failure: { readonly error: unknown } | undefined;
+  #pending = 0;
+
+  /** True while a promise of the module may give more. */
+  get isPending(): boolean {
+    return this.#pending > 0;
+  }
+
+  /** Awaits a value, and passes it on. */
+  take<T>(value: PromiseLike<T>, use: (value: T) => void): void {
+    this.#pending += 1;
+    value.then(use).then(
+      () => {
+        this.#pending -= 1;
+      },
+      (error: unknown) => {
+        this.failure ??= { error };
+      },
+    );
+  }
+
+  takeModule(namespace: Readonly<Record<string, unknown>>): void {
+    for (const value of exportedValues(namespace)) this.#add(value);
+    this.creator = [...this.objects].find(isCreator);
+    const isThere = isStarting() || offlineApplications().length > 0;
+    if (!isThere && this.creator?.length === 0) this.#add(this.creator());
+  }
+
+  #add(value: unknown): void {
+    if (isPromise(value)) this.take(value, (each) => this.#add(each));
+    else if (Array.isArray(value)) for (const each of value) this.#add(each);
+    else if ((typeof value === 'object' && value !== null) || typeof value === 'function')
+      this.objects.add(value);
+  }
 }
 
 function withoutOptions(
@@ -86,39 +146,88 @@ function exportedValues(namespace: Record<string, unknown>): unknown[] {
   return [...new Set([...Object.values(named), main, ...inside])];
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+/** An exported function that makes an application, by its name. */
+function isCreator(value: object): value is () => unknown {
+  return typeof value === 'function' && value.name === 'createApp';
 }
 
+/** The application of the exports, or the only one that was bootstrapped. */
+function builtIn(file: string, { objects }: FoundExports): DescribedApplication | undefined {
+  const exported = [...objects].map(builtApplication).findLast((each) => each !== undefined);
+  const started = offlineApplications();
+  if (exported || started.length < 2) return exported ?? started[0];
+  throw new ConfigError([
+    `${file} starts ${started.length} applications; export the Express application that is meant.`,
+  ]);
+}
+
+/** The application of models and controllers that are exported; undefined where there are none. */
 function describeModels(
-  models: readonly ModelClass[],
-  controllers: readonly Class[],
+  { objects }: FoundExports,
   { routePrefix, title }: GivenOptions,
-): DescribedApplication {
+): DescribedApplication | undefined {
+  const served = new Set<object>(crudRecords().map(({ model }) => model));
+  const models = [...objects].filter((value) => served.has(value)) as ModelClass[];
+  const controllers = [...objects].filter((value) => controllerSource(value) !== undefined) as Class[];
+  if (models.length + controllers.length === 0) return undefined;
   const extended = controllers.flatMap((controller) => controllerSource(controller)?.repository.model ?? []);
   // A model may belong to one that is not exported.
   attachOffline([...models, ...extended, ...crudRecords().map(({ model }) => model)]);
-  return buildApplication({
+  const built = buildApplication({
     models,
     controllers,
     ...(routePrefix === undefined ? {} : { routePrefix }),
     ...(title === undefined ? {} : { docs: { title } }),
   });
+  // The options of the application are not known.
+  return { ...built, sql: () => built.sql(null) };
 }
 
-/** The module may still be waiting for its database. */
-async function untilBootstrapped(file: string, exported: readonly object[]): Promise<DescribedApplication> {
-  const apps = exported.filter((value) => typeof value === 'function' && 'handle' in value && 'use' in value);
-  for (let waited = 0; apps.length > 0 && waited < PATIENCE; waited += INTERVAL) {
-    const built = apps.map(builtApplication).findLast((each) => each !== undefined);
-    if (built) return built;
-    await sleep(INTERVAL);
+/**
+ * Tries until there is a result, until nothing keeps the process any more, or until the patience is over.
+ *
+ * @param attempt is given true the last time
+ */
+function untilFound(
+  file: string,
+  found: FoundExports,
+  attempt: (isLast: boolean) => DescribedApplication | undefined,
+): Promise<DescribedApplication> {
+  return new Promise((end, reject) => {
+    const timer = setInterval(() => check(false), INTERVAL).unref();
+    const limit = setTimeout(() => check(true), PATIENCE).unref();
+    const drained = () => check(true);
+    process.once('beforeExit', drained);
+    function check(isLast: boolean): void {
+      try {
+        const application = attempt(isLast);
+        if (application) end(application);
+        else if (isLast) throw nothingFound(file, found);
+        else return;
+      } catch (error) {
+        reject(error);
+      }
+      clearInterval(timer);
+      clearTimeout(limit);
+      process.removeListener('beforeExit', drained);
+    }
+  });
+}
+
+function nothingFound(file: string, { objects, creator }: FoundExports): ConfigError {
+  const hasApp = [...objects].some(
+    (value) => typeof value === 'function' && 'handle' in value && 'use' in value,
+  );
+  if (creator && creator.length > 0) {
+    return new ConfigError([
+      `createApp of ${file} has parameters, and the command passes none; pass the module that calls it, or give them defaults.`,
+    ]);
   }
-  throw new ConfigError([
-    apps.length > 0
+  return new ConfigError([
+    hasApp
       ? `${file} exports an Express application that was not bootstrapped within ${PATIENCE / 1000} seconds; export ` +
-        'the models instead, which need no database.'
-      : `${file} exports nothing to describe; export the models with @Crud, or the Express application that it ` +
-        'bootstraps.',
+        'the models instead.'
+      : `${file} exports nothing to describe, and starts nothing; pass the module that starts the application, or export that, a ` +
+        'function createApp, or the models with @Crud.',
   ]);
 }

@@ -60,6 +60,8 @@ function pathProblems(claims: readonly Pick<ResourcePlan, 'name' | 'prefix'>[]):
   const owners = new Map<string, string>();
   return claims.flatMap(({ name, prefix }) => {
     const owner = owners.get(prefix.toLowerCase());
+    if (owner === name)
+      return [`Two models are called ${name}, both on '${prefix}'; give one of the classes another name.`];
     if (owner !== undefined)
       return [`${name} and ${owner} are both on '${prefix}'; give one of them another prefix.`];
     owners.set(prefix.toLowerCase(), name);

@@ -20,13 +20,6 @@ import { readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
 
-let servesRequests = true;
-
-/** Is called by the command line: its applications are described, and none of their requests is lost without a database. */
-export function serveNoRequests(): void {
-  servesRequests = false;
-}
-
 /** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
   readonly logger: Logger;
@@ -67,7 +60,6 @@ export class CatalogueGate {
       throwProblems(await this.#readOnce());
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      if (!servesRequests) return;
       this.options.logger.error(
         'The tables of the models could not be read from the catalogue; their requests are answered 503, and each tries again',
         describeError(error),

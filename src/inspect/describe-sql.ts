@@ -9,10 +9,21 @@ import type { FeatureNeeds } from '../operation/feature.js';
 import { adviseIndexes, indexNeeds, tablesRead } from './index-advice.js';
 import { ownTables } from './own-tables.js';
 
-/** The tables of ours, and the indexes that are missing as far as the models tell. */
-export function describeSql(plans: readonly ResourcePlan[], features: readonly FeatureNeeds[]): string {
+/**
+ * The tables of ours, and the indexes that are missing as far as the models tell.
+ *
+ * @param options of `bootstrap` that are given, whose tables are needed; null: all tables
+ */
+export function describeSql(
+  plans: readonly ResourcePlan[],
+  features: readonly FeatureNeeds[],
+  options: object | null,
+): string {
   let option: string | undefined;
-  const tables = ownTables(plans, features).flatMap((table) => {
+  const needed = ownTables(plans, features).filter(
+    (table) => !table.option || !options || table.option in options,
+  );
+  const tables = needed.flatMap((table) => {
     const isOfAnother = table.option !== option;
     option = table.option;
     const remark = isOfAnother && option ? [`-- For the option ${option} of bootstrap.`] : [];

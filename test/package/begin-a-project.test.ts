@@ -127,7 +127,7 @@ describe('a project that init has written', function () {
     it('describes itself by the command', async () => {
       const { name } = await readManifest();
       const command = join(project, 'node_modules', name, 'dist/src/command-line.js');
-      const { output } = await run(process.execPath, [command, 'sql', './dist/src/note.js'], project);
+      const { output } = await run(process.execPath, [command, 'sql', './dist/src/main.js'], project);
       expect(output).to.include('CREATE INDEX ON "notes" ("stars", "id");');
     });
   });

@@ -9,6 +9,56 @@ import { itWhole } from '../support/short.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 
+/** A program that is started by its import. Its database and its port are not reached. */
+const startingWith = (options: string, end = 'void main();') => `
+require('reflect-metadata');
+const { bootstrap, Crud, engineLifespan, serve } = require('crud-controllers');
+const express = require('express');
+const { Column, DataType, Model, Table } = require('sequelize-typescript');
+class Author extends Model {}
+Column(DataType.STRING)(Author.prototype, 'name');
+Table({ tableName: 'authors' })(Author);
+Crud({ endpoints: ['read'] })(Author);
+class Book extends Model {}
+Column(DataType.STRING)(Book.prototype, 'title');
+Column(DataType.INTEGER)(Book.prototype, 'tenant');
+Table({ tableName: 'books' })(Book);
+Crud({ sortAllow: ['title'] })(Book);
+async function open(app) {
+  const engine = await engineLifespan(process.env.NO_SUCH_URL, { models: [Author, Book], createAll: true, cache: 'redis://127.0.0.1:1' })(app);
+  console.log('Ready');
+  await bootstrap(app, { routePrefix: '/v1', ${options} });
+  return engine;
+}
+async function createApp() {
+  const app = express();
+  await open(app);
+  return app;
+}
+async function main() {
+  const server = await serve(express(), { port: 0, lifespan: open });
+  throw new Error(\`Listens on \${server.address().port}\`);
+}
+${end}`;
+
+const STARTING = [
+  ['a module that serves', 'serves.cjs', startingWith('')],
+  [
+    'a module that serves, and exports its models',
+    'open.cjs',
+    startingWith('', 'exports.models = [Book]; void main();'),
+  ],
+  ['a module that listens', 'listens.cjs', startingWith('', 'createApp().then((app) => app.listen(80));')],
+  ['an exported createApp', 'creates.cjs', startingWith('', 'module.exports = { createApp, Author };')],
+  ['a default export', 'default.cjs', startingWith('', 'module.exports = createApp;')],
+  ['a promise of an application', 'promised.cjs', startingWith('', 'exports.app = createApp();')],
+  [
+    'an ES module that awaits',
+    'awaits.mjs',
+    "import createApp from './default.cjs';\nconst app = await createApp();\nawait new Promise(() => setInterval(() => {}, 1e6));",
+  ],
+] as const;
+
 describe('the command line', () => {
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `command-line-${process.pid}`);
@@ -164,6 +214,72 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(JSON.parse(everything).info.title).to.equal('Press');
   });
 
+  for (const [what, name, program] of STARTING) {
+    it(`takes the application of ${what}, without a database`, async () => {
+      write(name, program);
+      const routes = await command('routes', name);
+      expect(routes.everything).to.match(/^GET +\/v1\/authors\/:id +read/m);
+      expect(routes.code).to.equal(0);
+    });
+  }
+
+  it('prints the SQL of an application with its scope and options, and nothing that it logs', async () => {
+    write(
+      'scoped.cjs',
+      startingWith('idempotency: { principal: () => null }, scope: { tenant: () => 1 }, logger: console'),
+    );
+    const { code, output, everything } = await tryRun(
+      process.execPath,
+      [COMMAND, 'sql', 'scoped.cjs'],
+      folder,
+    );
+    expect(code, everything).to.equal(0);
+    expect(output).to.match(
+      /^-- For the option idempotency of bootstrap.\nCREATE TABLE IF NOT EXISTS "crud_idempotency"/,
+    );
+    expect(output)
+      .to.include('CREATE INDEX ON "books" ("tenant", "title", "id");')
+      .and.to.not.include('Ready');
+    write('plain.cjs', startingWith('scope: { tenant: () => 1 }'));
+    expect((await command('sql', 'plain.cjs')).everything).to.not.include('idempotency');
+  });
+
+  it('takes models that are exported by name and in a list, and refuses two of one name', async () => {
+    write('both.cjs', MODELS.replace('module.exports = {', 'module.exports = { Article, Author,'));
+    expect(await command('routes', 'both.cjs')).to.deep.equal(await command('routes', 'models.cjs'));
+    write(
+      'namesakes.cjs',
+      `${MODELS}
+      const Other = { Article: class Article extends Model {} }.Article;
+      Column(DataType.STRING)(Other.prototype, 'title');
+      Table({ tableName: 'others' })(Other);
+      Crud()(Other);
+      module.exports.models.push(Other);`,
+    );
+    expect(await command('routes', 'namesakes.cjs')).to.deep.equal({
+      code: 1,
+      everything:
+        "Two models are called Article, both on '/articles'; give one of the classes another name.\n",
+    });
+  });
+
+  it('refuses a module of several applications, and a function that needs arguments', async () => {
+    write(
+      'several.cjs',
+      `${startingWith('')}\nconst other = express();\nvoid bootstrap(other, { models: [] });`,
+    );
+    expect(await command('routes', 'several.cjs')).to.deep.equal({
+      code: 1,
+      everything: 'Ready\nseveral.cjs starts 2 applications; export the Express application that is meant.\n',
+    });
+    write('needs.cjs', 'exports.createApp = function createApp(url) {};');
+    expect(await command('routes', 'needs.cjs')).to.deep.equal({
+      code: 1,
+      everything:
+        'createApp of needs.cjs has parameters, and the command passes none; pass the module that calls it, or give them defaults.\n',
+    });
+  });
+
   itWhole('waits for an application that waits for something itself', async () => {
     write(
       'later.mjs',
@@ -181,7 +297,7 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(await command('routes', 'nothing.cjs')).to.deep.equal({
       code: 1,
       everything:
-        'nothing.cjs exports nothing to describe; export the models with @Crud, or the Express application that it bootstraps.\n',
+        'nothing.cjs exports nothing to describe, and starts nothing; pass the module that starts the application, or export that, a function createApp, or the models with @Crud.\n',
     });
     expect(await command('routes', 'nowhere.js')).to.deep.equal({
       code: 1,

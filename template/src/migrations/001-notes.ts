@@ -1,4 +1,4 @@
-/** The table of notes, and an index for each order and filter. `npx crud-controllers sql ./dist/src/note.js` prints indexes. */
+/** The table of notes, and an index for each order and filter. `npx crud-controllers sql ./dist/src/main.js` prints indexes. */
 import type { Sequelize } from 'sequelize';
 import type { MigrationFn } from 'umzug';
 
