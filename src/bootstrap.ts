@@ -48,6 +48,7 @@ import { prepareConnections } from './postgres/index.js';
 import { writtenFilterProblems } from './request/query/rule-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
 import { installLastHandler } from './respond/exception-handler.js';
+import { setProblemOption } from './respond/send-problem.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
@@ -138,6 +139,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   }
   claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);
+  if (settings.problem) setProblemOption(app, settings.problem);
   admitRequests(app);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
@@ -252,7 +254,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     problems,
     settings.access,
   );
-  const documentation = resolveDocsOptions(docs || {});
+  const documentation = resolveDocsOptions(docs || {}, settings.problem !== null);
   const { routePrefix } = settings;
   throwProblems([
     ...(docs ? docsConflicts(documentation, plans, routePrefix) : []),
@@ -282,7 +284,14 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     throwProblems(landingConflicts(landingPath, mounted, routePrefix, taken));
   }
   const document = lazyDocument(
-    () => writeDocument({ ...documentation, ...mounted, routePrefix, health }),
+    () =>
+      writeDocument({
+        ...documentation,
+        ...mounted,
+        routePrefix,
+        health,
+        isProblemOwn: settings.problem !== null,
+      }),
     () => catalogue.version,
   );
   const application: CrudApplication = Object.freeze({

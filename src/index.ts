@@ -121,7 +121,8 @@ export {
 export { type CrudRouterOptions, crudRouter } from './express/routes/crud-router.js';
 export { EXPOSED_HEADERS } from './request/standard-headers.js';
 export { installExceptionHandlers } from './respond/exception-handler.js';
-export { httpExceptionFor, statusFor } from './respond/problem.js';
+export { httpExceptionFor, type Problem, problemOf, statusFor } from './respond/problem.js';
+export type { ProblemOption } from './respond/send-problem.js';
 export {
   InjectId,
   InjectListQuery,

@@ -27,7 +27,7 @@ import {
 } from './diagnostics/channels.js';
 import { isTraced } from './postgres/index.js';
 import { requestId } from './request/standard-headers.js';
-import { problemOf } from './respond/exception-handler.js';
+import { requestProblem } from './respond/exception-handler.js';
 
 const NAME = 'crud-controllers';
 
@@ -99,7 +99,7 @@ function traceOperations(tracer: Tracer): () => void {
     // A request for many records is known when it is read.
     span.updateName(`${resource}.${operation}`).setAttribute('crud.operation', operation);
     if (runner) span.setAttribute('crud.runner', runner);
-    const status = error === undefined ? 0 : (problemOf(error, message.request as never)?.status ?? 0);
+    const status = error === undefined ? 0 : (requestProblem(error, message.request as never)?.status ?? 0);
     // A mistake of a client is no error of the server.
     if (status >= 500) markFailed(span, error);
     span.end();

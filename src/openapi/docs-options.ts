@@ -36,13 +36,12 @@ export interface ResolvedDocs {
   readonly securitySchemes: NonNullable<DocsOptions['securitySchemes']>;
 }
 
+const PROBLEMS = 'Problems are `application/problem+json`, with everything that is wrong in `errors`. ';
 const DEFAULTS = Object.freeze({
   path: '/docs',
   title: 'API',
   version: '1.0.0',
-  description:
-    'Problems are `application/problem+json`, with everything that is wrong in `errors`. HEAD answers as GET without a ' +
-    'body, OPTIONS with 204 and `Allow`.',
+  description: `${PROBLEMS}HEAD answers as GET without a body, OPTIONS with 204 and \`Allow\`.`,
 });
 const TEXTS = ['title', 'version', 'description'] as const;
 const OBJECTS = ['contact', 'license'] as const;
@@ -50,9 +49,15 @@ const OBJECTS = ['contact', 'license'] as const;
 const SCHEME_NAME = /^[\w.-]+$/;
 const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
 
-/** The options with the defaults of those that are not given. They are right: see `docsProblems`. */
-export function resolveDocsOptions(options: DocsOptions): ResolvedDocs {
+/**
+ * The options with the defaults of those that are not given. They are right: see `docsProblems`.
+ *
+ * @param isProblemOwn true where the application makes the bodies of errors
+ */
+export function resolveDocsOptions(options: DocsOptions, isProblemOwn = false): ResolvedDocs {
   const { path, securitySchemes = {}, ...info } = withDefaults(options);
+  if (isProblemOwn && info.description === DEFAULTS.description)
+    info.description = info.description.slice(PROBLEMS.length);
   const plain = withoutSlash(path);
   const folder = plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
   return Object.freeze({

@@ -33,7 +33,7 @@ import {
   type TagObject,
   templateShape,
 } from './openapi-object.js';
-import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
+import { PROBLEM_SCHEMAS, problemResponses, withOpenProblems } from './problem-responses.js';
 import { type MakeName, nameMaker, pascalCase, resourceNames, resourceSchemas } from './resource-schemas.js';
 
 /** Parts that a document is made of. */
@@ -44,6 +44,8 @@ export interface DocumentSource {
   readonly handWritten: MountedRouter['handWritten'];
   readonly routePrefix: string;
   readonly health: HealthOptions | false;
+  /** True where the application makes the bodies of errors. */
+  readonly isProblemOwn: boolean;
 }
 
 /** Writes the document, a resource in each step. */
@@ -54,6 +56,7 @@ export function* writeDocument({
   handWritten,
   routePrefix,
   health,
+  isProblemOwn,
 }: DocumentSource): Generator<void, OpenAPIObject> {
   const names = resourceNames(routes.map(({ resource }) => resource.plan));
   const described = routes.map(({ resource: { plan, routes, features } }, index) => ({
@@ -85,7 +88,8 @@ export function* writeDocument({
   for (const { controller, routes: own } of handWritten)
     draft.addController(controller.name, own, (method) => describeAction(lineageOf(controller), method));
   if (health) draft.addHealth(health);
-  const { components, ...parts } = draft.finish(described.flatMap((each) => each.features.all));
+  const finished = draft.finish(described.flatMap((each) => each.features.all));
+  const { components, ...parts } = isProblemOwn ? withOpenProblems(finished) : finished;
   const isSecured = Object.keys(securitySchemes).length > 0;
   return deepFreeze({
     openapi: '3.1.0',

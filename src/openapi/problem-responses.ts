@@ -2,7 +2,9 @@
 import type { Feature, HeaderDescription } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
+import { type OpenAPIObject, type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
+
+const PROBLEM_TYPE = 'application/problem+json';
 
 /** The schema of every problem's body. */
 export const PROBLEM_SCHEMAS: Readonly<Record<'Problem' | 'Issue', JsonSchema>> = {
@@ -160,7 +162,7 @@ export function problemResponses(
       {
         description: [description, ...causesOf(status)].join(' '),
         ...(headers ? { headers } : {}),
-        content: { 'application/problem+json': { schema: schemaRef('Problem'), example } },
+        content: { [PROBLEM_TYPE]: { schema: schemaRef('Problem'), example } },
       },
     ]),
   );
@@ -169,5 +171,34 @@ export function problemResponses(
 /** Any other problem: what a route of the user's throws is his own choice. */
 export const OTHER_PROBLEM: ResponseObject = {
   description: 'Something else went wrong.',
-  content: { 'application/problem+json': { schema: schemaRef('Problem') } },
+  content: { [PROBLEM_TYPE]: { schema: schemaRef('Problem') } },
 };
+
+/** A problem that the application makes: nothing is known of its form, nor of its media type. */
+const OPEN_CONTENT = { '*/*': { schema: schemaRef('Problem') } };
+
+function opened<R extends ResponseObject | Reference>(
+  responses: Readonly<Record<string, R>>,
+): Record<string, R> {
+  const entries = Object.entries(responses).map(([key, each]): [string, R] => {
+    const isProblem = 'content' in each && each.content?.[PROBLEM_TYPE];
+    return [key, isProblem ? { ...each, content: OPEN_CONTENT } : each];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The parts of a document, where the application makes the bodies of errors. */
+export function withOpenProblems<P extends Pick<OpenAPIObject, 'paths' | 'components'>>(parts: P): P {
+  const { Issue: _issue, ...schemas } = parts.components.schemas;
+  const Problem = { description: 'Something went wrong. The application decides the form.' };
+  const paths = Object.entries(parts.paths).map(([path, item]) => {
+    const operations = Object.entries(item).map(([method, operation]) => [
+      method,
+      { ...operation, responses: opened(operation.responses) },
+    ]);
+    return [path, Object.fromEntries(operations)];
+  });
+  const responses = opened(parts.components.responses);
+  const components = { ...parts.components, schemas: { ...schemas, Problem }, responses };
+  return { ...parts, paths: Object.fromEntries(paths), components };
+}

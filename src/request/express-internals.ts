@@ -35,6 +35,18 @@ export function layersOf(app: Application): readonly Layer[] {
   return routerOf(app)?.stack ?? [];
 }
 
+/** True for the layer of an error handler, which Express recognizes by its four parameters. */
+export function isErrorHandler(layer: Layer): boolean {
+  const { handle } = layer as { readonly handle?: unknown };
+  return typeof handle === 'function' && handle.length === 4;
+}
+
+/** Moves the layers from a place on to another one before it. */
+export function moveLayers(app: Application, from: number, to: number): void {
+  const layers = layersOf(app) as Layer[];
+  layers.splice(to, 0, ...layers.splice(from));
+}
+
 /** True where a layer matches a path, and for a layer without `match`. */
 export function mayTake(layer: object, path: string): boolean {
   const { match } = layer as { match?: (path: string) => boolean };

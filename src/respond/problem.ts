@@ -29,28 +29,32 @@ import { quotesValue } from '../util/quoted-value.js';
 
 /** An answer to a request that failed. */
 export interface Problem {
+  /** From 400 to 599. */
   readonly status: number;
+  /** A sentence for the developer of the client. */
   readonly detail: string;
+  /** Everything that is wrong with the request. Default: `detail` says it all. */
   readonly errors?: readonly RequestIssue[];
-  /** Seconds until it is worth trying again. */
-  readonly retryAfter?: number;
-  /** Default: none. */
+  /** Headers of the answer, such as `Allow` and `Retry-After`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The answer to what is not understood. */
 export const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
+/** Seconds. */
+const AGAIN = Object.freeze({ 'Retry-After': '1' });
+
 const UNAVAILABLE: Problem = Object.freeze({
   status: 503,
   detail: 'The database is not available; try again.',
-  retryAfter: 1,
+  headers: AGAIN,
 });
 
 const BUSY: Problem = Object.freeze({
   status: 503,
   detail: 'The database is busy; try again.',
-  retryAfter: 1,
+  headers: AGAIN,
 });
 
 const FAULTS: Readonly<Record<FaultKind, Problem>> = {
@@ -67,7 +71,7 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
   readOnly: UNAVAILABLE,
   unavailable: UNAVAILABLE,
-  full: { status: 503, detail: 'Too many requests wait for the database; try again.', retryAfter: 1 },
+  full: { status: 503, detail: 'Too many requests wait for the database; try again.', headers: AGAIN },
   tooLarge: {
     status: 400,
     detail:
@@ -77,7 +81,7 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
     status: 503,
     detail:
       'There is no memory for so many large records at once; try again, or ask for fewer records or fields.',
-    retryAfter: 1,
+    headers: AGAIN,
   },
   timeout: { status: 504, detail: 'The database did not answer in time.' },
   unexpected: UNEXPECTED,
@@ -103,6 +107,41 @@ export interface ProblemContext {
   readonly isSafe?: boolean;
   /** The request target. */
   readonly target?: string;
+}
+
+/** Problems of errors that were handed to the application. */
+const HANDED = new WeakMap<object, Problem>();
+
+/** Remembers the problem of an error, as its request explains it. */
+export function noteProblem(error: object, problem: Problem): object {
+  HANDED.set(error, problem);
+  return error;
+}
+
+/** The problem of an error that was handed to the application. */
+export function handedProblem(error: unknown): Problem | undefined {
+  return typeof error === 'object' && error !== null ? HANDED.get(error) : undefined;
+}
+
+/**
+ * The answer of this package to an error: persistence errors, `HttpError`s, errors of Express, refusals of the
+ * database, and 500 without details for the rest. It never throws. An error that `problem: 'next'` has handed over has the
+ * problem of its request, which names the properties that it is about.
+ *
+ * @example
+ * ```ts
+ * app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+ *   const { status, detail, headers = {} } = problemOf(error);
+ *   response.status(status).set(headers).json({ message: detail });
+ * });
+ * ```
+ */
+export function problemOf(error: unknown): Problem {
+  try {
+    return handedProblem(error) ?? toProblem(error);
+  } catch {
+    return UNEXPECTED;
+  }
 }
 
 /** The answer to an error of any kind, null and strings included. */

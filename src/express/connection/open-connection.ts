@@ -6,8 +6,8 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { addPendingBytes, pendingBytes } from '../../request/node-internals.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
-import { logFailure, sendProblem } from '../../respond/exception-handler.js';
 import { toProblem } from '../../respond/problem.js';
+import { logFailure, sendProblem } from '../../respond/send-problem.js';
 import { perPair } from '../../util/memo.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
 
@@ -212,6 +212,9 @@ function endInherited(this: ServerResponse, ...given: unknown[]): ServerResponse
   return endCounted(this, Object.getPrototypeOf(this).end, given);
 }
 
+/** Responses that send a problem instead of an answer. The application shapes it. */
+const refused = new WeakSet<ServerResponse>();
+
 /** In the place of a large answer for which there is no room, it sends a problem. What a write has done is not denied. */
 function endCounted(response: ServerResponse, end: End, given: unknown[]): ServerResponse {
   const connection = connectionOf(response.req.socket);
@@ -219,7 +222,8 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
   const [chunk, encoding] = given;
   if ((typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > SMALL) {
     const isSafe = SAFE_METHODS.has(response.req.method ?? '');
-    if (isSafe && !response.headersSent && !connection.hasRoom(chunk.length)) {
+    if (isSafe && !response.headersSent && !refused.has(response) && !connection.hasRoom(chunk.length)) {
+      refused.add(response);
       refuseAnswer(response);
       return response;
     }

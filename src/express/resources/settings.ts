@@ -7,6 +7,7 @@ import type { RowSecurityOptions, Scope } from '../../declare/access-options.js'
 import { type CrudRecord, crudRecords } from '../../declare/crud.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { type CursorCodec, createCursorCodec } from '../../request/query/cursor-codec.js';
+import type { ProblemOption } from '../../respond/send-problem.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
 import {
@@ -104,6 +105,22 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   rls?: RowSecurityOptions;
+  /**
+   * The answer to a request that failed. A function makes the JSON body of each error that the application answers: of
+   * all routes, of paths and methods that are not there, and of the failed items of a 207. `response.type()` sets the media type,
+   * which is `application/json` otherwise, and the status stays. Where the function throws, or returns undefined or a promise, the
+   * standard problem is sent, and the logger has a line.
+   *
+   * `'next'` answers nothing: the error goes on to the error handlers that the application has behind `bootstrap`, and
+   * `problemOf(error)` is what would have been answered. Where none of them answers, the standard problem is sent.
+   * Default: `application/problem+json` with `detail` and `errors`.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { problem: ({ detail, errors = [] }) => ({ message: detail, reasons: errors.map((each) => each.code) }) });
+   * ```
+   */
+  problem?: ProblemOption;
 }
 
 /** The settings of a router. */
@@ -125,6 +142,7 @@ export interface Settings extends RouterSettings {
   readonly routePrefix: string;
   readonly access: SharedAccess;
   readonly rls: RowSecurityOptions | null;
+  readonly problem: ProblemOption | null;
   /** Problems of the options. */
   readonly problems: readonly string[];
 }
@@ -141,6 +159,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   scope: true,
   deny: true,
   rls: true,
+  problem: true,
 };
 
 /**
@@ -161,6 +180,7 @@ export function resolveSettings(
     scope = {},
     deny = false,
     rls = null,
+    problem = null,
   } = options;
   // One that is no list is told of, and read as an empty one.
   const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
@@ -180,6 +200,11 @@ export function resolveSettings(
     ...otherProblems,
     ...flagProblems('deny', deny),
     ...('rls' in options ? rowSecurityProblems(options.rls) : []),
+    ...('problem' in options && typeof problem !== 'function' && problem !== 'next'
+      ? [
+          `problem is ${showValue(options.problem)}; use a function of the problem, or 'next', or leave it out.`,
+        ]
+      : []),
     ...(isPlain(scope)
       ? []
       : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
@@ -195,6 +220,7 @@ export function resolveSettings(
     routePrefix: withoutSlash(String(routePrefix)),
     access: Object.freeze({ scope, deny }),
     rls,
+    problem,
     ...resolveRouterOptions(options, problems),
     problems,
   });

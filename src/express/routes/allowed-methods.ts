@@ -1,7 +1,7 @@
 /** Answers methods that a path does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
 import type { RequestHandler, Router } from 'express';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { setDefaultHeaders } from '../../request/standard-headers.js';
-import { sendProblem } from '../../respond/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
 import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 
@@ -42,16 +42,14 @@ function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
       next();
       return;
     }
-    response.setHeader('Allow', allow);
     if (request.method === 'OPTIONS') {
+      response.setHeader('Allow', allow);
       setDefaultHeaders(response);
       response.statusCode = 204;
       response.end();
       return;
     }
-    sendProblem(request, response, {
-      status: 405,
-      detail: `This path does not have the method ${request.method}; it has ${allow}.`,
-    });
+    const detail = `This path does not have the method ${request.method}; it has ${allow}.`;
+    next(new RefusedRequestError(405, detail, { Allow: allow }));
   };
 }

@@ -20,9 +20,9 @@ import type { RouteSpec } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { parseOnce, type RequestArguments } from '../../request/parse-request.js';
 import { requestSessions } from '../../request/request-sessions.js';
-import { problemBody } from '../../respond/exception-handler.js';
 import { jsonReplacer } from '../../respond/json-answer.js';
 import { shortened } from '../../respond/problem.js';
+import { itemProblem } from '../../respond/send-problem.js';
 import { MAX_ISSUES } from '../../schema/request-issue.js';
 import { mostAffected } from './bulk-options.js';
 import { type BulkArguments, compileBulkParser, isForMany } from './parse-bulk.js';
@@ -148,7 +148,7 @@ function handleMany(
         );
       });
       if (!input.inputs.isAtomic) {
-        const entries = shortenedTogether(results).map((each) => entryOf(each, status, format));
+        const entries = shortenedTogether(results).map((each) => entryOf(each, status, format, action));
         return draftOf(207, entries, format);
       }
       const items = input.items && results.map(({ item }) => item);
@@ -201,9 +201,14 @@ function shortenedTogether<T>(results: readonly BulkResult<T>[]): readonly BulkR
   });
 }
 
-function entryOf({ item, problem, key }: BulkResult<unknown>, status: number, format: Format): unknown {
+function entryOf(
+  { item, problem, key }: BulkResult<unknown>,
+  status: number,
+  format: Format,
+  { request, response }: Action,
+): unknown {
   const head = { status: problem?.status ?? status, ...(key === undefined ? {} : { key }) };
-  const tail = problem ? { problem: problemBody(problem) } : null;
+  const tail = problem ? { problem: itemProblem(problem, request, response) } : null;
   if (format === 'values') return { ...head, ...(tail ?? (item === undefined ? {} : { item })) };
   const text = JSON.stringify({ ...head, ...tail });
   return item === undefined ? text : `${text.slice(0, -1)},"item":${item}}`;

@@ -21,7 +21,7 @@ import type { RequestArguments } from '../../request/parse-request.js';
 import type { Filter } from '../../request/query/predicate.js';
 import { setCurrentItem, setToldNames } from '../../request/request-notes.js';
 import { requestSessions } from '../../request/request-sessions.js';
-import { problemOf } from '../../respond/exception-handler.js';
+import { requestProblem } from '../../respond/exception-handler.js';
 import type { Problem } from '../../respond/problem.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
 import { mostAffected } from './bulk-options.js';
@@ -101,7 +101,7 @@ async function settle<T>(
   try {
     return { item: await (isTried ? unit.attempt(write) : write()) };
   } catch (error) {
-    const problem = problemOf(error, request);
+    const problem = requestProblem(error, request);
     if (problem === null || problem.status >= 500) throw error;
     return { problem };
   }

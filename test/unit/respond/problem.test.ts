@@ -72,7 +72,7 @@ describe('toProblem', () => {
         expect(toProblem(databaseError(code), { isSafe: true })).to.deep.equal({
           status: 503,
           detail: 'The database is busy; try again.',
-          retryAfter: 1,
+          headers: { 'Retry-After': '1' },
         });
       });
     }
@@ -209,7 +209,7 @@ describe('ofItem', () => {
 
   it('leaves what the server cannot do as it is', () => {
     for (const status of [500, 503]) {
-      const problem = { status, detail: 'No.', retryAfter: 1 };
+      const problem = { status, detail: 'No.', headers: { 'Retry-After': '1' } };
       expect(ofItem(problem, 3)).to.equal(problem);
     }
   });
