@@ -38,6 +38,8 @@ const RUNS = {
   'vitest-swc': { tests: 'vitest' },
   'jest-swc': {},
   'ts-jest': { tests: 'jest-swc' },
+  esbuild: {},
+  webpack: {},
   pnpm: { tools: ['pnpm'] },
   bun: { tools: ['bun'] },
 };

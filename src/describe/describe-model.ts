@@ -1,4 +1,5 @@
 /** Sequelize model class -> `ModelInfo`. Reads what Sequelize has stored; needs no reflected types. */
+import pg from 'pg';
 import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
@@ -140,7 +141,8 @@ function shadowedAttributeProblems(model: ModelClass): string[] {
 export function attachOffline(models: readonly ModelClass[]): void {
   const loose = [...new Set(models)].filter((model) => !isAttached(model));
   if (loose.length === 0) return;
-  const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
+  // A bundle has the driver that it imports, and none that Sequelize loads by name.
+  const sequelize = new Sequelize({ dialect: 'postgres', dialectModule: pg, logging: false });
   sequelize.addModels(loose as unknown as ModelCtor[]);
 }
 

@@ -1,7 +1,6 @@
 /** Metrics of requests, statements and connections, by the names of OpenTelemetry's conventions, in the registry of prom-client. */
 
 import type { IncomingMessage } from 'node:http';
-import { createRequire } from 'node:module';
 import type { RequestHandler } from 'express';
 import type * as PromClient from 'prom-client';
 import type { Sequelize } from 'sequelize';
@@ -14,6 +13,7 @@ import {
 } from '../diagnostics/channels.js';
 import { knownManager, type PoolUsage, poolsOf, statementRunner } from '../postgres/index.js';
 import { describePath } from '../request/request-log.js';
+import { nullIfMissing } from '../util/optional-package.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -33,11 +33,14 @@ export interface Metrics {
 
 /** Why there can be no metrics; null where there can. */
 export function metricsProblem(): string | null {
+  return load() ? null : 'metrics needs the package prom-client; npm install prom-client.';
+}
+
+function load(): typeof PromClient | null {
   try {
-    createRequire(__filename).resolve('prom-client');
-    return null;
-  } catch {
-    return 'metrics needs the package prom-client; npm install prom-client.';
+    return require('prom-client');
+  } catch (error) {
+    return nullIfMissing('prom-client', error);
   }
 }
 
@@ -48,7 +51,8 @@ const instances = new Set<Sequelize>();
 /** Begins to measure. */
 export function createMetrics(served: Iterable<Sequelize>): Metrics {
   for (const sequelize of served) instances.add(sequelize);
-  shared ??= register(createRequire(__filename)('prom-client') as typeof PromClient);
+  // `metricsProblem` has loaded it before.
+  shared ??= register(load() as typeof PromClient);
   const { registry, requests, operations } = shared;
   return {
     contentType: registry.contentType,

@@ -1,6 +1,7 @@
 /** The routes of the OpenAPI document, which is made when it is first needed, and of its page. */
-import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import express, { type Request, type Response, type Router } from 'express';
 import { closePaths } from '../express/routes/allowed-methods.js';
 import type { PathMatching } from '../express/routes/path-matching.js';
@@ -10,12 +11,6 @@ import type { ResolvedDocs } from './docs-options.js';
 import { docsPage, PAGE_FILES, PAGE_POLICY, SWAGGER_FILES } from './docs-page.js';
 import { documentOfTags } from './document-of-tags.js';
 import type { OpenAPIObject } from './openapi-object.js';
-
-/** The files of Swagger UI that are packed with this package. */
-const ASSETS = join(__dirname, '../../swagger-ui');
-
-/** Milliseconds for which a browser keeps the files of Swagger UI. */
-const ASSET_AGE = 3_600_000;
 
 /** Facts of the application that its page depends on. */
 export interface DocsSurroundings {
@@ -51,11 +46,9 @@ export function docsRouter(
   }
   for (const name of SWAGGER_FILES) {
     router.get(`${path}/${name}`, (_request, response, next) => {
-      response.set('X-Content-Type-Options', 'nosniff');
-      response.sendFile(name, { root: ASSETS, maxAge: ASSET_AGE }, (error) => {
-        // It is called when all is sent as well, and when the browser has gone meanwhile.
-        if (error && !response.headersSent) next(error);
-      });
+      pageAsset(name)
+        .then((bytes) => response.set(ASSET_HEADERS).type(name).send(bytes))
+        .catch(next);
     });
   }
   closePaths(
@@ -126,6 +119,20 @@ function sendPage(
         isByTag,
       }),
     );
+}
+
+/** A browser keeps the files for an hour. */
+const ASSET_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'public, max-age=3600' };
+
+const decompress = promisify(brotliDecompress);
+const decompressed = new Map<string, Promise<Buffer>>();
+
+/** A file of Swagger UI. The module that `npm run build` writes has them, and so has a bundle: no file is read. */
+async function pageAsset(name: string): Promise<Buffer> {
+  const compressed: Readonly<Record<string, string>> = require('../../swagger-ui/assets.js');
+  const bytes = decompressed.get(name) ?? decompress(Buffer.from(compressed[name] ?? '', 'base64'));
+  decompressed.set(name, bytes);
+  return bytes;
 }
 
 /** Milliseconds for which the making of a document may keep other requests waiting. */

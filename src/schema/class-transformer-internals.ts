@@ -33,8 +33,8 @@ Exclude()(Decorated);
 // Bundlers may take the package for one of its builds, and this file of it for another.
 if (transformerStorage.getStrategy(Decorated) !== 'excludeAll') {
   throw new Error(
-    "class-transformer is bundled twice, so its decorators say nothing: keep it out of the bundle (external: ['class-transformer'] " +
-      "of esbuild and webpack, ssr.external of Vite), or resolve it by its field 'main'.",
+    "class-transformer is bundled twice, so its decorators say nothing: resolve it by its field 'main' (mainFields: ['main'] of " +
+      "esbuild, and of resolve in webpack), or keep it out of the bundle (external: ['class-transformer'], ssr.external of Vite).",
   );
 }
 
@@ -130,6 +130,15 @@ function decoratingCopy(target: unknown, among: readonly Copy[]): Copy | undefin
   return undefined;
 }
 
+/** A bundle with this package has no file of its own for the storage. */
+function ownPath(): string {
+  const file = Object.keys(loaded()).find(
+    (each) =>
+      FILE.test(each) && Object(loaded()[each]?.exports).defaultMetadataStorage === transformerStorage,
+  );
+  return file === undefined ? 'its bundle' : packagePath(file);
+}
+
 /** Problem of a class that another copy has decorated; undefined where none has. */
 export function copyProblem(target: { readonly name: string }): string | undefined {
   const copy = decoratingCopy(target, copies());
@@ -137,7 +146,7 @@ export function copyProblem(target: { readonly name: string }): string | undefin
 }
 
 function problemOf({ name }: { readonly name: string }, { path }: Copy): string {
-  const own = packagePath(require.resolve('class-transformer/cjs/storage.js'));
+  const own = ownPath();
   return (
     `${name} has decorators of another copy of class-transformer, so its @Exclude() would hide nothing: they are of ` +
     `${path}, and crud-controllers reads those of ${own}. Have one copy: npm ls class-transformer names what needs which, npm dedupe ` +

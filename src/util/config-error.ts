@@ -29,8 +29,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Of compiled files, this package's own. */
-const OWN_FILES = __dirname.replace(/util$/, '');
+/** A bundle of ES modules has no such variable. */
+const FILE = typeof __filename === 'string' ? __filename : '';
+/** Folder of this package's compiled files. A bundle has them beside the user's, and names no folder of theirs. */
+const [OWN_FILES = '\0'] = /^.*[/\\](?=util[/\\]config-error\.js$)/.exec(FILE) ?? [];
 
 /** The message and the lines of the user's code: it called what found the problems, and how they were found says nothing to him. */
 function shortStack({ message, stack = '' }: Error): string {

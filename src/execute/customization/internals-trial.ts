@@ -21,7 +21,7 @@ import {
   isTornRecord,
   SEQUELIZE_VERSION,
 } from '../../describe/sequelize-internals.js';
-import { connectionManager, pgProblem, transactionInternals } from '../../postgres/index.js';
+import { connectionManager, pgProblem, timeoutDriver, transactionInternals } from '../../postgres/index.js';
 import type { Logger } from '../../util/logger.js';
 import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js';
 import { hasInstanceFields } from './query-customizations.js';
@@ -119,6 +119,8 @@ const BLOCKERS = [
 function define() {
   const sequelize = new Sequelize({
     dialect: 'postgres',
+    // A bundle has the one that it imports, and nothing that is loaded by name.
+    dialectModule: timeoutDriver,
     logging: false,
     benchmark: true,
     typeValidation: true,

@@ -3,11 +3,11 @@
  * methods of the driver, which it replaces. Both are checked before they are used: a list that is not there would
  * read as "no decorators".
  */
-import { createRequire } from 'node:module';
 import { ExpressDriver, getMetadataArgsStorage, type MetadataArgsStorage } from 'routing-controllers';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 
-const { version } = createRequire(__filename)('routing-controllers/package.json') as { version: string };
+// Bundlers follow a plain `require` only.
+const { version } = require('routing-controllers/package.json') as { version: string };
 const missing = missingFrom('routing-controllers', version);
 
 const SEARCHES =

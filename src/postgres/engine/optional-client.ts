@@ -1,7 +1,7 @@
 /** Clients of back ends that not every application has: their packages are loaded at their first use. */
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { nullIfMissing } from '../../util/optional-package.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
 
@@ -12,8 +12,8 @@ export interface OwnedClient<T> {
 }
 
 const CLIENTS = Object.freeze({
-  clickhouse: { name: '@clickhouse/client', protocols: ['http:', 'https:'] },
-  cache: { name: 'ioredis', protocols: ['redis:', 'rediss:'] },
+  clickhouse: { name: '@clickhouse/client', protocols: ['http:', 'https:'], load: loadClickHouse },
+  cache: { name: 'ioredis', protocols: ['redis:', 'rediss:'], load: loadCache },
 });
 
 /** Milliseconds. */
@@ -46,7 +46,7 @@ export function checkClients(clients: {
 /** A client of ClickHouse: the user's own, which stays his to close, or one made from a URL that `checkClients` has checked. */
 export function openClickHouse(given: string | ClickHouseClient): OwnedClient<ClickHouseClient> {
   if (typeof given !== 'string') return { client: given, close: async () => {} };
-  const { createClient, ClickHouseLogLevel } = load<typeof import('@clickhouse/client')>('clickhouse');
+  const { createClient, ClickHouseLogLevel } = loadClickHouse() as ClickHousePackage;
   const create = (): ClickHouseClient =>
     // It prints each failed ping otherwise; the health report has it.
     createClient({ url: given, log: { level: ClickHouseLogLevel.OFF } });
@@ -79,7 +79,7 @@ export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
   // A cluster has the commands of a server, and a public type that cannot be one of either.
   if (typeof given !== 'string') return { client: given as Redis, close: async () => {} };
   // Some versions of ioredis 5 have it under this name only.
-  const { default: RedisClient } = load<typeof import('ioredis')>('cache');
+  const { default: RedisClient } = loadCache() as CachePackage;
   const client = new RedisClient(given, {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
@@ -102,20 +102,30 @@ export async function untilConnected(client: Redis): Promise<void> {
   await once(client, 'ready', { signal: tooLong }).catch(() => {});
 }
 
-function load<T>(option: keyof typeof CLIENTS): T {
-  return createRequire(__filename)(CLIENTS[option].name) as T;
+type ClickHousePackage = typeof import('@clickhouse/client');
+type CachePackage = typeof import('ioredis');
+
+function loadClickHouse(): ClickHousePackage | null {
+  try {
+    return require('@clickhouse/client');
+  } catch (error) {
+    return nullIfMissing('@clickhouse/client', error);
+  }
+}
+
+function loadCache(): CachePackage | null {
+  try {
+    return require('ioredis');
+  } catch (error) {
+    return nullIfMissing('ioredis', error);
+  }
 }
 
 /** The message holds nothing of the URL but its scheme, because a URL may hold a password. */
 function clientProblems(option: keyof typeof CLIENTS, url: string): string[] {
-  const { name, protocols } = CLIENTS[option];
+  const { name, protocols, load } = CLIENTS[option];
   const problem = urlProblem(url, protocols, `one that begins with ${protocols.join('// or ')}//`);
   const problems = problem === null ? [] : [`The engine option ${option} ${problem}`];
-  try {
-    createRequire(__filename).resolve(name);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
-    problems.push(`The engine option ${option} needs the package ${name}; npm install ${name}.`);
-  }
+  if (!load()) problems.push(`The engine option ${option} needs the package ${name}; npm install ${name}.`);
   return problems;
 }

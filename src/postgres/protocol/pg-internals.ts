@@ -1,5 +1,4 @@
 /** Undocumented parts of pg that this package uses, and the versions that are tested with them. With any other one all queries are Sequelize's. */
-import { createRequire } from 'node:module';
 import { Client } from 'pg';
 import { isQueryTimeout } from '../../errors/database-fault.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
@@ -7,8 +6,8 @@ import type { TextRow, TextValues } from './batch.js';
 import type { QueryTurns } from './pg-client.js';
 import type { TextParser } from './prepared-statement.js';
 
-/** pg as it is installed here. */
-const { version: PG_VERSION } = createRequire(__filename)('pg/package.json') as { version: string };
+/** pg as it is installed here. Bundlers follow a plain `require` only. */
+const { version: PG_VERSION } = require('pg/package.json') as { version: string };
 
 /** The versions that are tested: major, then the first and the last minor. */
 export const TESTED_PG = { major: 8, first: 11, last: 23 } as const;

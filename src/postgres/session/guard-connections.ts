@@ -129,8 +129,8 @@ function reportFull(pool: Pool<Connection>): void {
   const acquire = pool.acquire.bind(pool);
   pool.acquire = () =>
     acquire().catch((error: Error) => {
-      // The pool's class has no name of its own in its errors.
-      const isFull = error.constructor.name === 'TimeoutError' && pool.using > 0;
+      // The pool's class has no name of its own in its errors, and in a minified bundle none at all.
+      const isFull = error.message === 'Operation timeout' && pool.using > 0;
       throw isFull ? fullPool(pool.maxSize, pool.acquireTimeoutMillis, error) : error;
     });
 }
