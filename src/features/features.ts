@@ -4,6 +4,7 @@ import { bulk } from './bulk/bulk.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
 import { embeddedRecords } from './include/embed.js';
+import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
 import { subResources } from './sub-resources/sub-resources.js';
@@ -14,6 +15,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   replace,
   embeddedRecords,
   idempotency,
+  preference,
   subResources,
   bulk,
 ];

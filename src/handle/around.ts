@@ -3,13 +3,14 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../declare/endpoint.js';
 import type { Resource } from '../express/resources/resource.js';
+import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft, Feature } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { type Completion, type CompletionPlace, completionOf, type Outcome } from './outcome.js';
 import { type RowRunner, sessionTarget } from './run-rows.js';
-import type { Format, Shape } from './shape-answer.js';
+import type { Format, Shape, ShapedBy } from './shape-answer.js';
 
 /** Executes an operation and shapes its answer; null where the method has answered by itself. */
 export type Execute = () => Promise<AnswerDraft | null>;
@@ -26,15 +27,39 @@ export interface Around {
     input: I,
     on?: StatementTarget,
   ): Promise<Outcome | null>;
+  /** Adds to the answer of what `attempt` has executed. Default: nothing. */
+  present?(draft: AnswerDraft): AnswerDraft;
   /** Executes the operation, or answers in its place. In the session of the operation, which commits when this resolves. */
   run(next: Execute, format: Format): Promise<AnswerDraft | null>;
 }
 
 /** Finds the work around a request; null where there is none. The input is null where decorators of the user's read the parameters. */
-export type AroundFinder = (action: Action, input: RequestArguments | null) => Promise<Around | null>;
+export interface AroundFinder {
+  (action: Action, input: RequestArguments | null): Promise<Around | null>;
+  /** The header without which a request has no work around, in small letters. Default: any request may have some. */
+  readonly header?: string;
+}
+
+/** Parts of a route that shape its answers. */
+export interface AroundContext {
+  readonly shape: Shape;
+  readonly shapedBy: ShapedBy;
+  readonly shaper: ResultShaper;
+}
 
 /** Compiles the work of a feature around the operations of a route; null where it has none. */
-export type AroundFactory = (resource: Resource, route: RouteSpec, shape: Shape) => AroundFinder | null;
+export type AroundFactory = (
+  resource: Resource,
+  route: RouteSpec,
+  context: AroundContext,
+) => AroundFinder | null;
+
+/** Finds the work of all features around a request that has one of these headers. */
+export interface AnyAround {
+  readonly find: (action: Action, input: RequestArguments | null) => Promise<Around | null>;
+  /** Null where any request may have some. */
+  readonly headers: readonly string[] | null;
+}
 
 /** A feature with work around operations, or behind them. */
 export interface ActingFeature extends Feature {
@@ -66,18 +91,30 @@ export async function completeInSession(
   return completion.complete(found, input, { request, on: await sessionTarget(sequelize, verb), atOnce: 1 });
 }
 
-/** Compiles the work of all features around the operations of a route. The first one is the outermost. */
-export function compileAround(resource: Resource, route: RouteSpec, shape: Shape): AroundFinder | null {
+/** Compiles the work of all features around the operations of a route; null where there is none. The first one is the outermost. */
+export function compileAround(
+  resource: Resource,
+  route: RouteSpec,
+  context: AroundContext,
+): AnyAround | null {
   const features: readonly ActingFeature[] = resource.features.all;
-  const finders = features.flatMap(({ around }) => around?.(resource, route, shape) ?? []);
-  const [only] = finders;
-  if (finders.length <= 1) return only ?? null;
-  return async (action, input) => {
-    const found: Around[] = [];
-    for (const find of finders) found.push(...[await find(action, input)].flatMap((each) => each ?? []));
-    if (found.length <= 1) return found[0] ?? null;
-    const run: Around['run'] = (next, format) =>
-      found.reduceRight<Execute>((inner, each) => () => each.run(inner, format), next)();
-    return { run };
+  const finders = features.flatMap(({ around }) => around?.(resource, route, context) ?? []);
+  if (finders.length === 0) return null;
+  const headers = finders.flatMap(({ header }) => header ?? []);
+  return {
+    headers: headers.length === finders.length ? Object.freeze(headers) : null,
+    async find(action, input) {
+      const sent = action.request.headers;
+      const found: Around[] = [];
+      for (const find of finders) {
+        const each =
+          find.header === undefined || sent[find.header] !== undefined ? await find(action, input) : null;
+        if (each) found.push(each);
+      }
+      if (found.length <= 1) return found[0] ?? null;
+      const run: Around['run'] = (next, format) =>
+        found.reduceRight<Execute>((inner, each) => () => each.run(inner, format), next)();
+      return { run };
+    },
   };
 }

@@ -145,7 +145,7 @@ export function fastPathReasons({ fastPath }: Pick<PathSettings, 'fastPath'>): r
 export function answerChanges(
   method: string,
   lineage: readonly object[],
-  { routing: { interceptors = [], middlewares = [] } }: PathSettings,
+  { routing: { interceptors = [], middlewares = [] } }: Pick<PathSettings, 'routing'>,
 ): readonly string[] {
   const { useInterceptors, responseHandlers, uses, middlewares: all } = routingStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>

@@ -17,8 +17,8 @@ import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
 import {
+  type AnyAround,
   type Around,
-  type AroundFinder,
   compileAround,
   compileCompletions,
   completeInSession,
@@ -47,8 +47,10 @@ export type Way = 'alone' | keyof RouteSessions;
 export interface Story<I, R> {
   /** Evaluates the rules, and reads the query string, the id and the body. */
   parse(request: Request): Maybe<I>;
-  /** Finds the work of features around the operation; null where there is none. */
-  readonly findAround: ((action: Action, input: I) => Promise<Around | null>) | null;
+  /** Finds the work of features around the operation, of requests with one of the headers; null where there is none. */
+  readonly around:
+    | (Pick<AnyAround, 'headers'> & { find(action: Action, input: I): Promise<Around | null> })
+    | null;
   /** Where statements run that are in no session. */
   aloneTarget(request: Request): StatementTarget;
   plan(action: Action, input: I, around: Around | null, on: StatementTarget): Maybe<Way>;
@@ -64,7 +66,7 @@ export interface Story<I, R> {
 
 /** The story of a request to a generated route. */
 export function answerWith<I, R>(
-  { parse, findAround, aloneTarget, plan, runAlone, shape, sessions, runWithin, isTagged }: Story<I, R>,
+  { parse, around: work, aloneTarget, plan, runAlone, shape, sessions, runWithin, isTagged }: Story<I, R>,
   answer: Format,
   shaper: ResultShaper,
 ): ActionRunner {
@@ -72,7 +74,7 @@ export function answerWith<I, R>(
     const { request, response } = action;
     const parsed = parse(request);
     const input = isPromise(parsed) ? await parsed : parsed;
-    const around = findAround && (await findAround(action, input));
+    const around = work && isAsked(request, work.headers) ? await work.find(action, input) : null;
     const on = aloneTarget(request);
     const planned = plan(action, input, around, on);
     const way = isPromise(planned) ? await planned : planned;
@@ -80,7 +82,7 @@ export function answerWith<I, R>(
     if (result) {
       if (operationChannel.hasSubscribers) noteOperation(request, RAN_ROWS);
       const draft = shape(result, input, formatFor(response, answer), action);
-      return send(draft, response, metadata, shaper, isTagged);
+      return send(around?.present?.(draft) ?? draft, response, metadata, shaper, isTagged);
     }
     const session = sessions[way === 'alone' ? sessionFor(request, around) : way];
     const execute = () => runWithin(action, input, params);
@@ -116,6 +118,12 @@ export function addedRouteHandler(
   };
 }
 
+function isAsked({ headers }: Request, names: readonly string[] | null): boolean {
+  if (names === null) return true;
+  for (const name of names) if (headers[name] !== undefined) return true;
+  return false;
+}
+
 /** Executes work in a session. What it has written is committed when its answer is shaped, and rolled back where anything throws. */
 function transact(
   metadata: ActionMetadata,
@@ -140,7 +148,10 @@ export function send(
   isTagged = true,
 ): unknown {
   if (typeof body === 'string') return new JsonAnswer(body, status, headers, isTagged);
-  if (!isTagged) leaveTagOut(response);
+  // routing-controllers takes nothing for 404 where the action does not say otherwise.
+  if (body === undefined && !metadata.undefinedResultCode)
+    return new JsonAnswer('', status, headers, isTagged);
+  if (!isTagged && body !== undefined) leaveTagOut(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] as string);
   if (body === undefined) return undefined;
@@ -181,7 +192,7 @@ export interface RouteOperation<I extends RequestArguments> {
   runMethod(action: Action, input: I | readonly unknown[]): Promise<Outcome | null>;
   readonly completions: readonly Completion[];
   readonly shape: Shape;
-  readonly findAround: AroundFinder | null;
+  readonly around: AnyAround | null;
   readonly sessions: RouteSessions;
 }
 
@@ -196,7 +207,7 @@ export function compileOperationHandler<I extends RequestArguments>(
     runMethod,
     completions,
     shape,
-    findAround,
+    around,
     sessions,
   }: RouteOperation<I>,
   { answer, isShapedByUser, settings }: Pick<RouteDecisions, 'answer' | 'isShapedByUser' | 'settings'>,
@@ -213,7 +224,7 @@ export function compileOperationHandler<I extends RequestArguments>(
   };
   const story: Story<I | null, Outcome> = {
     parse: parse ?? (() => null),
-    findAround,
+    around,
     aloneTarget: compileAloneTarget(sequelize as Sequelize, settings, Boolean(rows)),
     plan({ request, response }, input, around, on) {
       if (isWhole || (isRecordWritten && jsonReplacer(response) !== undefined)) return 'transaction';
@@ -241,6 +252,8 @@ export function compileOperationHandler<I extends RequestArguments>(
       return shape(outcome, wanted, formatFor(response, answer), action);
     },
     sessions,
+    // A record that is removed has no state.
+    isTagged: verb !== 'delete',
   };
   return answerWith(story, answer, shaper);
 }
@@ -281,7 +294,7 @@ export function compileHandler(
     runMethod: compileGuardedMethod(resource, route, decisions, shaper),
     completions: compileCompletions(resource, operation),
     shape,
-    findAround: compileAround(resource, route, shape),
+    around: compileAround(resource, route, { shape, shapedBy, shaper }),
     sessions: operationSessions(resource, route, settings),
   };
   return compileOperationHandler(work, decisions, shaper);

@@ -3,7 +3,7 @@
 import type { Endpoint } from '../declare/crud-options.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
-import { type RouteSpec, USUAL } from '../operation/route-spec.js';
+import type { RouteSpec } from '../operation/route-spec.js';
 import { bodyJsonSchema, patchTypes } from '../schema/body-json-schema.js';
 import {
   type DescribedAction,
@@ -42,9 +42,12 @@ export function generatedOperation(
     ...(requestBody ? { requestBody } : {}),
     answers: {
       [successStatus(route, action)]: success(resource, route),
-      ...(operation === 'replace'
-        ? { 201: { ...success(resource, route), description: USUAL.create.words.success } }
-        : {}),
+      ...Object.fromEntries(
+        Object.entries(features[operation].records).map(([status, description]) => [
+          status,
+          { ...success(resource, { ...route, status: Number(status) }), description },
+        ]),
+      ),
     },
     problems: [
       ...(path === '' ? [] : ([404] as const)),

@@ -49,6 +49,8 @@ export interface EndpointFeatures {
   /** In the order of the document. */
   readonly inputs: readonly Input[];
   readonly problems: readonly ProblemStatus[];
+  /** Descriptions of other answers that succeed, with the record, by status. */
+  readonly records: Readonly<Record<number, string>>;
   /** The headers of an answer that succeeds. */
   readonly headers: Readonly<Record<string, HeaderDescription>>;
   /** Inputs of a request that names none; the same object for the same form. */
@@ -150,6 +152,7 @@ function compileEndpoint(
   return Object.freeze({
     inputs,
     problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
+    records: Object.assign({}, ...features.map(({ records }) => partFor(records, endpoint))),
     headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),
     absentFor,
     digest: rows.digest,

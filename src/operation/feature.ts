@@ -256,6 +256,8 @@ export interface Feature {
   varies?(inputs: Inputs): boolean;
   /** The headers that are added, for the document. */
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
+  /** Other answers that succeed, with the record, for the document: the description of each status. */
+  readonly records?: ByEndpoint<Readonly<Record<number, string>>>;
   /** Statuses of problems, for the document. */
   readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
   /** Causes of problems, for the document: a sentence behind the description of a status. */

@@ -63,6 +63,7 @@ export const EXPOSED_HEADERS: readonly string[] = Object.freeze([
   'Location',
   'Retry-After',
   'Idempotent-Replayed',
+  'Preference-Applied',
   'X-Request-Id',
   'Server-Timing',
 ]);

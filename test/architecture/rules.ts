@@ -43,6 +43,7 @@ export const LAYERS = [
   'features/include/embed.ts',
   'features/replace',
   'features/idempotency',
+  'features/preference',
   'express/connection',
   'express/routes',
   'express/server',

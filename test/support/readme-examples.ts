@@ -53,6 +53,7 @@ const SHOWN = [
   'ETag',
   'Location',
   'Retry-After',
+  'Preference-Applied',
   'Idempotent-Replayed',
   'WWW-Authenticate',
   'Access-Control-Allow-Origin',

@@ -79,14 +79,15 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @internal
    */
   async getLocked(id: Id, isDeleted = false): Promise<M> {
-    if (!isDeleted) return (await this.findLocked(id)) ?? this.missing();
-    const record = await this.findByKey(id, { deleted: 'only' }, true);
-    return guardRecords(record, this.access) ?? this.neverDeleted(id);
+    const record = await this.findLocked(id, isDeleted);
+    return record ?? (isDeleted ? this.neverDeleted(id) : this.missing());
   }
 
   /** The same, or null. @internal */
-  async findLocked(id: Id): Promise<M | null> {
-    const record = guardRecords(await this.findByKey(id, {}, true), this.access);
+  async findLocked(id: Id, isDeleted = false): Promise<M | null> {
+    const choice: ReadChoice = isDeleted ? { deleted: 'only' } : {};
+    const record = guardRecords(await this.findByKey(id, choice, true), this.access);
+    if (isDeleted) return record;
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;

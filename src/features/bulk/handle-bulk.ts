@@ -77,13 +77,13 @@ function handleMany(
   { resource, decisions, rows, shaper }: HandlerContext,
   parse: ReturnType<typeof compileBulkParser>,
 ): ActionRunner {
-  const { answer, isShapedByUser, settings } = decisions;
+  const { answer, isShapedByUser, settings, shapedBy } = decisions;
   const { operation, status = 200, verb } = single;
   const { plan, features } = resource;
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
   const { transaction } = operationSessions(resource, single, settings);
-  const findAround = compileAround(resource, single, compileShape(resource, single));
+  const around = compileAround(resource, single, { shape: compileShape(resource, single), shapedBy, shaper });
   const write = rows && compileManyRunner(resource, operation);
   /** Requests whose statement was refused, or cannot do it. */
   const tried = new WeakSet<BulkArguments>();
@@ -121,10 +121,13 @@ function handleMany(
       if (isForMany(input)) return input;
       throw new TypeError('A route for many records has read a request for one.');
     },
-    async findAround(action, { inputs, access }) {
-      // A write that is rolled back leaves nothing of the others either.
-      if (inputs.isDryRun) return rehearsal(action, sequelize);
-      return findAround?.(action, { access, query: features[operation].absentFor(access.form) }) ?? null;
+    around: {
+      headers: null,
+      async find(action, { inputs, access }) {
+        // A write that is rolled back leaves nothing of the others either.
+        if (inputs.isDryRun) return rehearsal(action, sequelize);
+        return around?.find(action, { access, query: features[operation].absentFor(access.form) }) ?? null;
+      },
     },
     aloneTarget: compileAloneTarget(sequelize, settings, Boolean(write)),
     plan({ request, response }, _input, around) {

@@ -32,8 +32,10 @@ function makeFeature({ application }: FeatureContext): ActingFeature {
   if (!settings) return refuseKeys();
   return {
     ...takeKeys(settings.isRequired),
-    around: (resource, route, shape) =>
-      route.verb === 'get' ? null : keyFinder(resource, route, settings, shape),
+    around: (resource, route, { shape }) =>
+      route.verb === 'get'
+        ? null
+        : Object.assign(keyFinder(resource, route, settings, shape), { header: HEADER }),
   };
 }
 
@@ -43,7 +45,9 @@ export const idempotency: FeatureFactory = Object.assign(makeFeature, {
   tables: keyTables,
 });
 
-/** Finds the key of a request; null where it has none. */
+const HEADER = IDEMPOTENCY_KEY.toLowerCase();
+
+/** Finds the key of a request. */
 function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, shape: Shape): AroundFinder {
   const { plan, access, features } = resource;
   const { operation } = route;
@@ -52,9 +56,7 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
   const readRow = compileRowReader(resource, operation);
   return async (action, input) => {
     const { request } = action;
-    const text = request.get(IDEMPOTENCY_KEY);
-    if (text === undefined) return null;
-    const key = parseKey(text);
+    const key = parseKey(String(request.get(IDEMPOTENCY_KEY)));
     const principal = await evaluatePrincipal(settings, request);
     const granted = input?.access ?? (await access(request, route.operation));
     const scope = scopeOf(request, path, principal, granted);

@@ -77,6 +77,7 @@ function onlyNew({ plan: { name } }: FeatureContext): Feature {
     rewrite: {
       replace: (operation, inputs) => (inputs.onlyNew ? { ...operation, only: 'create' } : operation),
     },
+    records: { replace: { 201: USUAL.create.words.success } },
     problems: Object.fromEntries([...CHANGES, 'replace'].map((each) => [each, [412]])),
   };
 }

@@ -95,7 +95,7 @@ function compileHandler(
     runMethod: compileSubresourceMethod(subresource, shaper),
     completions: compileCompletions(target, 'list'),
     shape,
-    findAround: compileAround(target, USUAL.list, shape),
+    around: compileAround(target, USUAL.list, { shape, shapedBy: decisions.shapedBy, shaper }),
     sessions: readSessions([parent, target], settings),
   };
   return compileOperationHandler(work, decisions, shaper);

@@ -113,6 +113,7 @@ describe('the running application and its document', () => {
     describe(`of ${name}`, () => {
       const { fresh, taken, patch, id, missing, free, used } = FIXTURES[name];
       const [list, read, create, update, remove] = operationIds(name);
+      let made = '';
 
       it('lists', async () => {
         for (const query of queriesOf(list)) await expectStatus(list, 200, { query });
@@ -132,7 +133,8 @@ describe('the running application and its document', () => {
       });
 
       it('creates', async () => {
-        await expectStatus(create, 201, { body: fresh });
+        const { headers } = await expectStatus(create, 201, { body: fresh });
+        made = decodeURIComponent((headers['location'] as string).replace(/.*\//, ''));
         await expectStatus(create, 409, { body: taken });
         await expectBodyRefusals(create);
         await expectStatus(create, 422, { body: { ...fresh, nothing: 1 } });
@@ -156,6 +158,7 @@ describe('the running application and its document', () => {
       it('deletes', async () => {
         await expectStatus(remove, 409, { id: used });
         await expectStatus(remove, 412, { id: free, headers: { 'if-match': '"1"' } });
+        await expectStatus(remove, 200, { id: made, headers: { prefer: 'return=representation' } });
         await expectStatus(remove, 204, { id: free });
         await expectStatus(remove, 404, { id: free });
         await expectStatus(remove, 400, { id: missing, query: 'force=1' });

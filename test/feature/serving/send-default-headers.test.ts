@@ -154,6 +154,7 @@ describe('the headers of answers', () => {
       'Location',
       'Retry-After',
       'Idempotent-Replayed',
+      'Preference-Applied',
       'X-Request-Id',
       'Server-Timing',
     ]);

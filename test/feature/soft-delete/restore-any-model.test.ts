@@ -204,6 +204,7 @@ describe('a restore and a purge', () => {
       expect(parameters.flatMap((each) => ('name' in each ? each.name : []))).to.deep.equal([
         'id',
         'If-Match',
+        'Prefer',
       ]);
   });
 });

@@ -1,0 +1,171 @@
+/** `Prefer` (RFC 7240): writes that are answered without their record, and deletes that are answered with it. */
+import type { Request } from 'express';
+import { ENDPOINTS, type Endpoint } from '../../declare/crud-options.js';
+import { baseOf } from '../../declare/endpoint.js';
+import type { Id } from '../../execute/records/repository-operations.js';
+import { lineageOf } from '../../express/resources/controller-metadata.js';
+import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ActingFeature, Around, AroundContext, AroundFinder } from '../../handle/around.js';
+import { answerChanges } from '../../handle/decide-route.js';
+import { contextOf, outcomeOf } from '../../handle/run-method.js';
+import { compileShape } from '../../handle/shape-answer.js';
+import type {
+  AnswerDraft,
+  FeatureContext,
+  FeatureFactory,
+  HeaderDescription,
+} from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
+import { parsePathId } from '../../request/read-id.js';
+import { type Return, wantedReturn } from './parse-preference.js';
+
+const PREFER = 'Prefer';
+const APPLIED = 'Preference-Applied';
+
+const WRITES = ENDPOINTS.filter((endpoint) => endpoint !== 'list' && endpoint !== 'read');
+const REMOVALS = WRITES.filter(isRemoval);
+const CHANGES = WRITES.filter((endpoint) => !isRemoval(endpoint));
+
+function isRemoval(endpoint: Endpoint): boolean {
+  return baseOf(endpoint) === 'delete';
+}
+
+const HEADER: Readonly<Record<string, HeaderDescription>> = {
+  [APPLIED]: { description: 'The preference that the answer follows.', schema: { type: 'string' } },
+};
+
+/** A preference never fails: one that is unknown, malformed or not for this route is ignored. */
+export const preference: FeatureFactory = ({ plan: { endpoints } }: FeatureContext): ActingFeature => {
+  // Nothing reads a record that no route shows.
+  const isShown = endpoints.has('read');
+  const input = { in: 'header', name: PREFER, isForMany: true, read: () => undefined } as const;
+  return {
+    inputs: [
+      {
+        ...input,
+        endpoints: CHANGES,
+        describe: () => ({
+          description: 'With `return=minimal` the answer has no body: 201 with `Location`, or 204.',
+          schema: { type: 'string' },
+        }),
+      },
+      {
+        ...input,
+        endpoints: REMOVALS,
+        describe: () =>
+          isShown
+            ? {
+                description: 'With `return=representation` the answer is 200 with the record as it was.',
+                schema: { type: 'string' },
+              }
+            : null,
+      },
+    ],
+    headers: Object.fromEntries((isShown ? WRITES : CHANGES).map((each) => [each, HEADER])),
+    records: isShown
+      ? Object.fromEntries(
+          REMOVALS.map((each) => [each, { 200: 'The record as it was, where `Prefer` asks for it.' }]),
+        )
+      : {},
+    around: (resource, route, context) =>
+      route.verb === 'get'
+        ? null
+        : Object.assign(compileFinder(resource, route, context), { header: 'prefer' }),
+  };
+};
+
+/** Finds the preference of a request; null where it changes nothing. */
+function compileFinder(resource: Resource, route: RouteSpec, context: AroundContext): AroundFinder {
+  const readBefore = isRemoval(route.operation) ? compileRead(resource, route, context) : null;
+  const applied = (wanted: Return, change: (draft: AnswerDraft) => AnswerDraft): Around => {
+    // Each record has a status of its own there.
+    const present = (draft: AnswerDraft) =>
+      draft.status === 207 ? draft : withHeader(change(draft), wanted);
+    return {
+      attempt: (rows, input, on) => rows.run(input, on),
+      present,
+      async run(next) {
+        const draft = await next();
+        return draft && present(draft);
+      },
+    };
+  };
+  return async (action, input) => {
+    const wanted = wantedReturn(sentPreference(action.request));
+    if (wanted === 'minimal') {
+      // Code of the user's is to receive what it always does.
+      return context.shapedBy.isChanged ? null : applied(wanted, withoutBody);
+    }
+    if (wanted === undefined) return null;
+    if (!isRemoval(route.operation)) return applied(wanted, (draft) => draft);
+    const id = input ? input.id : parsePathId(resource.plan, action.request);
+    // Many records have none.
+    if (!readBefore || id === undefined) return null;
+    return {
+      async run(next, format) {
+        const body = await readBefore(action, id as Id, format);
+        const draft = await next();
+        if (!draft || body === undefined) return draft;
+        return withHeader({ ...draft, status: 200, body }, wanted);
+      },
+    };
+  };
+}
+
+/** Several headers are joined by commas. */
+function sentPreference({ headers }: Request): string {
+  return String(headers['prefer']);
+}
+
+function withHeader(draft: AnswerDraft, wanted: Return): AnswerDraft {
+  return { ...draft, headers: { ...draft.headers, [APPLIED]: `return=${wanted}` } };
+}
+
+function withoutBody(draft: AnswerDraft): AnswerDraft {
+  const body = typeof draft.body === 'string' ? '' : undefined;
+  return { ...draft, status: draft.status === 200 ? 204 : draft.status, body };
+}
+
+type ReadBefore = (
+  action: Parameters<AroundFinder>[0],
+  id: Id,
+  format: Parameters<Around['run']>[1],
+) => Promise<unknown>;
+
+/**
+ * Compiles the reader of the record that a request removes, in the transaction of the running code: the record is locked. It is
+ * undefined for requests that may not read it. Null where code of the user's takes part in reads of a record, which would be
+ * passed by.
+ */
+function compileRead(
+  resource: Resource,
+  { operation }: RouteSpec,
+  { shaper }: AroundContext,
+): ReadBefore | null {
+  const { plan, access, features, controller } = resource;
+  const { method } = USUAL.read;
+  const changes = answerChanges(method, lineageOf(controller, CrudController), { routing: {} });
+  if (!plan.endpoints.has('read') || isOverridden(controller, method) || changes.length > 0) return null;
+  const shape = compileShape(resource, USUAL.read);
+  const mayRead = async (request: Request) => {
+    try {
+      return await access(request, 'read');
+    } catch (error) {
+      if (error instanceof RefusedRequestError) return null;
+      throw error;
+    }
+  };
+  return async (action, id, format) => {
+    const granted = await mayRead(action.request);
+    if (!granted) return undefined;
+    const { repository } = contextOf(resource, action);
+    const record = await repository.findLocked(id, operation === 'purge');
+    if (!record) return undefined;
+    await shaper.ready(record, action);
+    const query = features.read.absentFor(granted.form);
+    const { body } = shape(outcomeOf(resource, 'read', record), { query, access: granted }, format, action);
+    return body;
+  };
+}
