@@ -131,7 +131,12 @@ export {
   InjectSession,
   InjectUnitOfWork,
 } from './handle/inject.js';
-export { type AnswerType, Answers } from './express/routes/describe-action.js';
+export {
+  Answers,
+  type AnswerType,
+  type RouteDetails,
+  type StatusAnswers,
+} from './express/routes/answers.js';
 export { readId } from './request/read-id.js';
 export type { RoutingOptions } from './express/resources/settings.js';
 export type { RouteInfo } from './express/routes/route-info.js';

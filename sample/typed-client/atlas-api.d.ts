@@ -1104,6 +1104,8 @@ export interface operations {
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | integer | `==` `=in=` |
@@ -1118,8 +1120,6 @@ export interface operations {
                  *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1137,6 +1137,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -1144,8 +1146,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1280,6 +1280,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -1287,8 +1289,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1467,6 +1467,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -1474,8 +1476,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1551,6 +1551,8 @@ export interface operations {
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | integer | `==` `=in=` |
@@ -1565,8 +1567,6 @@ export interface operations {
                  *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1584,6 +1584,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -1591,8 +1593,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1637,25 +1637,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description Something else went wrong. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something else went wrong. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     summarizeReviewsCity: {
@@ -1682,24 +1668,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description Something else went wrong. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something else went wrong. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     listCountries: {
@@ -1718,6 +1689,8 @@ export interface operations {
                  *     `=contains=(a,b)` is an array with all of the values.
                  *     `=overlaps=(a,b)` is an array with any of the values.
                  *
+                 *     For example `code==ABC`, `name==text`, `code==ABC;name==text`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `code` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
@@ -1728,8 +1701,6 @@ export interface operations {
                  *     | `independent` | boolean | `==` `!=` `=in=` `=out=` `=isnull=` |
                  *     | `borders` | array of string | `=contains=` `=overlaps=` `=isempty=` `=isnull=` |
                  *     | `languages.fra` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `code==ABC`, `name==text`, `code==ABC;name==text`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1746,6 +1717,8 @@ export interface operations {
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | integer | `==` `=in=` |
@@ -1760,8 +1733,6 @@ export interface operations {
                  *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1903,6 +1874,8 @@ export interface operations {
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | integer | `==` `=in=` |
@@ -1917,8 +1890,6 @@ export interface operations {
                  *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -2248,6 +2219,8 @@ export interface operations {
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | integer | `==` `=in=` |
@@ -2262,8 +2235,6 @@ export interface operations {
                  *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
-                 *
-                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2281,6 +2252,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -2288,8 +2261,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -2360,6 +2331,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -2367,8 +2340,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2493,6 +2464,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -2500,8 +2473,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */
@@ -2557,6 +2528,8 @@ export interface operations {
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
                  *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
                  *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
@@ -2564,8 +2537,6 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
-                 *
-                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */

@@ -1,11 +1,13 @@
 /** A route of the user's, added to a resource or written by hand, described by its decorators: its answer is in its code alone. */
 
-import type { Class } from '../declare/crud-options.js';
-import type { ActionDescription, ActionParameter, AnswerType } from '../express/routes/describe-action.js';
+import { isModel } from '../describe/record.js';
+import type { AnswerType } from '../express/routes/answers.js';
+import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import { USUAL } from '../operation/route-spec.js';
-import { objectSchema } from '../schema/class-json-schema.js';
+import { objectSchema, type WriteNested } from '../schema/class-json-schema.js';
+import { classProperties } from '../schema/class-properties.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import {
   type DescribedResource,
@@ -21,9 +23,11 @@ import {
   type OperationObject,
   type ParameterObject,
   type PathParameter,
+  type Reference,
   type RequestBodyObject,
+  type ResponseObject,
 } from './openapi-object.js';
-import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
+import { problemReferences, problemSaying } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-schemas.js';
 
 /** The controller of a route. */
@@ -33,14 +37,15 @@ export interface RouteOwner {
   readonly suffix: string;
   /** Null where it extends no generated one. */
   readonly resource: DescribedResource | null;
-  /** Schema of an answer of a class: a record, where it is a model. */
-  schemaOf(type: Class): JsonSchema;
+  /** Schema of a class: a record, where it is the model of an answer. */
+  readonly refer: WriteNested;
 }
 
 /** Describes a route of the user's, whose path has these parameters. */
 export function addedOperation(
   owner: RouteOwner,
   method: string,
+  verb: string,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
@@ -56,9 +61,9 @@ export function addedOperation(
     ...listed,
     ...ownParameters(action.parameters, listed),
   ];
-  const body = requestBody(action.parameters);
+  const body = requestBody(action.parameters, owner.refer);
   const words = toWords(method);
-  return {
+  const operation: OperationObject = {
     operationId: `${method.charAt(0).toLowerCase()}${pascalCase(method).slice(1)}${suffix}`,
     tags,
     summary: words.charAt(0).toUpperCase() + words.slice(1),
@@ -67,11 +72,60 @@ export function addedOperation(
     ...(body ? { requestBody: body } : {}),
     responses: {
       ...successes(owner, action),
-      ...problemReferences(resource ? addedProblems(resource, action) : refusals(action)),
-      '4XX': OTHER_PROBLEM,
-      '5XX': OTHER_PROBLEM,
+      ...problemReferences([
+        ...PROBLEMS,
+        ...(SAFE_VERBS.has(verb) ? [] : WRITE_PROBLEMS),
+        ...(body ? BODY_PROBLEMS : []),
+        ...(resource ? addedProblems(resource, action) : []),
+        ...refusals(action),
+      ]),
     },
   };
+  return withDeclared(operation, action, owner.refer);
+}
+
+/** Problems of every route, whatever its method does. What else it throws is declared by `@Answers`. */
+const PROBLEMS: readonly ProblemStatus[] = [400, 404, 500, 503, 504];
+const SAFE_VERBS: ReadonlySet<string> = new Set(['get', 'head', 'options']);
+/** Problems of rows that a method writes. */
+const WRITE_PROBLEMS: readonly ProblemStatus[] = [403, 409, 422];
+const BODY_PROBLEMS: readonly ProblemStatus[] = [413, 415, 422];
+
+/** Adds what `@Answers` declares. It takes the place of what is known otherwise. */
+export function withDeclared(
+  operation: OperationObject,
+  { declared: { success, byStatus, details } }: ActionDescription,
+  refer: WriteNested,
+): OperationObject {
+  const { public: _, ...words } = details;
+  const { responses } = operation;
+  const given = Object.entries(byStatus);
+  const isSuccess = (status: string): boolean => status.startsWith('2');
+  const first = Object.keys(responses).find(isSuccess);
+  const known = Object.entries(responses).filter(
+    ([status]) => !isSuccess(status) || !given.some(([other]) => isSuccess(other)),
+  );
+  const whole = success && first !== undefined ? [[first, success] as const] : [];
+  const declared = [...whole, ...given].map(([status, answer]) => [
+    status,
+    declaredResponse(Number(status), answer, responses[status], refer),
+  ]);
+  return { ...operation, ...words, responses: { ...Object.fromEntries([...known, ...declared]) } };
+}
+
+function declaredResponse(
+  status: number,
+  answer: AnswerType | string | null,
+  known: ResponseObject | Reference | undefined,
+  refer: WriteNested,
+): ResponseObject | Reference {
+  const { headers, ...before }: Partial<ResponseObject> = known && !('$ref' in known) ? known : {};
+  const { description = status < 400 ? 'The answer of the method.' : 'What the method answers.' } = before;
+  const shown = headers ? { headers } : {};
+  if (answer === null) return { description, ...shown };
+  if (typeof answer !== 'string')
+    return { description, ...shown, content: jsonContent(answered(answer, refer)) };
+  return status < 400 ? { ...before, ...shown, description: answer } : problemSaying(status, answer);
 }
 
 function addedProblems(
@@ -81,13 +135,7 @@ function addedProblems(
   const { takes } = action;
   const isRefused =
     (takes.size > 0 && plan.access) || (takes.has('listQuery') && features.list.problems.includes(403));
-  return [
-    405,
-    ...refusals(action),
-    ...(takes.size > 0 ? ([400] as const) : []),
-    ...(isRefused ? ([403] as const) : []),
-    ...(takesId(action) ? ([404] as const) : []),
-  ];
+  return isRefused ? [403, 405] : [405];
 }
 
 function refusals({ refusedStatus }: ActionDescription): readonly ProblemStatus[] {
@@ -99,8 +147,8 @@ function takesId({ takes }: ActionDescription): boolean {
 }
 
 function successes(
-  { resource, schemaOf }: RouteOwner,
-  { takes, answer, successStatus = 200, undefinedStatus }: ActionDescription,
+  { resource, refer }: RouteOwner,
+  { takes, returnType, successStatus = 200, undefinedStatus }: ActionDescription,
 ): OperationObject['responses'] {
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success =
@@ -108,7 +156,7 @@ function successes(
       ? generatedSuccess(resource, USUAL.list)
       : {
           description: 'The answer of the method.',
-          ...(isEmpty ? {} : { content: jsonContent(answered(answer, schemaOf)) }),
+          ...(isEmpty ? {} : { content: jsonContent(emittedSchema(returnType, refer)) }),
         };
   const isOwnStatus =
     undefinedStatus !== undefined && undefinedStatus !== successStatus && undefinedStatus < 400;
@@ -118,9 +166,16 @@ function successes(
   };
 }
 
-function answered(answer: AnswerType | undefined, schemaOf: RouteOwner['schemaOf']): JsonSchema {
-  if (!answer) return {};
-  return typeof answer === 'function' ? schemaOf(answer) : { type: 'array', items: schemaOf(answer[0]) };
+/** Schema of a result whose class the compiler has emitted; of any other one nothing is known. */
+function emittedSchema(type: ActionDescription['returnType'], refer: WriteNested): JsonSchema {
+  const isDescribed = type && (isModel(type) || classProperties(type, 'read').size > 0);
+  return isDescribed ? refer(type, 'read') : {};
+}
+
+function answered(answer: AnswerType, refer: WriteNested): JsonSchema {
+  return typeof answer === 'function'
+    ? refer(answer, 'read')
+    : { type: 'array', items: refer(answer[0], 'read') };
 }
 
 function pathParameter(
@@ -131,20 +186,24 @@ function pathParameter(
   return { name: shownAs, in: 'path', required: true, schema: typeSchema(declared?.type ?? String) };
 }
 
-function requestBody(parameters: readonly ActionParameter[]): RequestBodyObject | undefined {
+function requestBody(
+  parameters: readonly ActionParameter[],
+  refer: WriteNested,
+): RequestBodyObject | undefined {
   const body = parameters.find(({ source }) => source === 'body');
   const members = parameters.filter(({ source }) => source === 'body-param');
   if (!body && members.length === 0) return undefined;
-  const schema = body ? parameterSchema(body) : membersSchema(members);
+  const schema = body ? parameterSchema(body, refer) : membersSchema(members, refer);
   const isRequired = (body ? [body] : members).some((parameter) => parameter.isRequired);
-  return { required: isRequired, content: jsonContent(schema, body ? exampleValue(schema) : undefined) };
+  const example = body && exampleValue(parameterSchema(body));
+  return { required: isRequired, content: jsonContent(schema, example) };
 }
 
-function membersSchema(members: readonly ActionParameter[]): JsonSchema {
+function membersSchema(members: readonly ActionParameter[], refer: WriteNested): JsonSchema {
   return objectSchema(
     members.map((member) => [
       member.name,
-      { schema: parameterSchema(member), isRequired: member.isRequired },
+      { schema: parameterSchema(member, refer), isRequired: member.isRequired },
     ]),
   );
 }

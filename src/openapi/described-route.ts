@@ -6,7 +6,7 @@ import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { classJsonSchema } from '../schema/class-json-schema.js';
+import { classJsonSchema, type WriteNested } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
@@ -173,14 +173,17 @@ const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSche
   [Boolean, { type: 'boolean' }],
 ]);
 
-/** Schema of a type that TypeScript emitted; any value where it emitted none. */
-export function typeSchema(type: Class | undefined): JsonSchema {
-  return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
+/** Schema of a type that TypeScript emitted; any value where it emitted none. @param writeNested default: within the schema */
+export function typeSchema(type: Class | undefined, writeNested?: WriteNested): JsonSchema {
+  const known = CONSTRUCTORS.get(type);
+  if (known || !isOwnClass(type)) return known ?? {};
+  return writeNested ? writeNested(type, 'write') : classJsonSchema(type);
 }
 
 /** A parameter that is given several times is a list in OpenAPI, too. */
-export function parameterSchema({ type, isArray }: ActionParameter): JsonSchema {
-  return isArray ? { type: 'array', items: typeSchema(type) } : typeSchema(type);
+export function parameterSchema({ type, isArray }: ActionParameter, writeNested?: WriteNested): JsonSchema {
+  const schema = typeSchema(type, writeNested);
+  return isArray ? { type: 'array', items: schema } : schema;
 }
 
 /** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */

@@ -1,7 +1,6 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 
-import type { Endpoint } from '../declare/crud-options.js';
-import { isModel } from '../describe/record.js';
+import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
@@ -12,15 +11,13 @@ import { type ActionDescription, describeAction } from '../express/routes/descri
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
 import type { Feature } from '../operation/feature.js';
-import { recordJsonSchema } from '../respond/record-json-schema.js';
-import { answerJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { readSchema } from '../schema/model-schemas.js';
-import { addedOperation, type RouteOwner } from './added-operation.js';
+import { addedOperation, withDeclared } from './added-operation.js';
 import type { DescribedAction, DescribedResource, DescribedRoute } from './described-route.js';
 import type { ResolvedDocs } from './docs-options.js';
 import { generatedOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
+import { NamedSchemas } from './named-schemas.js';
 import {
   DOCUMENT_METHODS,
   type DocumentMethod,
@@ -34,7 +31,14 @@ import {
   templateShape,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses, withOpenProblems } from './problem-responses.js';
-import { type MakeName, nameMaker, pascalCase, resourceNames, resourceSchemas } from './resource-schemas.js';
+import {
+  type MakeName,
+  nameMaker,
+  ownSchema,
+  pascalCase,
+  resourceNames,
+  resourceSchemas,
+} from './resource-schemas.js';
 
 /** Parts that a document is made of. */
 export interface DocumentSource {
@@ -66,15 +70,21 @@ export function* writeDocument({
     features,
   }));
   const byModel = new Map(described.map((each) => [each.plan.model, each]));
+  const makeName = nameMaker([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]);
+  const owners = new Map(
+    described.flatMap((each) => Object.values(each.names.schemas).map((name) => [name, each] as const)),
+  );
   const draft = new DocumentDraft(
     routePrefix,
-    nameMaker([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
+    makeName,
     Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    (type) => {
-      if (!isModel(type)) return answerJsonSchema(type);
-      const plan = byModel.get(type)?.plan;
-      return plan ? recordJsonSchema(plan) : answerJsonSchema(readSchema(type));
-    },
+    new NamedSchemas(makeName, {
+      recordOf: (model) => byModel.get(model as ModelClass)?.names.schemas.written,
+      write(name, refer) {
+        const owner = owners.get(name);
+        return owner && ownSchema(owner, name, refer);
+      },
+    }),
   );
   for (const [index, { resource, registered }] of routes.entries()) {
     draft.addResource(
@@ -121,7 +131,7 @@ class DocumentDraft {
     private readonly makeName: MakeName,
     /** Each way in which a client can say who it is. */
     readonly requirements: readonly SecurityRequirement[],
-    private readonly schemaOf: RouteOwner['schemaOf'],
+    private readonly named: NamedSchemas,
   ) {}
 
   addResource(
@@ -141,7 +151,7 @@ class DocumentDraft {
       const isOfOther = route.spec?.executes !== undefined;
       if (operation && !isOfOther) operations.add(operation);
     }
-    const own = resourceSchemas(resource, operations, this.makeName);
+    const own = resourceSchemas(resource, operations, this.makeName, this.named.refer);
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, own);
     for (const name of resource.plan.tags) this.#addTag(name, resource);
   }
@@ -153,11 +163,11 @@ class DocumentDraft {
     describe: (method: string) => ActionDescription,
   ): void {
     const short = name.replace(/(?<=.)Controller$/, '');
-    const owner = { tags: [short], suffix: pascalCase(short), resource: null, schemaOf: this.schemaOf };
+    const owner = { tags: [short], suffix: pascalCase(short), resource: null, refer: this.named.refer };
     const shown = routes.filter((route) => {
       const action = describe(route.method);
       return this.#describe(route, action, (parameters) =>
-        addedOperation(owner, route.method, action, parameters),
+        addedOperation(owner, route.method, route.verb, action, parameters),
       );
     });
     if (shown.length === 0) return;
@@ -166,8 +176,10 @@ class DocumentDraft {
   }
 
   addHealth(options: HealthOptions): void {
-    for (const [template, item] of Object.entries(healthPaths(options))) {
-      this.#paths.set(templateShape(template), { template, item });
+    const isSecured = this.requirements.length > 0;
+    for (const [template, { get, ...item }] of Object.entries(healthPaths(options))) {
+      const open = get && { get: isSecured ? { ...get, security: [] } : get };
+      this.#paths.set(templateShape(template), { template, item: { ...item, ...open } });
     }
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, HEALTH_SCHEMAS);
     this.#tags.set(HEALTH_TAG.name, HEALTH_TAG);
@@ -182,7 +194,10 @@ class DocumentDraft {
     return {
       tags: [...this.#tags.values()],
       paths: Object.fromEntries(paths.map(({ template, item }) => [template, item])),
-      components: { schemas: this.#schemas, responses: problemResponses(new Set(referred), features) },
+      components: {
+        schemas: { ...this.#schemas, ...this.named.schemas },
+        responses: problemResponses(new Set(referred), features),
+      },
     };
   }
 
@@ -196,12 +211,13 @@ class DocumentDraft {
     return this.#describe(route, action, (pathParameters) => {
       if (!spec) {
         const { plan, names } = resource;
-        const owner = { tags: plan.tags, suffix: names.one, resource, schemaOf: this.schemaOf };
-        return addedOperation(owner, route.method, action, pathParameters);
+        const owner = { tags: plan.tags, suffix: names.one, resource, refer: this.named.refer };
+        return addedOperation(owner, route.method, route.verb, action, pathParameters);
       }
       const mounted = { resource, action, pathParameters, resourceOf };
       const { describe }: DescribedRoute = spec;
-      const one = describe?.(mounted) ?? generatedOperation(spec, mounted);
+      const known = describe?.(mounted) ?? generatedOperation(spec, mounted);
+      const one = spec.single ? known : withDeclared(known, action, this.named.refer);
       const other: DescribedRoute | null = joined;
       return other?.describeJoined?.(resource, one) ?? one;
     });
@@ -210,7 +226,7 @@ class DocumentDraft {
   /** Adds the route to its path. False where OpenAPI cannot express it. */
   #describe(
     { verb, path }: HandWrittenRoute,
-    { refusedStatus }: ActionDescription,
+    { refusedStatus, declared: { details } }: ActionDescription,
     describe: (parameters: readonly PathParameter[]) => OperationObject,
   ): boolean {
     const expressible = documentPath(path);
@@ -219,11 +235,13 @@ class DocumentDraft {
     const full = `${this.routePrefix}/${expressible.template}`.replace(/\/{2,}/, '/').replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
-    const isSecured = refusedStatus !== undefined && this.requirements.length > 0;
+    const requirements = details.public ? [] : refusedStatus === undefined ? null : this.requirements;
     const make = (): OperationObject => ({
       ...describe(shownParameters(expressible, known.template)),
-      ...(isSecured ? { security: this.requirements } : {}),
+      ...(requirements && this.requirements.length > 0 ? { security: requirements } : {}),
     });
+    for (const name of details.tags ?? [])
+      if (!this.#tags.has(name)) this.#tags.set(name, { name, description: `Routes of ${name}.` });
     known.item[documented] ??= this.#withOwnId(make());
     return true;
   }

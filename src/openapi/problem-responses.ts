@@ -168,11 +168,12 @@ export function problemResponses(
   );
 }
 
-/** Any other problem: what a route of the user's throws is his own choice. */
-export const OTHER_PROBLEM: ResponseObject = {
-  description: 'Something else went wrong.',
-  content: { [PROBLEM_TYPE]: { schema: schemaRef('Problem') } },
-};
+/** Response with a problem of a status that code of the user's throws, in his words. */
+export function problemSaying(status: number, description: string): ResponseObject {
+  const headers = RESPONSES[status as ProblemStatus]?.headers;
+  const content = { [PROBLEM_TYPE]: { schema: schemaRef('Problem') } };
+  return { description, ...(headers ? { headers } : {}), content };
+}
 
 /** A problem that the application makes: nothing is known of its form, nor of its media type. */
 const OPEN_CONTENT = { '*/*': { schema: schemaRef('Problem') } };

@@ -7,6 +7,7 @@ import type { Endpoint } from '../declare/crud-options.js';
 import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
+import type { WriteNested } from '../schema/class-json-schema.js';
 import { type JsonSchema, orNull } from '../schema/json-schema.js';
 import { withArticle } from '../util/with-article.js';
 import type { DescribedResource, ResourceNames } from './described-route.js';
@@ -17,12 +18,13 @@ export function resourceSchemas(
   resource: DescribedResource,
   operations: ReadonlySet<Endpoint>,
   makeName: MakeName,
+  refer: WriteNested,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const { plan, names, routes } = resource;
   const { schemas } = names;
-  const record = recordJsonSchema(plan);
-  const described = plan.description === null ? record : { description: plan.description, ...record };
+  const record = recordJsonSchema(plan, refer);
+  const described = withDescription(plan, record);
   const isRead = has('list', 'read');
   const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), makeName);
   return {
@@ -36,6 +38,21 @@ export function resourceSchemas(
     ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
     ...Object.assign({}, ...routes.map((route) => route.schemas?.(resource))),
   };
+}
+
+/** The record that a write answers, or a body: a schema that does not depend on the routes. Undefined for another name. */
+export function ownSchema(
+  { plan, names: { schemas } }: DescribedResource,
+  name: string,
+  refer: WriteNested,
+): JsonSchema | undefined {
+  if (name === schemas.written) return withDescription(plan, recordJsonSchema(plan, refer));
+  const kind = (['create', 'update'] as const).find((each) => schemas[each] === name);
+  return kind && bodyJsonSchema(plan, kind);
+}
+
+function withDescription({ description }: ResourcePlan, record: JsonSchema): JsonSchema {
+  return description === null ? record : { description, ...record };
 }
 
 /** A record as `fields` can make it: whole, or with some of its properties. */

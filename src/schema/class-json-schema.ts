@@ -1,42 +1,106 @@
 /** A class of the user -> the JSON Schema of what its decorators let in. One that is not known here leaves the schema wider than what is accepted, and never wrong. */
 import type { Class } from '../declare/crud-options.js';
+import { isModel } from '../describe/record.js';
 import { classProperties, inheritedProperty, shownName, validatorsOf } from './class-properties.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { isStructured } from './json-value.js';
-import { declaredType, isTransformed } from './model-decorators.js';
+import { declaredType, hasType, isTransformed } from './model-decorators.js';
 
-/** Schema of an answer of the class. */
-export function answerJsonSchema(target: Class): JsonSchema {
-  const properties = [...classProperties(target, 'read')].map((name) => {
-    const { schema, isRequired } = classProperty(target, name, [target]);
-    return [
-      shownName(target, name),
-      isTransformed(target, name, 'read') ? { schema: {}, isRequired } : { schema, isRequired },
-    ] as const;
-  });
-  return objectSchema(properties);
+/** Writes the schema of a class that is the type of a property. */
+export type WriteNested = (type: Class, direction: 'write' | 'read') => JsonSchema;
+
+/** Writes classes inside classes out. One inside itself is any object. */
+function writtenOut(parents: readonly Class[]): WriteNested {
+  return (type, direction) => {
+    if (parents.includes(type) || isModel(type)) return { type: 'object' };
+    const write = direction === 'write' ? classJsonSchema : answerJsonSchema;
+    return write(type, writtenOut([...parents, type]));
+  };
 }
 
-/** Schema of a body of the class. Classes inside classes are written out, and one inside itself is any object. */
-export function classJsonSchema(target: Class, parents: readonly Class[] = []): JsonSchema {
-  if (parents.includes(target)) return { type: 'object' };
+/** Schema of an answer of the class. */
+export function answerJsonSchema(target: Class, writeNested: WriteNested = writtenOut([target])): JsonSchema {
+  return objectSchema(
+    [...classProperties(target, 'read')].map((name) => [
+      shownName(target, name),
+      answerProperty(target, name, { writeNested }),
+    ]),
+  );
+}
+
+/** Facts of a property that its class has not. */
+interface PropertyFacts {
+  /** Default: classes inside the class are written out. */
+  readonly writeNested?: WriteNested | undefined;
+  /** Default: as its decorators are. */
+  readonly isNullable?: boolean | undefined;
+}
+
+/** Schema of one property of an answer, from the decorators of its class, and else from the type that TypeScript emitted. */
+export function answerProperty(target: Class, name: string, facts: PropertyFacts = {}): JsonProperty {
+  const { writeNested = writtenOut([target]) } = facts;
+  const inherited = inheritedProperty(target, name, 'read');
+  if (inherited) return inherited;
+  const { schema, isRequired, isOptional, nested } = propertyRules(target, name);
+  if (isTransformed(target, name, 'read')) return { schema: {}, isRequired };
+  const emitted = emittedType(target, name);
+  const isList = nested === 'each' || schema.type === 'array' || emitted === Array;
+  const inner = valueSchema(target, name, writeNested);
+  const whole = withType(schema, isList && inner ? { type: 'array', items: inner } : (inner ?? {}));
+  const { isNullable = isOptional || !isRequired } = facts;
+  return { schema: isNullable ? orNull(whole) : whole, isRequired };
+}
+
+/** Schema of the type of a property, or of each item; null where it is known to nobody, as behind a discriminator. */
+function valueSchema(target: Class, name: string, writeNested: WriteNested): JsonSchema | null {
+  const type = hasType(target, name) ? declaredType(target, name) : emittedType(target, name);
+  const known = VALUE_TYPES.get(type);
+  if (known || type === undefined) return known ?? null;
+  return isModel(type) || classProperties(type, 'read').size > 0 ? writeNested(type, 'read') : null;
+}
+
+/** Values of these types as JSON has them. */
+const VALUE_TYPES: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
+  [String, { type: 'string' }],
+  [Number, { type: 'number' }],
+  [Boolean, { type: 'boolean' }],
+  [Date, { type: 'string', format: 'date-time' }],
+]);
+
+function emittedType({ prototype }: Class, name: string): Class | undefined {
+  return Object(prototype) === prototype ? Reflect.getMetadata('design:type', prototype, name) : undefined;
+}
+
+/** Schema of a body of the class. */
+export function classJsonSchema(target: Class, writeNested: WriteNested = writtenOut([target])): JsonSchema {
   const initial = initialValues(target);
   const properties = [...classProperties(target, 'write')].map((name) => {
-    const { schema, isRequired } = classProperty(target, name, [...parents, target]);
+    const { schema, isRequired } = classProperty(target, name, writeNested);
     return [name, { schema, isRequired: isRequired && initial[name] === undefined }] as const;
   });
   return objectSchema(properties, { additionalProperties: false });
 }
 
 /** Schema of one property's value in a body, from the decorators of its class. */
-export function classProperty(target: Class, name: string, parents: readonly Class[] = []): JsonProperty {
-  const inherited = inheritedProperty(target, name);
+export function classProperty(
+  target: Class,
+  name: string,
+  writeNested: WriteNested = writtenOut([target]),
+): JsonProperty {
+  const inherited = inheritedProperty(target, name, 'write');
   if (inherited) return inherited;
   // A function of the user's decides which values are valid.
   if (isTransformed(target, name, 'write')) return { schema: {}, isRequired: false };
   const { schema, isRequired, isOptional, nested } = propertyRules(target, name);
-  const whole = nested ? bothSchemas(schema, nestedSchema(target, name, nested, parents)) : schema;
+  const whole = nested ? withType(schema, nestedSchema(target, name, nested, writeNested)) : schema;
   return { schema: isOptional ? orNull(whole) : whole, isRequired };
+}
+
+/** The rules of a value, and its type. A reference says by itself that the value is an object. */
+function withType(rules: JsonSchema, type: JsonSchema): JsonSchema {
+  const { type: own, ...others } = rules;
+  const isPlain = Object.keys(others).length === 0 && (own === undefined || own === 'object');
+  return type.$ref !== undefined && isPlain ? type : bothSchemas(rules, type);
 }
 
 /** An object with these properties. */
@@ -57,10 +121,10 @@ function nestedSchema(
   target: Class,
   name: string,
   nested: 'value' | 'each',
-  parents: readonly Class[],
+  writeNested: WriteNested,
 ): JsonSchema {
   const type = declaredType(target, name);
-  const inner = type ? classJsonSchema(type, parents) : { type: 'object' as const };
+  const inner = type ? writeNested(type, 'write') : { type: 'object' as const };
   return nested === 'each' ? { type: 'array', items: inner } : inner;
 }
 

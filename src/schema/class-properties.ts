@@ -67,7 +67,10 @@ export function finishClass(target: object): void {
 
 type DescribeProperties = () => ReadonlyMap<string, JsonProperty>;
 
-const DESCRIPTIONS = new WeakMap<object, DescribeProperties>();
+const DESCRIPTIONS = {
+  write: new WeakMap<object, DescribeProperties>(),
+  read: new WeakMap<object, DescribeProperties>(),
+};
 
 /**
  * The properties that may pass in this direction: those with a class-validator decorator or `@Expose()`, without
@@ -113,26 +116,30 @@ export function choosesProperties(target: Class): boolean {
 }
 
 /** Remembers how the properties of a derived class are described. */
-export function rememberProperties(derived: object, describe: DescribeProperties): void {
-  DESCRIPTIONS.set(derived, describe);
+export function rememberProperties(
+  derived: object,
+  direction: keyof typeof DESCRIPTIONS,
+  describe: DescribeProperties,
+): void {
+  DESCRIPTIONS[direction].set(derived, describe);
 }
 
 /** Undefined where no derived class has the property, and where a decorator of the user's is on it. */
-export function inheritedProperty(target: Class, name: string): JsonProperty | undefined {
-  const derived = nearestDerived(target);
-  if (derived === undefined) return undefined;
+export function inheritedProperty(
+  target: Class,
+  name: string,
+  direction: keyof typeof DESCRIPTIONS,
+): JsonProperty | undefined {
+  const descriptions = DESCRIPTIONS[direction];
+  let derived: object | null = target;
+  while (derived !== null && !descriptions.has(derived)) derived = Object.getPrototypeOf(derived);
+  if (derived === null) return undefined;
   const type = transformerStorage.findTypeMetadata(target, name);
   const decorators = [
     ...validatorsOf(target, name),
-    ...transformerStorage.findTransformMetadatas(target, name, DIRECTIONS.write),
+    ...transformerStorage.findTransformMetadatas(target, name, DIRECTIONS[direction]),
     ...(type ? [type] : []),
   ];
   const isUntouched = decorators.every((decorator) => decorator.target === derived);
-  return isUntouched ? DESCRIPTIONS.get(derived)?.().get(name) : undefined;
-}
-
-function nearestDerived(target: object): object | undefined {
-  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each))
-    if (DESCRIPTIONS.has(each)) return each;
-  return undefined;
+  return isUntouched ? descriptions.get(derived)?.().get(name) : undefined;
 }

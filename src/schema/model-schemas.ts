@@ -11,6 +11,7 @@ import { ConfigError } from '../util/config-error.js';
 import { bodyProperty } from './body-json-schema.js';
 import { finishClass, lazyClass, rememberProperties, type SchemaClass } from './class-properties.js';
 import {
+  readableAttributes,
   type SchemaKind,
   schemaName,
   shapeBodyClass,
@@ -18,6 +19,7 @@ import {
   writableAttributes,
 } from './derive-class.js';
 import { describeExposure } from './model-decorators.js';
+import { derivedProperty } from './read-property.js';
 
 /** By what the table adds to the model: the catalogue may be read when a class is there already. */
 const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();
@@ -94,8 +96,14 @@ function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {
   Object.defineProperty(target, 'name', { value: schemaName(info, kind) });
   // Problems of the decorators are reported by the compile phase, with all others.
   const exposure = describeExposure(info, () => {});
-  if (kind === 'read') return shapeReadClass(info, exposure)(target);
-  rememberProperties(target, () => {
+  if (kind === 'read') {
+    rememberProperties(target, 'read', () => {
+      const attributes = readableAttributes(info, exposure);
+      return new Map(attributes.map(({ name }) => [name, derivedProperty(info, name)]));
+    });
+    return shapeReadClass(info, exposure)(target);
+  }
+  rememberProperties(target, 'write', () => {
     const attributes = writableAttributes(info, exposure, kind);
     return new Map(attributes.map((each) => [each.name, bodyProperty(info, each, kind)]));
   });

@@ -1,10 +1,9 @@
 /** Decorators of a route as data for the document: those of routing-controllers, and `@Answers`. */
 import type { Class } from '../../declare/crud-options.js';
-import { foundInstead } from '../../describe/record.js';
-import { ConfigError } from '../../util/config-error.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { type DeclaredRoute, declaredRoute } from './answers.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
 const SOURCES = ['param', 'query', 'queries', 'header', 'cookie', 'body', 'body-param'] as const;
@@ -26,8 +25,10 @@ export interface ActionDescription {
   readonly parameters: readonly ActionParameter[];
   /** Parameters that it takes of its resource. */
   readonly takes: ReadonlySet<ResourceParameter>;
-  /** Answer that `@Answers` declares. */
-  readonly answer: AnswerType | undefined;
+  /** Texts and answers that `@Answers` declares. */
+  readonly declared: DeclaredRoute;
+  /** Type of its result, as TypeScript has emitted it. */
+  readonly returnType: Class | undefined;
   /** Status that `@HttpCode` declares. */
   readonly successStatus: number | undefined;
   /** Status that `@OnUndefined` declares. */
@@ -52,7 +53,8 @@ export function describeAction(lineage: readonly object[], method: string): Acti
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method)),
     takes: resourceParameters(lineage, method),
-    answer: declaredAnswer(lineage, method),
+    declared: declaredRoute(lineage, method),
+    returnType: emittedResult(lineage, method),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined'),
     refusedStatus: refusedStatus(
@@ -62,6 +64,14 @@ export function describeAction(lineage: readonly object[], method: string): Acti
       ),
     ),
   });
+}
+
+/** Undefined for a promise, whose type is gone at run time. */
+function emittedResult(lineage: readonly object[], method: string): Class | undefined {
+  const [nearest] = lineage as readonly { readonly prototype: object }[];
+  const type: Class | undefined =
+    nearest && Reflect.getMetadata('design:returntype', nearest.prototype, method);
+  return type === (Promise as unknown) ? undefined : type;
 }
 
 function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 403 | undefined {
@@ -83,46 +93,4 @@ function parametersOf(lineage: readonly object[], method: string): ActionParamet
       const isList = isArray === true || (isOfBody && (reflected[index] as unknown) === Array);
       return source ? [{ source, name, isRequired: required === true, type: declared, isArray: isList }] : [];
     });
-}
-
-/** A class, or a list of its instances. */
-export type AnswerType = Class | readonly [Class];
-
-const ANSWERS = new WeakMap<object, Map<string | symbol, AnswerType>>();
-
-/**
- * Describes in the OpenAPI document what a route of yours answers; the type of its promise is gone at run time. A model means its records as they
- * are answered, `[City]` for an array of them. Any other class is described by its class-validator and class-transformer decorators.
- * Nothing is checked or converted. For methods with a route of their own: what generated methods answer is known.
- *
- * @example
- * ```ts
- * @Get('/capitals')
- * @Answers([City])
- * capitals(@InjectRepository(City) cities: Repository<City>) {
- *   return cities.list({ where: { isCapital: true } });
- * }
- * ```
- * @throws ConfigError when it is neither a class nor an array of one
- */
-export function Answers(type: AnswerType): MethodDecorator {
-  const [only, ...others] = Array.isArray(type) ? type : [type];
-  if (typeof only !== 'function' || others.length > 0) {
-    const found = Array.isArray(type) ? `an array of ${type.length}` : foundInstead(type);
-    throw new ConfigError([`@Answers expects a class, or an array of one class; got ${found}.`]);
-  }
-  return (prototype, method) => {
-    const ofClass = ANSWERS.get(prototype.constructor) ?? new Map<string | symbol, AnswerType>();
-    ANSWERS.set(prototype.constructor, ofClass);
-    ofClass.set(method, type);
-  };
-}
-
-/** Answer of a method, declared by the nearest class that has one. */
-function declaredAnswer(lineage: readonly object[], method: string): AnswerType | undefined {
-  for (const target of lineage) {
-    const type = ANSWERS.get(target)?.get(method);
-    if (type) return type;
-  }
-  return undefined;
 }

