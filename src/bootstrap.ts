@@ -45,6 +45,7 @@ import { MANY_RESOURCES } from './openapi/page-style.js';
 import { compileFeatureOptions, resourceOptionsOf } from './operation/compile-features.js';
 import { everyRoute } from './operation/route-spec.js';
 import { prepareConnections } from './postgres/index.js';
+import { sealedCursorWarnings } from './request/query/cursor-codec.js';
 import { writtenFilterProblems } from './request/query/rule-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
 import { installLastHandler } from './respond/exception-handler.js';
@@ -304,7 +305,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const sql = (given: object | null = options) => describeSql(plans, features, given);
   return {
     settings,
-    warnings: [...warnings, ...sealedTagWarnings(plans, options.cursorSecret)],
+    warnings: [
+      ...warnings,
+      ...sealedTagWarnings(plans, options.cursorSecret),
+      ...sealedCursorWarnings(plans, options.cursorSecret),
+    ],
     plans,
     router,
     start: async () => {

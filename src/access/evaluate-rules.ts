@@ -74,7 +74,7 @@ export function compileAccessRules(
         const refused = writes.flatMap((write, turn) =>
           fields.flatMap(([name], index) => {
             const isAllowed = answers[from + turn * fields.length + index] === true;
-            return isAllowed || (write === 'update' && endpoint === 'replace' && isKey(info, name))
+            return isAllowed || (write === 'update' && endpoint === 'replace' && isGivenByPath(info, name))
               ? []
               : name;
           }),
@@ -85,9 +85,9 @@ export function compileAccessRules(
   };
 }
 
-/** No write changes it. */
-function isKey({ attributes }: RecordInfo, name: string): boolean {
-  return attributes.get(name)?.role === 'primaryKey';
+/** No replacement changes it. */
+function isGivenByPath({ attributes, address }: RecordInfo, name: string): boolean {
+  return attributes.get(name)?.role === 'primaryKey' || address?.name === name;
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */

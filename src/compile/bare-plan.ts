@@ -15,7 +15,11 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     name,
     model,
     // Without a key nothing is found by one.
-    info: { ...info, primaryKey: primaryKey ?? { name: key } } as ResourcePlan['info'],
+    info: {
+      address: primaryKey ?? { name: key },
+      ...info,
+      primaryKey: primaryKey ?? { name: key },
+    } as ResourcePlan['info'],
     exposure: { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() },
     prefix: '',
     tags: NONE,

@@ -124,6 +124,10 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
     }
     if (rules.read !== undefined && attribute.role === 'primaryKey')
       report(`fields.${name}.read is about the primary key, which addresses and cursors tell; remove it.`);
+    if (rules.read !== undefined && attribute.isAddress)
+      report(
+        `fields.${name}.read is about the attribute that addresses records, which every path tells; remove it.`,
+      );
     if (rules.read !== undefined && exposure.unreadable.has(name))
       report(
         `fields.${name}.read is about an attribute that ${hiddenBy(info, name)} hides from everybody; remove one of the two.`,

@@ -1,5 +1,5 @@
 /**
- * Parses the id of a path into the value of a primary key. Own parsers: `Number('0x10')` and `Number('')` are numbers.
+ * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
 import type { IdType } from '../declare/crud-options.js';
 import type { ColumnKind, ColumnType } from '../describe/column-type.js';
@@ -143,8 +143,8 @@ function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean
   return (value) => typeof value !== 'string' || [...value].length <= Number(length);
 }
 
-function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
-  const holder = ofTables(() => holderOf(primaryKey));
+function withinColumn(parser: IdParser, address: AttributeInfo): IdParser {
+  const holder = ofTables(() => holderOf(address));
   return (raw) => {
     const parsed = parser(raw);
     return parsed.kind === 'id' && !holder()(parsed.value) ? IMPOSSIBLE : parsed;
@@ -154,31 +154,32 @@ function withinColumn(parser: IdParser, primaryKey: AttributeInfo): IdParser {
 /** The parser of a model's ids and their kind, or the problem that prevents it. */
 export function compileId(
   modelName: string,
-  primaryKey: AttributeInfo,
+  address: AttributeInfo,
   idType: IdType | undefined,
 ): { readonly parser: IdParser | null; readonly kind: IdKind | null; readonly problems: readonly string[] } {
-  const { name: attribute, type } = primaryKey;
+  const { type } = address;
+  const attribute = `${address.isAddress ? 'attribute' : 'primary key'} '${address.name}'`;
   const refuse = (problem: string) => ({
     parser: null,
     kind: null,
     problems: [`${modelName}: ${problem}`],
   });
   if (idType === undefined) {
-    const derived = derivedParser(primaryKey);
-    if (derived) return { ...derived, parser: withinColumn(derived.parser, primaryKey), problems: [] };
+    const derived = derivedParser(address);
+    if (derived) return { ...derived, parser: withinColumn(derived.parser, address), problems: [] };
     return refuse(
-      `the primary key '${attribute}' is of type ${type.kind}, which no path segment can hold; ` +
+      `the ${attribute} is of type ${type.kind}, which no path segment can hold; ` +
         'give @Crud an idType function that reads it.',
     );
   }
   const name = nameOf(idType);
   if (name) {
     if (fits(name, type)) {
-      const parser = withinColumn(namedParser(name, type), primaryKey);
+      const parser = withinColumn(namedParser(name, type), address);
       return { parser, kind: name, problems: [] };
     }
     return refuse(
-      `idType '${name}' does not fit the primary key '${attribute}', which is of type ${type.kind}; ${adviceFor(type)}.`,
+      `idType '${name}' does not fit the ${attribute}, which is of type ${type.kind}; ${adviceFor(type)}.`,
     );
   }
   if (typeof idType === 'function') return { parser: functionParser(idType), kind: 'custom', problems: [] };

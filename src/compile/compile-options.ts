@@ -269,6 +269,7 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   createSchema: null,
   updateSchema: null,
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
+  id: null,
   idType: null,
   unknownQuery: null,
   etag: null,

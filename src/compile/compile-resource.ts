@@ -2,7 +2,7 @@
 import type { Class, CrudOptions } from '../declare/crud-options.js';
 import { singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
-import { tryDescribeModel } from '../describe/describe-model.js';
+import { tryAddress, tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
 import { showValue } from '../util/option-problems.js';
@@ -21,6 +21,7 @@ import {
   compilePrefix,
   compileResourceOptions,
   compileSortable,
+  hiddenBy,
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
@@ -66,7 +67,9 @@ export function compileResource(
   decorators: DecoratorReader,
   shared: SharedAccess = {},
 ): ResourceCompilation {
-  const { info, problems: modelProblems } = tryDescribeModel(model);
+  const described = tryDescribeModel(model);
+  const isNamed = described.info && given.id !== undefined && given.id !== null;
+  const { info, problems: modelProblems } = isNamed ? tryAddress(described.info, given.id) : described;
   if (!info) return { plan: null, problems: modelProblems, claim: null };
 
   const problems: string[] = [];
@@ -78,8 +81,14 @@ export function compileResource(
   // Some things can be gone through once.
   const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const check: OptionCheck = { info, exposure, options, report };
-  const id = compileId(info.name, info.primaryKey, options.idType);
+  const id = compileId(info.name, info.address, options.idType);
   problems.push(...id.problems);
+  const { address } = info;
+  if (address.isAddress && exposure.unreadable.has(address.name))
+    report(
+      `id names '${address.name}', which ${hiddenBy(info, address.name)} hides from answers, so that no client could address what ` +
+        'it was answered; show it, or name another attribute.',
+    );
   const named = {
     name: info.name,
     model,

@@ -136,7 +136,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Run on every route, in order, before the body is read and before any query. Default: none. */
   dependencies?: readonly Dependency[];
   /**
-   * Type of the id in a path; a function may throw to refuse it. A name has to fit the type of the primary key.
+   * The attribute that addresses a record: in paths, `Location`, items of `updateMany`, `@InjectId()`, `readId`, and repositories of
+   * the model. Its column must be unique and NOT NULL in the table. Relations, cursors and the default order keep the primary
+   * key, which may be hidden with `@Exclude()`. Default: the primary key.
+   *
+   * @example 'slug'
+   */
+  id?: Attribute<M>;
+  /**
+   * Type of the id in a path; a function may throw to refuse it. A name has to fit the type of the attribute that addresses a record.
    * Default: from that type.
    */
   idType?: IdType;

@@ -4,6 +4,7 @@ import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
 import {
   type AttributeInfo,
@@ -13,7 +14,7 @@ import {
   timestampsOf,
   versionOf,
 } from './model-info.js';
-import { EXTENDS_MODEL, isModelClass } from './record.js';
+import { declaredOptions, EXTENDS_MODEL, isModelClass } from './record.js';
 import { attributesVersion, instanceOptions } from './sequelize-internals.js';
 import { ofTables, tableFacts } from './table-facts.js';
 
@@ -52,9 +53,60 @@ export function introspectModel(model: ModelClass): Introspection {
     pluralName: model.options.name?.plural ?? model.name,
     attributes,
     primaryKey,
+    address: primaryKey,
     paranoid: model.options.paranoid === true,
   });
-  return { info, problems: [] };
+  const id: unknown = declaredOptions(model)?.id;
+  return id === undefined ? { info, problems: [] } : tryAddress(info, id);
+}
+
+/** The same model, whose records another attribute addresses, or the problem that prevents it. */
+export function tryAddress(info: ModelInfo, id: unknown): Introspection {
+  const { name, attributes } = info;
+  const attribute = typeof id === 'string' ? attributes.get(id) : undefined;
+  const refuse = (problem: string) => failure([`${name}: id ${problem}`]);
+  if (typeof id !== 'string') return refuse(`is ${showValue(id)}; use the name of an attribute.`);
+  if (!attribute) {
+    const known = [...attributes.keys()];
+    return refuse(
+      `names '${id}', which is not an attribute.${didYouMean(id, known)} The attributes are ${known.join(', ')}.`,
+    );
+  }
+  if (attribute.type.kind === 'virtual')
+    return refuse(
+      `names '${id}', which is virtual: no column finds a row by it; use an attribute with a column.`,
+    );
+  if (attribute.role === 'timestamp' || attribute.role === 'version')
+    return refuse(`names '${id}', which Sequelize writes; use another attribute.`);
+  return { info: addressedBy(info, id), problems: [] };
+}
+
+const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();
+
+/** The same for an attribute that can. The same for the same model and attribute. */
+function addressedBy(info: ModelInfo, id: string): ModelInfo {
+  if (info.address.name === id) return info;
+  const known = addressed.get(info) ?? new Map<string, ModelInfo>();
+  addressed.set(info, known);
+  const found = known.get(id) ?? makeAddressed(info, info.attributes.get(id) as AttributeInfo);
+  known.set(id, found);
+  return found;
+}
+
+function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
+  const { primaryKey, attributes } = info;
+  if (attribute === primaryKey) return Object.freeze({ ...info, address: primaryKey });
+  // Its facts of the table are read by a getter.
+  const members = {
+    ...Object.getOwnPropertyDescriptors(attribute),
+    isAddress: { value: true, enumerable: true },
+  };
+  const address: AttributeInfo = Object.freeze(Object.defineProperties({} as AttributeInfo, members));
+  return Object.freeze({
+    ...info,
+    address,
+    attributes: new Map([...attributes].map(([name, each]) => [name, each === attribute ? address : each])),
+  });
 }
 
 /** The attributes of any model, a right one or not. */
@@ -224,6 +276,20 @@ const described = perModel((model) => introspectModel(model).info);
 export function describeRecords(model: ModelClass): RecordInfo {
   if (!model.sequelize || model.primaryKeyAttributes.length === 1) return describeModel(model);
   return keyless(model);
+}
+
+/**
+ * The same, whose rows are addressed as a resource does it.
+ *
+ * @param id null is as the model says
+ */
+export function describeAddressed(model: ModelClass, id: string | null): RecordInfo {
+  const info = describeRecords(model);
+  return id === null || !isModelInfo(info) ? info : addressedBy(info, id);
+}
+
+function isModelInfo(info: RecordInfo): info is ModelInfo {
+  return info.address !== undefined;
 }
 
 const keyless = perModel(

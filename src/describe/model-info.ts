@@ -16,6 +16,8 @@ export interface AttributeInfo {
   readonly nullable: boolean;
   /** True where a row can be created without it: a default in the model, or a sequence in the database. */
   readonly hasDefault: boolean;
+  /** True where it addresses a record in the place of the primary key. Default: false. */
+  readonly isAddress?: true;
   /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
   readonly found?: ColumnFacts | undefined;
 }
@@ -35,6 +37,8 @@ export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
   readonly attributes: ReadonlyMap<string, AttributeInfo>;
+  /** The attribute that addresses a row from outside; left out where none does. */
+  readonly address?: AttributeInfo;
 }
 
 /** A model, described. */
@@ -42,6 +46,8 @@ export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
   readonly primaryKey: AttributeInfo;
+  /** The primary key, unless the option `id` names another attribute. */
+  readonly address: AttributeInfo;
   /** True where a delete only marks the row. */
   readonly paranoid: boolean;
 }

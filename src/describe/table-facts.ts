@@ -47,6 +47,8 @@ export interface TableFacts {
   readonly columns: ReadonlyMap<string, ColumnFacts>;
   /** The columns of each valid unique index over all rows. */
   readonly uniqueKeys: readonly (readonly string[])[];
+  /** The same without indexes that may be checked later, and those that compare texts otherwise than their columns. */
+  readonly exactKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKeyFacts[];
   /** The columns of each constraint and unique index, by its name; those of partitions are among them. */
   readonly constraints: ReadonlyMap<string, readonly string[]>;
@@ -96,7 +98,10 @@ function knownOf(model: ModelClass): Known | undefined {
 }
 
 /** True where no two rows can have the same values of these columns. */
-export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string[]): boolean {
+export function isUniqueKey(
+  { uniqueKeys }: Pick<TableFacts, 'uniqueKeys'>,
+  columns: readonly string[],
+): boolean {
   return uniqueKeys.some(
     (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
   );

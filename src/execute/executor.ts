@@ -26,7 +26,7 @@ export interface Executor<R, On> {
 
 /** A write by key that has written nothing. */
 interface UnwrittenWrite {
-  readonly info: Pick<RecordInfo, 'model' | 'name'>;
+  readonly info: Pick<RecordInfo, 'model' | 'name' | 'address'>;
   readonly endpoint?: Endpoint;
   readonly entityTag?: EntityTagPlan | null;
   readonly ifMatch?: WantedStates | undefined;
@@ -47,11 +47,11 @@ interface RowNow {
 
 /** Finds the error of a write. @param row null where none is there, or the write may not see it */
 export function whyUnwritten(
-  { info: { model, name }, endpoint, entityTag = null, ifMatch, onlyNew, form }: UnwrittenWrite,
+  { info: { model, name, address }, endpoint, entityTag = null, ifMatch, onlyNew, form }: UnwrittenWrite,
   row: RowNow | null,
 ): Error {
   const plan = { name, entityTag };
-  const missing = noSuchRecord({ name, key: model.primaryKeyAttribute });
+  const missing = noSuchRecord({ name, key: address?.name ?? model.primaryKeyAttribute });
   const isOfDeleted = writesGone(endpoint);
   if (!row || (row.isDeleted && !isOfDeleted)) return endpoint === 'replace' ? notThere(plan) : missing;
   const { isDeleted = false, state = null, dropped, isOutrun } = row;

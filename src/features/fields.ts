@@ -38,10 +38,10 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     const columns = columnsOf(names);
     return Object.freeze({ columns: columns.length > 0 ? columns : [key] });
   });
-  // The address of what was written has the key.
+  const address = plan.info.address.name;
   const written = perPair(
     (names: readonly string[]): Selection =>
-      Object.freeze({ columns: [...new Set([...columnsOf(names), key])] }),
+      Object.freeze({ columns: [...new Set([...columnsOf(names), address])] }),
   );
   const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;

@@ -64,7 +64,7 @@ function compileStateReader({ plan: { info, entityTag } }: Resource) {
   const executor = new SqlExecutor(info);
   const operation: ReadOperation = Object.freeze({
     kind: 'read',
-    where: equalTo(info.primaryKey.name, Object.freeze({ slot: 'id' })),
+    where: equalTo(info.address.name, Object.freeze({ slot: 'id' })),
     select: Object.freeze({ columns: Object.freeze([entityTag.attribute]) }),
     isFresh: true,
   });
@@ -85,15 +85,15 @@ function withState(
   const read = compileStateReader(resource);
   if (!read || operation === 'list' || operation === 'delete') return runMethod;
   const { plan } = resource;
-  const { primaryKey } = plan.info;
+  const { address } = plan.info;
   return async (action, input) => {
     const isRead = verb === 'get';
     const id = isRead ? (argumentsOf(input)?.id ?? parsePathId(plan, action.request)) : undefined;
     // Before the record: a tag that is older than it only refuses, and a newer one would let a change be overwritten.
-    const before = isRead ? await read(encodeParameter(primaryKey.type, id) ?? null) : null;
+    const before = isRead ? await read(encodeParameter(address.type, id) ?? null) : null;
     const found = await runMethod(action, input);
     if (!found) return null;
-    const state = isRead ? before : await read(found.stored(primaryKey.name) ?? null);
+    const state = isRead ? before : await read(found.stored(address.name) ?? null);
     return {
       ...found,
       stored: (name) => (name === plan.entityTag?.attribute ? state : found.stored(name)),
@@ -128,7 +128,7 @@ export function inCondition(resource: Resource, operation: Endpoint, runMethod: 
     const state =
       kind === 'version'
         ? storedText(info, record, attribute)
-        : await stateOf?.(storedText(info, record, info.primaryKey.name) ?? null);
+        : await stateOf?.(storedText(info, record, info.address.name) ?? null);
     if (state !== undefined) return state;
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };

@@ -5,7 +5,7 @@ import type { Model, Sequelize } from 'sequelize';
 import { accessRules } from '../access/reference-access.js';
 import { type Repository, resolveSource, type Source } from '../execute/records/repository.js';
 import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js';
-import { repositoryWithin } from '../express/resources/application-access.js';
+import { hasOwnIds, repositoryWithin } from '../express/resources/application-access.js';
 import { UNBOUND } from '../express/resources/resource-parameters.js';
 import { currentEngine } from '../postgres/index.js';
 import { requestResource } from '../request/request-notes.js';
@@ -63,7 +63,7 @@ export function InjectSession(): ParameterDecorator {
 }
 
 /**
- * Injects the `:id` of the path, parsed by the resource's `idType`: what is no id is 400, and what no row can have is 404, as
+ * Injects the `:id` of the path, a value of the attribute that addresses a record, parsed by the resource's `idType`: what is no id is 400, and what no row can have is 404, as
  * on the generated routes. For methods of a controller that extends `crudController(Model)`, on paths with `:id`; `bootstrap`
  * refuses it elsewhere with a ConfigError.
  *
@@ -124,7 +124,7 @@ export function InjectListQuery(): ParameterDecorator {
 
 /** The same session, whose repositories are within the scope of the request. */
 function withinRequest<S extends ReadSession | UnitOfWork>(request: Action['request'], session: S): S {
-  if (!accessRules(request)) return session;
+  if (!accessRules(request) && !hasOwnIds(request)) return session;
   const { transaction } = session;
   const repository = (source: Source) =>
     repositoryWithin(request, resolveSource(source) as unknown as Repository).with(session);

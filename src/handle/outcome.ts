@@ -58,7 +58,7 @@ export interface Outcome extends ShownRecords {
   readonly count: number;
   /** True where a replacement has created the record. Left out where a method has set the status of the response. */
   readonly isNew?: boolean;
-  /** The primary key of the record, for its address. */
+  /** The value that addresses the record. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
   stored(attribute: string): string | null | undefined;

@@ -94,7 +94,7 @@ export function outcomeOf(resource: Resource, operation: Endpoint, result: unkno
 
 function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
   const { info } = resource.plan;
-  const { name } = info.primaryKey;
+  const { name } = info.address;
   return {
     page,
     isOfMethod: true,

@@ -160,7 +160,7 @@ export function outcomeOfRows(
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
   const { plan, features } = resource;
   const { info, entityTag } = plan;
-  const { primaryKey } = info;
+  const { address } = info;
   const executor = new SqlExecutor(info);
   const mark = deletedAtOf(info);
   const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
@@ -174,8 +174,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   ) => {
     const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
     if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch) return whyUnwritten(write, null);
-    const select = { columns: [primaryKey.name, ...asks] };
-    const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
+    const select = { columns: [address.name, ...asks] };
+    const row = allOf(equalTo(address.name, { slot: 'id' }), where);
     const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
     const [values] = found.rows;
     const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
@@ -184,7 +184,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     return whyUnwritten(write, values ? { isDeleted, state } : null);
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
-    const text = encodeParameter(primaryKey.type, id) as string;
+    const text = encodeParameter(address.type, id) as string;
     const [state] = states ?? [];
     return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
   };
@@ -196,7 +196,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       // No column takes its value, and a record would hold it.
       if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
       const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
-      const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
+      const written = endpoint === 'replace' ? { ...values, [address.name]: id } : values;
       return { asked: operation(query, access, written), slots };
     };
     const writes =
@@ -214,7 +214,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
         if (endpoint === 'read' && found.count > 1)
-          throw severalRecords({ name: info.name, key: primaryKey.name });
+          throw severalRecords({ name: info.name, key: address.name });
         const page = 'page' in found ? found.page : null;
         const columns = columnsGiven(asked);
         if (afterWrite) {

@@ -14,6 +14,8 @@ export interface IndexRow extends FoundIndex {
   readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
   readonly isUnique: boolean;
+  /** True where it is checked at once, and compares texts as its columns do. */
+  readonly isExact: boolean;
 }
 
 /** A table, as the catalogue has it. */
@@ -89,6 +91,8 @@ const TABLES = `
       WHERE a.attrelid = c.oid AND NOT a.attisdropped),
     'indexes', (
       SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
+          'isExact', x.indimmediate AND NOT EXISTS (SELECT FROM unnest(x.indkey::int2[], x.indcollation::oid[]) AS k (attnum, own)
+            JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.own NOT IN (0, a.attcollation)),
           'options', x.indoption::int2[], 'predicate', pg_get_expr(x.indpred, x.indrelid),
           'columns', ARRAY(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
             LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.n <= x.indnkeyatts ORDER BY k.n),
@@ -183,11 +187,8 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
     isTable,
     isInherited,
     columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
-    uniqueKeys: (indexes ?? []).flatMap((index) => {
-      const keys = index.columns.filter((column) => column !== null);
-      const isWhole = index.isUnique && index.predicate === null && keys.length === index.columns.length;
-      return isWhole ? [keys] : [];
-    }),
+    uniqueKeys: uniqueKeysOf(indexes ?? []),
+    exactKeys: uniqueKeysOf((indexes ?? []).filter(({ isExact }) => isExact)),
     foreignKeys: (foreignKeys ?? []).map((each) => ({
       ...each,
       onDelete: actionOf(each.onDelete),
@@ -198,6 +199,14 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
   });
   const required = (columns ?? []).filter((each) => !isSystemColumn(each) && isRequired(each));
   return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };
+}
+
+function uniqueKeysOf(indexes: readonly IndexRow[]): string[][] {
+  return indexes.flatMap((index) => {
+    const keys = index.columns.filter((column) => column !== null);
+    const isWhole = index.isUnique && index.predicate === null && keys.length === index.columns.length;
+    return isWhole ? [keys] : [];
+  });
 }
 
 /** Every table has them, and no statement sets them. */

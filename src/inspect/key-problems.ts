@@ -10,6 +10,7 @@ import {
   type ForeignKeyFacts,
   isUniqueKey,
   type ReferentialAction,
+  type TableFacts,
   tableFacts,
 } from '../describe/table-facts.js';
 import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
@@ -27,11 +28,15 @@ export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'en
         `declare another attribute with @PrimaryKey.`,
     ];
   }
-  if (endpoints.has('replace') && isGenerated(primaryKey)) {
+  const { address } = info;
+  if (endpoints.has('replace') && isGenerated(address)) {
+    const own = identifier(address.column);
     return [
-      `${name}: endpoints has 'replace', and the table ${table} makes the key ${column} of every new record by itself; leave it out.`,
+      `${name}: endpoints has 'replace', and the table ${table} makes the key ${own} of every new record by itself; leave it out.`,
     ];
   }
+  const ofAddress = address === primaryKey ? [] : addressProblems(info, facts);
+  if (ofAddress.length > 0) return ofAddress;
   if (!facts.isTable || isUniqueKey(facts, [primaryKey.column])) return [];
   const others = uniqueAttributes(info);
   const choice =
@@ -42,6 +47,35 @@ export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'en
     `${name}.${primaryKey.name}: no unique index or constraint of the table ${table} is over ${column} alone, so that a request for one ` +
       `record would read, change or delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique, ${choice}. ` +
       'A key of several columns cannot address a record yet; a view with such a column can be read in the place of its table.',
+  ];
+}
+
+/** Why an attribute that is no primary key addresses several rows, or none of some. */
+function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts): string[] {
+  const table = quotedTable(model);
+  const column = identifier(address.column);
+  const own = facts.columns.get(address.column);
+  const head = `${name}: id names '${address.name}', and`;
+  if (!own)
+    return [
+      `${head} the table ${table} has no column ${column}; add it by a migration, or name another attribute.`,
+    ];
+  if (!facts.isTable) return [];
+  const isUnique = isUniqueKey({ uniqueKeys: facts.exactKeys }, [address.column]);
+  return [
+    ...(isUnique
+      ? []
+      : [
+          `${head} no unique index of the table ${table} is over ${column} alone, so that a request for one record would read, change or ` +
+            `delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique. Indexes over some rows, over an ` +
+            'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.',
+        ]),
+    ...(own.notNull
+      ? []
+      : [
+          `${head} its column ${column} of the table ${table} may be NULL, so that some records would have no address; ALTER TABLE ${table} ` +
+            `ALTER COLUMN ${column} SET NOT NULL; and give the attribute @AllowNull(false).`,
+        ]),
   ];
 }
 

@@ -142,7 +142,8 @@ function refusals({ refusedStatus }: ActionDescription): readonly ProblemStatus[
   return refusedStatus === undefined ? [] : [refusedStatus];
 }
 
-function takesId({ takes }: ActionDescription): boolean {
+/** True where the method has the id of a record, or the record. */
+export function takesId({ takes }: ActionDescription): boolean {
   return takes.has('id') || takes.has('record');
 }
 

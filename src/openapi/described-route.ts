@@ -105,14 +105,14 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
     name: shownAs,
     in: 'path',
     required: true,
-    ...(isId ? { description: `The ${plan.info.primaryKey.name}.` } : {}),
+    ...(isId ? { description: `The ${plan.info.address.name}.` } : {}),
     schema: isId ? idSchema(plan) : { type: 'string' },
   };
 }
 
 /** An id beyond the range of its column is no mistake: there is no such record. */
 export function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
-  const { type } = info.primaryKey;
+  const { type } = info.address;
   switch (idKind) {
     case 'integer':
       return { type: 'integer' };

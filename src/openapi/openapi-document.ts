@@ -12,7 +12,7 @@ import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
 import type { Feature } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { addedOperation, withDeclared } from './added-operation.js';
+import { addedOperation, takesId, withDeclared } from './added-operation.js';
 import type { DescribedAction, DescribedResource, DescribedRoute } from './described-route.js';
 import type { ResolvedDocs } from './docs-options.js';
 import { generatedOperation } from './generated-operation.js';
@@ -208,7 +208,9 @@ class DocumentDraft {
     action: ActionDescription,
     resourceOf: DescribedAction['resourceOf'],
   ): boolean {
-    return this.#describe(route, action, (pathParameters) => {
+    const { address } = resource.plan.info;
+    const idName = address.isAddress && (spec || takesId(action)) ? address.name : 'id';
+    return this.#describe({ ...route, idName }, action, (pathParameters) => {
       if (!spec) {
         const { plan, names } = resource;
         const owner = { tags: plan.tags, suffix: names.one, resource, refer: this.named.refer };
@@ -225,14 +227,16 @@ class DocumentDraft {
 
   /** Adds the route to its path. False where OpenAPI cannot express it. */
   #describe(
-    { verb, path }: HandWrittenRoute,
+    { verb, path, idName = 'id' }: HandWrittenRoute & { readonly idName?: string },
     { refusedStatus, declared: { details } }: ActionDescription,
     describe: (parameters: readonly PathParameter[]) => OperationObject,
   ): boolean {
     const expressible = documentPath(path);
     const documented = DOCUMENT_METHODS.find((each) => each === verb);
     if (!expressible || !documented) return false;
-    const full = `${this.routePrefix}/${expressible.template}`.replace(/\/{2,}/, '/').replace(/(.)\/$/, '$1');
+    const isFree = !expressible.parameters.includes(idName);
+    const template = isFree ? expressible.template.replace('{id}', `{${idName}}`) : expressible.template;
+    const full = `${this.routePrefix}/${template}`.replace(/\/{2,}/, '/').replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
     const requirements = details.public ? [] : refusedStatus === undefined ? null : this.requirements;

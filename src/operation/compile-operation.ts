@@ -45,7 +45,7 @@ export function compileOperation(
       return change ? [{ change, dependsOn: kind === 'rewrite' ? dependsOn : null }] : [];
     });
   const rewrites = stepsOf('rewrite');
-  const give = compileGiven(context.plan.info.primaryKey.name);
+  const give = compileGiven(context.plan.info.address.name);
   const absent = absentFor(OPEN_ACCESS.form);
   const apply = (steps: readonly Step[], before: Operation, inputs: Inputs, access: Access): Operation => {
     const isOpen = access.form === OPEN_ACCESS.form && access.where === null;
@@ -109,7 +109,7 @@ function compileGiven(key: string) {
 /** Operations of the endpoints before any feature adds to them. */
 function bareOperations({ plan, columnsOf }: FeatureContext): Partial<OperationByEndpoint> {
   const { info, defaultSort, pageSize } = plan;
-  const where = equalTo(info.primaryKey.name, { slot: 'id' });
+  const where = equalTo(info.address.name, { slot: 'id' });
   const whole: Selection = Object.freeze({ columns: columnsOf(null) });
   return {
     list: {

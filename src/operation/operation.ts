@@ -127,7 +127,7 @@ export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
 
 /** The change of one row. */
 export interface UpdateItem {
-  /** A value that the type of the primary key has; the text of one beyond its range is an error of the database's. */
+  /** A value that the type of the address has; the text of one beyond its range is an error of the database's. */
   readonly key: unknown;
   /** Without the key. Attributes that are left out stay as they are. */
   readonly values: Readonly<Record<string, unknown>>;

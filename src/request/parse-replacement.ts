@@ -14,7 +14,10 @@ import { valueText } from './query/rule-filters.js';
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
   const closed = new Set(closedAttributes(form, 'create'));
-  const { name } = plan.info.primaryKey;
+  const { address, primaryKey } = plan.info;
+  const { name } = address;
+  // No write changes it.
+  if (address !== primaryKey) closed.add(primaryKey.name);
   if (form.scope.has(name) && !form.unwritable.has(name)) closed.delete(name);
   return bodySchema(plan, 'create', closed);
 }
@@ -32,7 +35,7 @@ export async function parseReplacement(
   id: unknown,
   access: Access,
 ): Promise<BodyValues> {
-  const { name, type } = plan.info.primaryKey;
+  const { name, type } = plan.info.address;
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // As a body has it, so that it meets what is asked of the key of a new record.
   const key = type.kind === 'integer' || type.kind === 'float' ? Number(id) : valueText(id);
@@ -62,8 +65,8 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
   const whole = { ...values };
   const missing: RequestIssue[] = [];
   for (const attribute of info.attributes.values()) {
-    const { name, type, role, nullable } = attribute;
-    if (!properties.has(name) || role === 'primaryKey' || type.kind === 'virtual') continue;
+    const { name, type, role, nullable, isAddress } = attribute;
+    if (!properties.has(name) || role === 'primaryKey' || isAddress || type.kind === 'virtual') continue;
     if (whole[name] !== undefined) continue;
     const value = defaults[name]?.();
     const own = value === undefined ? constantDefault(attribute) : value;

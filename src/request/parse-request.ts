@@ -114,7 +114,7 @@ function compileReplacement(plan: ResourcePlan): ValuesParser {
   return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
-    const written = { ...values, [plan.info.primaryKey.name]: id };
+    const written = { ...values, [plan.info.address.name]: id };
     return { access: await accessToWrite(request, plan.model, access, written), values };
   };
 }

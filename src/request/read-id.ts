@@ -1,4 +1,4 @@
-/** An id of a path -> the value of a primary key, or what is answered to one that is none. */
+/** An id of a path -> the value of the attribute that addresses a record, or what is answered to one that is none. */
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import { compileId, type ParsedId, REFUSED } from '../compile/compile-id.js';
@@ -15,7 +15,7 @@ import { quote } from './query/query-string.js';
 
 /** Part of a plan that decides the parser of ids. */
 type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
-  readonly info: Pick<ResourcePlan['info'], 'primaryKey'>;
+  readonly info: Pick<ResourcePlan['info'], 'address'>;
 };
 
 /**
@@ -36,8 +36,8 @@ type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
  */
 export function readId(model: ModelClass, raw: string): Id {
   const info = describeModel(model);
-  const { name, primaryKey } = info;
-  const { parser, problems } = compileId(name, primaryKey, declaredOptions(model)?.idType);
+  const { name, address } = info;
+  const { parser, problems } = compileId(name, address, declaredOptions(model)?.idType);
   if (!parser) throw new ConfigError(problems);
   return parseId({ name, info, parseId: parser }, raw) as Id;
 }
@@ -55,11 +55,11 @@ export function parsePathId(plan: IdPlan, request: Request): unknown {
 export function parseNewId(plan: IdPlan, request: Request): unknown {
   const raw = String(request.params['id']);
   if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
-  const { primaryKey } = plan.info;
-  const { name, type } = primaryKey;
+  const { address } = plan.info;
+  const { name, type } = address;
   // As a body has it, so that it meets what is asked of the key of a new record.
   const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
-  const broken = attributeRules(primaryKey).find(({ check }) => !check(value));
+  const broken = attributeRules(address).find(({ check }) => !check(value));
   const pointer = bodyPointer(name);
   if (!broken)
     throw new InvalidBodyError([{ pointer, code: 'id', detail: `${name} is beyond the range of ids.` }]);
@@ -73,11 +73,11 @@ function parseId(plan: IdPlan, raw: string): unknown {
     case 'id':
       return parsed.value;
     case 'impossible':
-      throw noSuchRecord({ name: plan.name, key: plan.info.primaryKey.name });
+      throw noSuchRecord({ name: plan.name, key: plan.info.address.name });
     case 'malformed':
       throw new InvalidQueryError([
         {
-          parameter: 'id',
+          parameter: plan.info.address.isAddress ? plan.info.address.name : 'id',
           code: 'id',
           detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
         },

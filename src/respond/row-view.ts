@@ -103,21 +103,21 @@ export interface RowView {
   };
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
-  /** The primary key of a row, as an address has it; it follows the columns of the properties where it is none of theirs. */
+  /** The value that addresses a row; it follows the columns of the properties where it is none of theirs. */
   key(row: TextRow, parsers: TextParsers, fields?: Fields): unknown;
 }
 
-/** Compiles the view of a resource. The address of what was created has the primary key, also where answers do not. */
+/** Compiles the view of a resource. The value that addresses a record is read where answers do not have it, too. */
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
-  const { primaryKey } = plan.info;
+  const { address } = plan.info;
   const shown = plainColumns(plan, serialize);
   if (!shown) return recordView(plan, serialize);
   const writers = compileRowWriters(shown);
-  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), primaryKey])]);
+  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), address])]);
   const columnsOf = (fields: Fields) =>
     fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole;
   const keyAt = (columns: readonly string[]) =>
-    columns.includes(primaryKey.name) ? columns.indexOf(primaryKey.name) : columns.length;
+    columns.includes(address.name) ? columns.indexOf(address.name) : columns.length;
   return {
     columnsOf,
     isOfRecords: false,
@@ -143,14 +143,14 @@ function plainColumns(
   const readable = readableAttributes(info, exposure);
   if (!read) {
     const isShaped =
-      needsRecords(info, [...readable, info.primaryKey]) ||
+      needsRecords(info, [...readable, info.address]) ||
       readable.some(({ name }) => isTransformed(info.model, name, 'read'));
     return isShaped ? null : readable.map((attribute) => ({ name: attribute.name, attribute }));
   }
   const shown = plainNames(read, new Set(info.attributes.keys()));
   const attributes = [...(shown?.keys() ?? [])].map((property) => info.attributes.get(property));
   const known = attributes.filter((attribute) => attribute !== undefined);
-  if (!shown || known.length < shown.size || needsRecords(info, [...known, info.primaryKey])) return null;
+  if (!shown || known.length < shown.size || needsRecords(info, [...known, info.address])) return null;
   return known.map((attribute) => {
     const name = shown.get(attribute.name) as string;
     // The driver may parse a text into an object, which class-transformer walks; JSON goes around it.
@@ -197,9 +197,9 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     isOfRecords: true,
     // Virtual attributes without getters are values like others.
     runsUserCode:
-      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, info.primaryKey]).length > 0,
+      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, info.address]).length > 0,
     ofRecord: () => null,
-    key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
+    key: (row, parsers) => hydratorFor(parsers)(row).get(info.address.name),
     writer(parsers, fields = null) {
       const hydrate = hydratorFor(parsers);
       const value = (row: TextRow) => serialize(hydrate(row), fields);

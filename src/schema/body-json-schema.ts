@@ -20,7 +20,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
     plan.access,
     kind,
   );
-  return kind === 'replace' ? withoutRequired(schema, plan.info.primaryKey.name) : schema;
+  return kind === 'replace' ? withoutRequired(schema, plan.info.address.name) : schema;
 }
 
 /** No body has what the table makes itself. */

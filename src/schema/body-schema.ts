@@ -2,6 +2,7 @@
 import { type ValidationError, ValidationTypes } from 'class-validator';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
+import { describeModel } from '../describe/describe-model.js';
 import { type AttributeInfo, isFilled, isGenerated } from '../describe/model-info.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { Maybe } from '../util/promises.js';
@@ -81,8 +82,7 @@ export function bodySchema(
     properties,
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
-    givenKey:
-      explicit && kind === 'create' && isGivenText(plan.info.primaryKey) ? plan.info.primaryKey.name : null,
+    givenKey: explicit && isGivenText(plan.info.address, kind) ? plan.info.address.name : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({
@@ -100,9 +100,10 @@ function generatedNames({ info }: ResourcePlan): readonly string[] {
   return [...info.attributes.values()].filter(isGenerated).map(({ name }) => name);
 }
 
-/** True where the key is a text, and only a body can hold that of a new record. */
-function isGivenText(key: AttributeInfo): boolean {
-  return isTextKey(key) && !isFilled(key);
+/** True where records are addressed by a text that such a body may hold. */
+function isGivenText(address: AttributeInfo, kind: BodyKind): boolean {
+  if (!isTextKey(address)) return false;
+  return address.isAddress === true || (kind === 'create' && !isFilled(address));
 }
 
 function isNested(target: Class, name: string): boolean {
@@ -121,7 +122,8 @@ function derivedClass(
   kind: BodyKind,
   closed: ReadonlySet<string>,
 ): SchemaClass {
-  if (closed.size === 0) return (kind === 'create' ? createSchema : updateSchema)(model);
+  if (closed.size === 0 && info === describeModel(model))
+    return (kind === 'create' ? createSchema : updateSchema)(model);
   const unwritable = new Set([...exposure.unwritable, ...closed]);
   return deriveBodyClass(info, { ...exposure, unwritable }, kind);
 }

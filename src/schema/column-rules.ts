@@ -314,13 +314,15 @@ export const ADDRESSABLE = rule(
   { minLength: 1, pattern: WIRE_PATTERNS.segment },
 );
 
-/** True where an attribute is a key that any text could be. */
-export function isTextKey({ role, type }: Pick<AttributeInfo, 'role' | 'type'>): boolean {
-  return role === 'primaryKey' && type.kind === 'string';
+type RuledAttribute = Pick<AttributeInfo, 'role' | 'type' | 'isAddress'>;
+
+/** True where an attribute addresses a record, and any text could be its value. */
+export function isTextKey({ role, type, isAddress }: RuledAttribute): boolean {
+  return (isAddress || role === 'primaryKey') && type.kind === 'string';
 }
 
 /** The rules of an attribute in a body, most basic first. */
-export function attributeRules(attribute: Pick<AttributeInfo, 'role' | 'type'>): readonly ColumnRule[] {
+export function attributeRules(attribute: RuledAttribute): readonly ColumnRule[] {
   const rules = columnRules(attribute.type);
   return isTextKey(attribute) ? [...rules, ADDRESSABLE] : rules;
 }

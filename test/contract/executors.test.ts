@@ -36,8 +36,8 @@ class Volume extends Model {
 type VolumeExecutor = Executor<FoundRecords<Volume>, RecordCall<Volume>>;
 
 const EXECUTORS: readonly (readonly [name: string, of: (access: Access) => VolumeExecutor])[] = [
-  ['our own statements', () => rowRecords(Volume) as VolumeExecutor],
-  ['Sequelize', (access) => new SequelizeExecutor(Volume, access, null)],
+  ['our own statements', () => rowRecords(Volume, null) as VolumeExecutor],
+  ['Sequelize', (access) => new SequelizeExecutor(Volume, { access, source: null, address: null })],
 ];
 
 /** Rows of one owner, whose key is in a slot. */
@@ -159,7 +159,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 function operationOf({ endpoint, inputs, access, values }: Step): Operation {
-  return repositoryOperation(Volume, endpoint, access, inputs, values);
+  return repositoryOperation(Volume, endpoint, access, null, inputs, values);
 }
 
 function rowOf({ id, title, pages, owner, deletedAt }: Volume): ShelfRow {

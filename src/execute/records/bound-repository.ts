@@ -2,12 +2,17 @@
 
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { describeAddressed } from '../../describe/describe-model.js';
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
+import { showValue } from '../../util/option-problems.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
-import type { QueryContext } from './run-records.js';
+import type { Id, QueryContext } from './repository-operations.js';
+
+/** Types whose values are texts. */
+const TEXTS: ReadonlySet<string> = new Set(['string', 'uuid', 'enum']);
 
 /** The base of `Repository`. */
 export abstract class BoundRepository<M extends Model> {
@@ -20,6 +25,8 @@ export abstract class BoundRepository<M extends Model> {
   protected readonly session: TransactionScope | null = null;
   /** Access of the request that the repository belongs to; null is everything. */
   protected readonly access: AccessSource | null = null;
+  /** The attribute that addresses a row in the resource of the repository; null is as the model says. */
+  protected readonly address: string | null = null;
 
   /**
    * @param model default: the `static model` of the subclass
@@ -64,6 +71,17 @@ export abstract class BoundRepository<M extends Model> {
     );
   }
 
+  /** The same repository, whose methods find a row by this attribute. @internal */
+  addressedBy(address: string): this {
+    return copyOf(this, { address });
+  }
+
+  /** The attribute that ids are the values of. @internal */
+  get idAttribute(): string {
+    const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
+    return address?.name ?? this.model.primaryKeyAttribute;
+  }
+
   /**
    * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them.
    *
@@ -94,7 +112,18 @@ export abstract class BoundRepository<M extends Model> {
 
   /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
-    return this.session === null && this.access === null && Object.keys(this).length === 3;
+    return this.session === null && this.access === null && Object.keys(this).length === 4;
+  }
+
+  /** @throws TypeError for a value of another type: it is that of another key, and no row is found by the text of it */
+  protected checkId(id: Id): void {
+    const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
+    if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;
+    const key = this.model.primaryKeyAttribute;
+    throw new TypeError(
+      `${this.model.name} is addressed by its ${address.name}, which is a text, and not by ${showValue(id)}; find a record by another ` +
+        `key with one({ ${key}: … }).`,
+    );
   }
 
   /**
@@ -104,10 +133,10 @@ export abstract class BoundRepository<M extends Model> {
    */
   protected async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
     const access = this.access ? await this.access(values) : OPEN_ACCESS;
-    const source = this.access;
-    if (this.session) return { access, source, scope: { transaction: this.session.transaction } };
+    const { access: source, address } = this;
+    if (this.session) return { access, source, address, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return { access, source, scope: transaction ? { transaction } : {} };
+    return { access, source, address, scope: transaction ? { transaction } : {} };
   }
 }
 

@@ -16,8 +16,8 @@ import {
 import { attributeOf } from '../sql/predicate-sql.js';
 import { type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
 import { type WantedRelation, wantedRelations } from './relation-requests.js';
+import type { QueryContext } from './repository-operations.js';
 import type { RelationsToLoad } from './repository-options.js';
-import type { QueryContext } from './run-records.js';
 
 /** Context of a repository's queries. */
 export interface LoadContext {

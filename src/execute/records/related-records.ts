@@ -27,8 +27,8 @@ import {
 import { describeTable } from '../sql/select-sql.js';
 import { quoteText, renderSql, type SqlFragment } from '../sql/sql-fragment.js';
 import { joinSlots, textOf } from '../sql/statement.js';
+import type { QueryContext } from './repository-operations.js';
 import { RowFinder, take } from './row-finder.js';
-import type { QueryContext } from './run-records.js';
 
 /** Conditions on the related rows. */
 export interface RelatedCriteria {

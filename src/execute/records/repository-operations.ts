@@ -3,22 +3,24 @@ import type { Model, Transaction } from 'sequelize';
 import { barePlan } from '../../compile/bare-plan.js';
 import type { Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
-import { describeRecords, perModel } from '../../describe/describe-model.js';
+import { describeAddressed } from '../../describe/describe-model.js';
+import type { RecordInfo } from '../../describe/model-info.js';
 import { ROW_FEATURES } from '../../features/row-features.js';
 import type { PurgeOptions } from '../../features/soft-delete/restore-and-purge.js';
 import { checkSoftDeletion } from '../../features/soft-delete/soft-delete.js';
-import type { Access } from '../../operation/access.js';
+import type { Access, AccessSource } from '../../operation/access.js';
 import { compileOperations, NO_INPUTS } from '../../operation/compile-features.js';
 import type { WrittenValues } from '../../operation/compile-operation.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { createCursorCodec } from '../../request/query/cursor-codec.js';
+import { perPair } from '../../util/memo.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import type { Page } from '../page.js';
 import type { ListOptions } from './repository-options.js';
 
-/** The value of a primary key. */
+/** The value that addresses a record: of its primary key, or of the attribute that `id` names. */
 export type Id = string | number | bigint;
 
 /** Parts of a call that are no part of its operation, and the connection of its statements. */
@@ -36,6 +38,17 @@ export interface RecordCall<M extends Model> {
   readonly hooks?: false;
   readonly transaction?: Transaction;
   readonly useMaster?: boolean;
+}
+
+/** Transaction and access of a query of a repository. */
+export interface QueryContext {
+  /** The transaction, as an option of a query. */
+  readonly scope: { readonly transaction?: Transaction };
+  readonly access: Access;
+  /** Where the access is from; null is everything. */
+  readonly source: AccessSource | null;
+  /** The attribute that addresses a row; null is as the model says. */
+  readonly address: string | null;
 }
 
 /** Records that an operation has found or written. */
@@ -58,20 +71,21 @@ export function repositoryOperation<M extends Model>(
   model: ModelClass<M>,
   endpoint: Endpoint,
   access: Access,
+  address: string | null,
   inputs: Inputs = NO_INPUTS,
   values?: WrittenValues,
 ): Operation {
-  const { info, operations } = compiled(model as unknown as ModelClass);
+  const info = describeAddressed(model as unknown as ModelClass, address);
+  const { operations } = compiled(info);
   checkSoftDeletion(info, endpoint, inputs);
   return operations[endpoint](inputs, access, values);
 }
 
 const cursors = createCursorCodec([]);
 
-const compiled = perModel((model) => {
-  const info = describeRecords(model);
+const compiled = perPair((info: RecordInfo) => {
   const columns = Object.freeze(storedAttributes(info).map(({ name }) => name));
   const view = { readable: columns, columnsOf: (fields: readonly string[] | null) => fields ?? columns };
   const context = { plan: barePlan(info), ...view, cursors, views: () => view };
-  return { info, operations: compileOperations(context, ROW_FEATURES) };
+  return { operations: compileOperations(context, ROW_FEATURES) };
 });

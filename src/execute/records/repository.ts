@@ -3,7 +3,7 @@ import type { Model } from 'sequelize';
 import { totalOrder } from '../../compile/compile-options.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
-import { describeRecords } from '../../describe/describe-model.js';
+import { describeAddressed } from '../../describe/describe-model.js';
 import { foundInstead, isModelClass } from '../../describe/record.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import {
@@ -22,7 +22,13 @@ import type { WriteValues } from '../sql/encode-parameter.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
-import { type FoundRecords, type Id, type RecordCall, repositoryOperation } from './repository-operations.js';
+import {
+  type FoundRecords,
+  type Id,
+  type QueryContext,
+  type RecordCall,
+  repositoryOperation,
+} from './repository-operations.js';
 import type {
   CursorPageRequest,
   FindByKeyOptions,
@@ -30,7 +36,7 @@ import type {
   PageRequest,
   RelationsToLoad,
 } from './repository-options.js';
-import { type QueryContext, readRecords, writeRecords } from './run-records.js';
+import { readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, checkNewRow, replacementWithin } from './scoped-values.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
@@ -50,7 +56,8 @@ import { SequelizeExecutor } from './sequelize-executor.js';
  */
 export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /**
-   * The row with this primary key.
+   * The row with this id: a value of the primary key, or of the attribute that `id` in `@Crud` names. Any other unique value finds it
+   * with `one`.
    *
    * @example
    * ```ts
@@ -59,12 +66,13 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * const gone = await cities.get(2988507, { deleted: 'only' });
    * ```
    * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not ask for it
+   * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
     return (await this.find(id, options)) ?? this.missing();
   }
 
-  /** The row with this primary key, or null. */
+  /** The row with this id, or null. */
   async find(id: Id, { fields, include, deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
     const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include ?? [])])];
     const record = await this.findByKey(id, { fields: read, deleted });
@@ -73,7 +81,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * The row with this primary key, which nothing else may change until the transaction has ended.
+   * The row with this id, which nothing else may change until the transaction has ended.
    *
    * @param isDeleted whether it is a soft-deleted one
    * @internal
@@ -102,13 +110,13 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * The keys of the rows that match, in their order, which nothing else may change until the transaction has ended.
+   * The ids of the rows that match, in the order of their keys, which nothing else may change until the transaction has ended.
    *
    * @internal
    */
   async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
-    const { access, source, scope } = await this.context('other');
-    return new SequelizeExecutor(this.model, access, source).lockKeys(filter, limit, scope);
+    const context = await this.context('other');
+    return new SequelizeExecutor(this.model, context).lockKeys(filter, limit, context.scope);
   }
 
   /**
@@ -254,8 +262,9 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     call: RecordCall<M>,
     isLocked = false,
   ): Promise<FoundRecords<M>> {
+    if (call.id !== undefined) this.checkId(call.id);
     const context = await this.context(isLocked ? 'other' : 'select');
-    const operation = repositoryOperation(this.model, endpoint, context.access, inputs);
+    const operation = repositoryOperation(this.model, endpoint, context.access, this.address, inputs);
     return readRecords(
       this.model,
       context,
@@ -283,7 +292,15 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     call: RecordCall<M>,
     values?: WriteValues,
   ): Promise<FoundRecords<M>> {
-    const operation = repositoryOperation(this.model, endpoint, context.access, undefined, values);
+    if (call.id !== undefined) this.checkId(call.id);
+    const operation = repositoryOperation(
+      this.model,
+      endpoint,
+      context.access,
+      this.address,
+      undefined,
+      values,
+    );
     const found = await writeRecords(this.model, context, endpoint, operation, call);
     guardRecords(found.records, this.access);
     return found;
@@ -291,12 +308,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   private async neverDeleted(id: Id): Promise<never> {
     const alive = await this.findByKey(id);
-    const info = describeRecords(this.model as unknown as ModelClass);
+    const info = describeAddressed(this.model as unknown as ModelClass, this.address);
     throw whyUnwritten({ info, endpoint: 'restore' }, alive && { isDeleted: false });
   }
 
   private missing(): never {
-    throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
+    throw noSuchRecord({ name: this.model.name, key: this.idAttribute });
   }
 }
 

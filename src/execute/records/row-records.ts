@@ -4,7 +4,7 @@ import { DatabaseError, type Model, type Sequelize, Utils } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
-import { describeModel, perModel } from '../../describe/describe-model.js';
+import { describeAddressed, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { severalRecords } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
@@ -22,13 +22,18 @@ import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
 /** The records of a model; null where its rows have no single key, and where Sequelize is not as it is known. */
-export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M> | null {
-  return records(model as unknown as ModelClass) as RowRecords<M> | null;
+export function rowRecords<M extends Model>(
+  model: ModelClass<M>,
+  address: string | null,
+): RowRecords<M> | null {
+  const plain = model as unknown as ModelClass;
+  const info = recordsOf(plain) && describeAddressed(plain, address);
+  return info ? (recordsOf(plain)?.(info as ModelInfo) as unknown as RowRecords<M>) : null;
 }
 
-const records = perModel((model) => {
+const recordsOf = perModel((model) => {
   const hasKey = model.sequelize !== undefined && model.primaryKeyAttributes.length === 1;
-  return hasKey && !sequelizeProblem() ? new RowRecords(describeModel(model)) : null;
+  return hasKey && !sequelizeProblem() ? perPair((info: ModelInfo) => new RowRecords(info)) : null;
 });
 
 /** The records of one model. */
@@ -66,8 +71,8 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     if (found === null) return null;
     const { count, rows, parsers } = found;
     if (operation.kind === 'read' && count > 1) {
-      const { name, primaryKey } = this.#info;
-      throw severalRecords({ name, key: primaryKey.name });
+      const { name, address } = this.#info;
+      throw severalRecords({ name, key: address.name });
     }
     // Where there are no rows, no statement has said how to read one.
     const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
@@ -98,7 +103,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
 
   /** The slots with that of the key; null for a key that Sequelize would write otherwise. */
   #withKey(id: Id, slots: Slots): Slots | null {
-    const { type } = this.#info.primaryKey;
+    const { type } = this.#info.address;
     const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
     return typeof text === 'string' ? joinSlots({ id: text }, slots) : null;
   }

@@ -1,12 +1,11 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Model, Sequelize, Transaction } from 'sequelize';
+import type { Model, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
 import { describeModel } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
-import type { Access, AccessSource } from '../../operation/access.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import {
@@ -20,19 +19,10 @@ import { storedText } from '../customization/hydrate-record.js';
 import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { inTransaction } from '../session/database-session.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
-import type { FoundRecords, RecordCall } from './repository-operations.js';
+import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
 import { modelTriggers, needsReading, needsReadingAnew } from './update-record.js';
-
-/** Transaction and access of a query of a repository. */
-export interface QueryContext {
-  /** The transaction, as an option of a query. */
-  readonly scope: { readonly transaction?: Transaction };
-  readonly access: Access;
-  /** Where the access is from; null is everything. */
-  readonly source: AccessSource | null;
-}
 
 /** Runs a read: with our own statements, or else by Sequelize. */
 export async function readRecords<M extends Model>(
@@ -43,8 +33,8 @@ export async function readRecords<M extends Model>(
 ): Promise<FoundRecords<M>> {
   const found = await runOnRows(model, context, operation, call);
   if (found) return found;
-  const { access, source, scope } = context;
-  const executor = new SequelizeExecutor(model, access, source);
+  const { access, scope } = context;
+  const executor = new SequelizeExecutor(model, context);
   return inReadScope(model, scope, (own) => executor.run(operation, access.slots, { ...call, ...own }));
 }
 
@@ -69,18 +59,18 @@ export async function writeRecords<M extends Model>(
   operation: Operation,
   call: RecordCall<M>,
 ): Promise<FoundRecords<M>> {
-  const { access, source, scope } = context;
+  const { access, scope } = context;
   const sequelize = model.sequelize as Sequelize;
-  const follow = followWrite(model, endpoint, call);
+  const follow = followWrite(model, endpoint, call, context);
   const isAlone = !scope.transaction;
   const inOwn = () =>
     inTransaction(sequelize, 'write', (transaction) =>
-      writeRecords(model, { access, source, scope: { transaction } }, endpoint, operation, call),
+      writeRecords(model, { ...context, scope: { transaction } }, endpoint, operation, call),
     );
   if (isAlone && (follow || (await modelTriggers(model)).dropped.has(rowWriteOf(operation)))) return inOwn();
   let found = await runOnRows(model, context, operation, call);
   if (!found) {
-    const executor = new SequelizeExecutor(model, access, source);
+    const executor = new SequelizeExecutor(model, context);
     if (isAlone && (executor.provesWrites || (await needsTransaction(model, operation)))) return inOwn();
     // A write reads from the primary: a replica may be behind.
     const place = isAlone ? { useMaster: true } : scope;
@@ -130,13 +120,15 @@ function followWrite<M extends Model>(
   model: ModelClass<M>,
   endpoint: Endpoint,
   { id }: RecordCall<M>,
+  { address }: Pick<QueryContext, 'address'>,
 ): Follow<M> | null {
   const own = ownModel(model as unknown as ModelClass);
   const find = (areShared ? running.getStore()?.get(own) : undefined) ?? latest.get(own)?.get(own);
   const afterWrite = find?.(endpoint) ?? null;
   if (!afterWrite) return null;
   const info = describeModel(own);
-  const { name, type } = info.primaryKey;
+  const { name } = info.primaryKey;
+  const { type } = (address === null ? undefined : info.attributes.get(address)) ?? info.address;
   return async ({ records, count, keys = id === undefined ? [] : [id] }, on) => {
     const rows: readonly WrittenRecord[] = records.map((record) => ({
       key: storedText(info, record, name) as string,
@@ -175,11 +167,11 @@ function needsTransaction<M extends Model>(
 /** Null where there are none of ours, and for what only Sequelize can do. */
 function runOnRows<M extends Model>(
   model: ModelClass<M>,
-  { access: { slots }, scope: { transaction } }: QueryContext,
+  { access: { slots }, scope: { transaction }, address }: QueryContext,
   operation: Operation,
   call: RecordCall<M>,
 ): Promise<FoundRecords<M> | null> | null {
-  const rows = isOnSequelize() ? null : rowRecords(model);
+  const rows = isOnSequelize() ? null : rowRecords(model, address);
   if (!rows) return null;
   // There may be no runner where there are no rows: not with a version of Sequelize that is not known.
   const on = transaction && statementRunner(model.sequelize as Sequelize).within(transaction);

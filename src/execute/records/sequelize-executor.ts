@@ -14,8 +14,8 @@ import {
 } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { describeRecords } from '../../describe/describe-model.js';
-import { versionOf } from '../../describe/model-info.js';
+import { describeAddressed } from '../../describe/describe-model.js';
+import { type RecordInfo, versionOf } from '../../describe/model-info.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';
@@ -49,7 +49,7 @@ import {
   startVersion,
   unpin,
 } from './pinned-record.js';
-import type { FoundRecords, RecordCall } from './repository-operations.js';
+import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
 import type { ListOptions } from './repository-options.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
@@ -75,10 +75,11 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   readonly #isKeyTrusted: boolean;
   readonly #access: Access;
   readonly #source: AccessSource | null;
+  readonly #info: RecordInfo;
 
-  /** @param source where the access is from; null is everything */
-  constructor(model: ModelClass<M>, access: Access, source: AccessSource | null) {
+  constructor(model: ModelClass<M>, { access, source, address }: Omit<QueryContext, 'scope'>) {
     this.#model = model;
+    this.#info = describeAddressed(model as unknown as ModelClass, address);
     this.#isKeyTrusted = isKeyTrusted(model as unknown as ModelClass);
     this.#access = access;
     this.#source = source;
@@ -122,9 +123,9 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return foundAll(await this.#model.findAll(query));
   }
 
-  /** The keys of the rows that match, in their order, which nothing else may change until the transaction has ended. */
+  /** The addresses of the rows that match, in the order of their keys, which nothing else may change until the transaction has ended. */
   async lockKeys(filter: Filter, limit: number, scope: TransactionOption): Promise<readonly unknown[]> {
-    const key = this.#model.primaryKeyAttribute;
+    const key = this.#address;
     const { where, slots } = this.#access;
     const within = bindTexts(allOf(filter, where), slots);
     const finder = this.#finder({ within }, [], scope);
@@ -279,8 +280,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       return record;
     };
     const { primaryKeyAttribute: key } = this.#model;
-    for (const record of found)
-      await this.#change({ ...rows, where: this.#byId(record.dataValues[key]) }, record, options, destroy);
+    for (const record of found) {
+      const where = { [key]: record.dataValues[key] } as Rows<M>;
+      await this.#change({ ...rows, where }, record, options, destroy);
+    }
     return found.length;
   }
 
@@ -349,17 +352,17 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return second ? this.#several() : record;
   }
 
+  get #address(): string {
+    return this.#info.address?.name ?? this.#model.primaryKeyAttribute;
+  }
+
   #byId(id: unknown): Rows<M> {
-    return { [this.#model.primaryKeyAttribute]: id } as Rows<M>;
+    return { [this.#address]: id } as Rows<M>;
   }
 
   /** Of this table only: a scope may join others. */
   get #lock() {
     return { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } };
-  }
-
-  get #info() {
-    return describeRecords(this.#model as unknown as ModelClass);
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
@@ -372,7 +375,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   #several(): never {
-    throw severalRecords({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
+    throw severalRecords({ name: this.#model.name, key: this.#address });
   }
 
   #missing(): never {

@@ -150,14 +150,14 @@ export class ManyRows {
     slots: Slots,
     on: StatementTarget,
   ): Promise<FoundRows | null> {
-    const { primaryKey } = this.#info;
+    const { primaryKey, address } = this.#info;
     const keys: string[] = [];
     const rows: GivenRow[] = [];
     let shape: string[] | undefined;
     for (const [place, { key, values }] of items.entries()) {
       const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changes(values, intoCells(row));
-      const text = encodeParameter(primaryKey.type, key);
+      const text = encodeParameter(address.type, key);
       if (own === null || row.isNested || typeof text !== 'string') return null;
       keys.push(text);
       rows.push(row);
@@ -169,8 +169,8 @@ export class ManyRows {
       return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
-    if (given.includes(primaryKey) || ![...given, primaryKey].every(({ type }) => isBindable(type)))
-      return null;
+    const isMoved = given.includes(primaryKey) || given.includes(address);
+    if (isMoved || ![...given, address].every(({ type }) => isBindable(type))) return null;
     const lifted = liftAll(where, references.map(givenRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');

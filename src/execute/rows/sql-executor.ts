@@ -280,9 +280,9 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     if (missing) throw missingReference(this.#info, missing.attribute);
   }
 
-  /** The key of the one row that a predicate can find; undefined where it may find several. */
+  /** The address of the one row that a predicate can find; undefined where it may find several. */
   #keyOf(where: Predicate, slots: Slots): string | undefined {
-    const value = valueAsked(where, this.#info.primaryKey.name);
+    const value = valueAsked(where, this.#info.address.name);
     return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
   }
 

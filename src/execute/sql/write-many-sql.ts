@@ -3,7 +3,7 @@
  * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
  */
 
-import type { AttributeInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/feature.js';
 import type { UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
@@ -145,31 +145,33 @@ export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 }
 
 /**
- * Changes the rows of the keys. They are locked in the order of their keys before one is written. Only rows that differ are
+ * Changes the rows that the keys address. They are locked in the order of their primary keys before one is written. Only rows that differ are
  * written; the others are given as they are. Behind the selected columns is true for an item whose row does not exist or has another
  * state, whose key an item before it has, and whose reference is missing.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
   const { set, where, references, state, returning } = update;
-  const { primaryKey } = info;
+  const { primaryKey, address } = info;
   const more: NamedSql[] = [
-    { name: 'k', value: typedArray(table, primaryKey, KEYS) },
+    { name: 'k', value: typedArray(table, address, KEYS) },
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
   ];
   const rows = givenSql(table, 0, set, { texts: true, more });
   const names = returning.attributes.map((_, index) => raw(`c${index}`));
   const selected = returning.attributes.map(({ name }) => column(name));
   const key = column(primaryKey.name);
+  const addressed = column(address.name);
   const conditions = [
-    sql`${key} = ANY(${KEYS})`,
+    sql`${addressed} = ANY(${KEYS})`,
     ...(where === null ? [] : [compilePredicate(where, column)]),
   ];
   // A row without a version is in a state of its own.
   const stateSql = (name: string) => sql`coalesce(${column(name)}::text, ${raw(`'${NO_VERSION}'`)}) AS state`;
   const found = joinSql(
     [
-      sql`${key} AS found`,
+      sql`${addressed} AS found`,
+      ...(address === primaryKey ? [] : [sql`${key} AS ${rowKey(info)}`]),
       ...(state === null ? [] : [stateSql(state)]),
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
@@ -198,8 +200,13 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
       sql`CASE WHEN ${WRITTEN}.k IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
   );
   return toStatement(
-    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.k ORDER BY n`,
+    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.${rowKey(info)} ORDER BY n`,
   );
+}
+
+/** The primary key of a row that was found: an address may be one among some rows only. */
+function rowKey({ primaryKey, address }: ModelInfo): SqlFragment {
+  return raw(address === primaryKey ? 'k' : 'key');
 }
 
 function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragment {
@@ -218,7 +225,7 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
   const conditions = whereSql([
-    sql`${column(info.primaryKey.name)} = ${JUDGED}.k`,
+    sql`${column(info.primaryKey.name)} = ${JUDGED}.${rowKey(info)}`,
     sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
     joinSql(differences, ' OR '),
   ]);

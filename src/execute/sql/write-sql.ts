@@ -107,7 +107,7 @@ export function compileReplace(
   { row, change, references, returning }: ReplaceSql,
 ): Statement {
   const { info } = table;
-  const key = info.primaryKey.name;
+  const key = info.address.name;
   const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
   const insert = insertSql(table, row, allOf({ ...taken, isNegated: true }, references));
   const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;

@@ -6,11 +6,12 @@ import { compileUnservedAccess, ROW_RULES, type SharedAccess } from '../../compi
 import type { AccessPlan } from '../../compile/resource-plan.js';
 import { crudRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { describeRecords } from '../../describe/describe-model.js';
+import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
+import { requestResource } from '../../request/request-notes.js';
 import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
 import type { Resource } from './resource.js';
@@ -128,11 +129,20 @@ export async function evaluateForAnswer(
     await rules.accessTo(model as ModelClass)?.unreadable(request);
 }
 
-/** The same repository for what a request may see and write of its model. */
+/** The same repository for what a request may see and write of its model, with the ids of its resource. */
 export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
   const { model } = repository;
   const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
-  return access ? repository.within(access) : repository;
+  const { info } = requestResource(request) ?? {};
+  const isOther = info?.model === model && info.address.name !== repository.idAttribute;
+  const addressed = isOther ? repository.addressedBy(info.address.name) : repository;
+  return access ? addressed.within(access) : addressed;
+}
+
+/** True where the resource of a request has other ids than repositories of its model. */
+export function hasOwnIds(request: Request): boolean {
+  const plan = requestResource(request);
+  return plan !== undefined && describeModel(plan.model).address.name !== plan.info.address.name;
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {

@@ -140,7 +140,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
     const changes = isOnlyNew ? null : await repository.lockToReplace(id, values);
     response.status(changes ? 200 : 201);
     if (changes) return this.update(id, changes, context);
-    return this.create({ ...values, [repository.model.primaryKeyAttribute]: id }, context);
+    return this.create({ ...values, [repository.idAttribute]: id }, context);
   }
 }
 

@@ -145,8 +145,9 @@ function createResource(
   const parsers = forEachOperation((operation) =>
     compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
   );
+  const isOwn = repository.idAttribute === plan.info.address.name;
   const members = {
-    repository,
+    repository: isOwn ? repository : repository.addressedBy(plan.info.address.name),
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     cursors,

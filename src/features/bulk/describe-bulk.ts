@@ -176,8 +176,8 @@ function listOf(items: JsonSchema): JsonSchema {
 }
 
 function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const { primaryKey } = plan.info;
-  const isKeyShown = !plan.exposure.unreadable.has(primaryKey.name);
+  const { address } = plan.info;
+  const isKeyShown = !plan.exposure.unreadable.has(address.name);
   return {
     type: 'object',
     properties: {
@@ -188,7 +188,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
       ...(isKeyShown
         ? {
             key: {
-              description: `The ${primaryKey.name}, of a record that \`q\` has found.`,
+              description: `The ${address.name}, of a record that \`q\` has found.`,
               ...idSchema(plan),
             },
           }
@@ -204,7 +204,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
 function changeSchema(plan: ResourcePlan): JsonSchema {
   const { info, entityTag, ifMatch } = plan;
   const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
-  const key = info.primaryKey.name;
+  const key = info.address.name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const state: JsonSchema = {
     type: 'integer',

@@ -47,7 +47,8 @@ export function compileItemParser(
   kind: 'create' | 'update',
   parseValues: ValuesParser,
 ): ItemParser {
-  const key = plan.info.primaryKey.name;
+  const { primaryKey, address } = plan.info;
+  const key = (kind === 'update' ? address : primaryKey).name;
   const readHead = kind === 'update' ? compileHead(plan) : null;
   return (request, { access, absent, index, keys, budget }, body) => {
     const issues: RequestIssue[] = [];
@@ -105,7 +106,7 @@ interface ItemHead {
 /** Reads which record an item is about, and in which state that has to be. */
 function compileHead(plan: ResourcePlan) {
   const { entityTag, ifMatch, idKind, info } = plan;
-  const key = info.primaryKey.name;
+  const key = info.address.name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const isNumber = idKind === 'integer';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
@@ -152,7 +153,7 @@ function bodyOf(
   isHidden: boolean,
 ) {
   const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
-  const heads = [info.primaryKey.name, ...version];
+  const heads = [info.address.name, ...version];
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
 }
 

@@ -75,11 +75,11 @@ export function compileBulkRunner(
       // A row that `q` has found is no item of the body.
       if (items) setCurrentItem(request, index);
       if (isRuled && items) setToldNames(request, access.form, body);
-      const key = items || plan.exposure.unreadable.has(plan.info.primaryKey.name) ? {} : { key: wanted?.id };
+      const key = items || plan.exposure.unreadable.has(plan.info.address.name) ? {} : { key: wanted?.id };
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
         const outcome = await run(action, wanted);
-        if (written) refuseRepeated(plan.info.primaryKey.name, outcome, index, written);
+        if (written) refuseRepeated(plan.info.address.name, outcome, index, written);
         return show(outcome, wanted);
       };
       results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
@@ -184,9 +184,9 @@ function refuseRepeated(name: string, outcome: Outcome, index: number, written: 
   written.set(key, index);
 }
 
-function byKeys({ info: { primaryKey } }: ResourcePlan, ids: readonly unknown[]): Filter {
-  const values = ids.flatMap((id) => encodeParameter(primaryKey.type, id) ?? []);
-  return { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values };
+function byKeys({ info: { address } }: ResourcePlan, ids: readonly unknown[]): Filter {
+  const values = ids.flatMap((id) => encodeParameter(address.type, id) ?? []);
+  return { kind: 'comparison', attribute: address.name, operator: '=in=', values };
 }
 
 /** A key of a record, as a path would give it. */

@@ -90,7 +90,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const one = operation(features[single].absentFor(access.form), access) as UpdateOperation;
     const { returning } = one;
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
-    const where = withoutKey(one.where, info.primaryKey.name);
+    const where = withoutKey(one.where, info.address.name);
     const { unreadable: unseen } = access.form;
     const change = { where, items, state, ...referred(inputs), returning, unseen };
     const written = await many.update(change, slotsOf(inputs, access), on);
@@ -104,7 +104,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   ): Promise<MatchingWritten | null> => {
     const { query, access, values = {} } = each;
     const one = operation(query, access, values) as UpdateOperation | DeleteOperation;
-    const where = allOf(withoutKey(one.where, info.primaryKey.name), filter);
+    const where = allOf(withoutKey(one.where, info.address.name), filter);
     if (one.kind === 'delete')
       return many.deleteMatching({ where, mark: one.mark, maximum }, access.slots, on);
     const { set, unseen } = one;

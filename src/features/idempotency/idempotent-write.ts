@@ -88,7 +88,7 @@ function compileRowReader(resource: Resource, operation: Endpoint) {
     const columns = columnsGiven(resource.features[operation].operation(query, access, {}));
     const row = keptRow(answer, columns);
     if (!row) return null;
-    const where = equalTo(info.primaryKey.name, { slot: 'id' });
+    const where = equalTo(info.address.name, { slot: 'id' });
     // Finds nothing, and says how the columns are read.
     const { parsers } = await executor.run(
       { kind: 'read', where, select: { columns }, isFresh: true },

@@ -91,7 +91,8 @@ function bodyProblems({
   access,
 }: Parameters<ResourceCheck>[0]): string[] {
   if (!endpoints.has('replace')) return [];
-  const { name, hasDefault } = info.primaryKey;
+  const { name, hasDefault, isAddress } = info.address;
+  const { primaryKey } = info;
   const isHidden = exposure.unwritable.has(name) || access?.fields.get(name)?.create === false;
   const isKeyless = create ? !classProperties(create, 'write').has(name) : hasDefault || isHidden;
   const lacking = create ? `, which createSchema ${create.name} lacks` : '';
@@ -99,6 +100,12 @@ function bodyProblems({
     ...(isKeyless
       ? [
           `endpoints has 'replace', and clients do not give the key '${name}' of a new record${lacking}; leave it out.`,
+        ]
+      : []),
+    ...(isAddress && !primaryKey.hasDefault
+      ? [
+          `endpoints has 'replace', which creates records by their ${name}, and nothing fills their key '${primaryKey.name}'; give it a ` +
+            'default, such as @Default(DataType.UUIDV4), or leave the endpoint out.',
         ]
       : []),
     ...(update && update !== create

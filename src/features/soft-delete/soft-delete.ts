@@ -117,7 +117,12 @@ function adviseUnique({ name, model, info }: ResourcePlan, indexes: readonly Fou
   if (column === undefined) return [];
   const isOfOthers = (predicate: string | null) =>
     [column, identifier(column)].some((each) => predicate?.includes(`(${each} IS NULL)`));
+  // An index over an address has to be over all rows.
+  const addresses = [...info.attributes.values()].flatMap(({ isAddress, column: own }) =>
+    isAddress ? [own, identifier(own)] : [],
+  );
   return indexes.flatMap(({ name: index, predicate, unique }) => {
+    if (addresses.includes(unique?.keys.join() ?? '')) return [];
     if (!unique?.canBePartial || unique.keys.some((key) => key.includes(column)) || isOfOthers(predicate))
       return [];
     const drop =

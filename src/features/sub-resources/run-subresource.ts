@@ -38,7 +38,7 @@ export function compileSubresourceRows({
   target,
 }: Subresource): RowRunner<SubresourceArguments> {
   const { info } = parent.plan;
-  const { primaryKey, name } = info;
+  const { address, name } = info;
   const { parentKey } = plan.relation;
   const executor = new SqlExecutor(info);
   const list = compileRowRunners(target)('list');
@@ -52,10 +52,10 @@ export function compileSubresourceRows({
     isOpen: () => list.isOpen() && isParentOpen(),
     async run(input, on) {
       const { id, query, access } = input.parent;
-      const text = encodeParameter(primaryKey.type, id) as string;
+      const text = encodeParameter(address.type, id) as string;
       // The operation of a read is one.
       const read = parent.features.read.operation(query, access) as ReadOperation;
-      const known = parentKey === primaryKey.name ? textOf(text) : undefined;
+      const known = parentKey === address.name ? textOf(text) : undefined;
       // Both have ended when this does: a session must not end before its statements.
       const [found, early] = await Promise.allSettled([
         executor.run(readKey(read), joinSlots({ id: text }, access.slots), on),
@@ -63,8 +63,8 @@ export function compileSubresourceRows({
       ]);
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
-      if (!row) throw noSuchRecord({ name, key: primaryKey.name });
-      if (found.value.count > 1) throw severalRecords({ name, key: primaryKey.name });
+      if (!row) throw noSuchRecord({ name, key: address.name });
+      if (found.value.count > 1) throw severalRecords({ name, key: address.name });
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);

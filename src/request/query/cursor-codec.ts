@@ -8,7 +8,7 @@ import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
 import type { RelatedFilter } from './predicate.js';
-import { createSealedStates, type SealedStates } from './sealed-states.js';
+import { createSealedStates, createSealedTexts, type SealedStates } from './sealed-states.js';
 
 /** The values that a row is sorted by, as database text: a JavaScript date would lose microseconds. Null is NULL. */
 export type KeyValues = readonly (string | null)[];
@@ -38,10 +38,10 @@ const VERSION = 1;
 /** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
 export const CURSOR_LENGTH = 12_288;
 /**
- * The most characters of a payload with all values: an address has room for `q` beside it, behind proxies too. It is more than the
+ * The most bytes of a payload with all values, before base64url: an address has room for `q` beside it, behind proxies too. It is more than the
  * longest row of an index has (2,704 bytes). A cursor of longer values holds the primary key of the row, and a digest of them.
  */
-const WHOLE_LENGTH = 4_000;
+const WHOLE_LENGTH = 3_000;
 /** Flags of a payload's third member, which are added up. */
 const INCLUSIVE = 1;
 const ABRIDGED = 2;
@@ -98,12 +98,14 @@ function signatures(secrets: readonly string[]): Tagger {
  */
 export function createCursorCodec(secrets: readonly string[]): CursorCodec {
   const tagger = secrets.length > 0 ? signatures(secrets) : checksums;
+  const sealed = createSealedTexts(secrets);
 
   return Object.freeze({
     states: createSealedStates(secrets),
 
     encode(keyset: Keyset, scope: CursorScope): string {
-      const payload = shortestPayload(keyset, scope);
+      const content = shortestContent(keyset, scope);
+      const payload = hidesKey(scope) ? sealed.seal(content) : Buffer.from(content).toString('base64url');
       return `${payload}.${tagger.tag(payload)}`;
     },
 
@@ -115,8 +117,8 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       const [payload = '', tag = '', ...rest] = cursor.split('.');
       // The tag is that of one spelling: base64url has others of the same bytes.
       if (rest.length > 0 || !tagger.isAuthentic(payload, tag)) return malformed();
-      const content = readContent(Buffer.from(payload, 'base64url')) ?? malformed();
-      const { digest, keyset } = content;
+      const text = hidesKey(scope) ? sealed.open(payload) : Buffer.from(payload, 'base64url').toString();
+      const { digest, keyset } = readContent(text ?? '') ?? malformed();
       if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
       }
@@ -131,18 +133,37 @@ function isSame(tag: string, expected: string): boolean {
   return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));
 }
 
-function shortestPayload(keyset: Keyset, scope: CursorScope): string {
-  const whole = payloadOf(keyset, scope);
-  if (whole.length <= WHOLE_LENGTH) return whole;
-  const short = payloadOf(abridged(keyset, scope), scope);
+/** True where no answer and no path has the primary key, which is in every cursor. */
+export function hidesKey({
+  plan: { info, exposure },
+}: {
+  readonly plan: Pick<ResourcePlan, 'info' | 'exposure'>;
+}): boolean {
+  return info.address !== info.primaryKey && exposure.unreadable.has(info.primaryKey.name);
+}
+
+/** One line for all lists whose cursors are sealed, where the application has no secret for them. */
+export function sealedCursorWarnings(plans: readonly ResourcePlan[], cursorSecret: unknown): string[] {
+  const sealed = plans.filter((plan) => plan.pagination === 'cursor' && hidesKey({ plan }));
+  if (cursorSecret !== undefined || sealed.length === 0) return [];
+  return [
+    `Cursors of ${sealed.map(({ name }) => name).join(', ')} hide a primary key that no answer has, with a secret of this process alone; set ` +
+      'cursorSecret in bootstrap, so that other processes read them, too.',
+  ];
+}
+
+function shortestContent(keyset: Keyset, scope: CursorScope): string {
+  const whole = contentOf(keyset, scope);
+  if (Buffer.byteLength(whole) <= WHOLE_LENGTH) return whole;
+  const short = contentOf(abridged(keyset, scope), scope);
   // Where the key is what is long, a digest of it is one thing more.
   return short.length < whole.length ? short : whole;
 }
 
-function payloadOf({ values, isInclusive, digest }: Keyset, scope: CursorScope): string {
+function contentOf({ values, isInclusive, digest }: Keyset, scope: CursorScope): string {
   const flags = (isInclusive ? INCLUSIVE : 0) + (digest === undefined ? 0 : ABRIDGED);
   const content = [VERSION, digestOf(scope), flags, ...(digest === undefined ? [] : [digest]), ...values];
-  return Buffer.from(JSON.stringify(content)).toString('base64url');
+  return JSON.stringify(content);
 }
 
 /** Of all values the primary key, which identifies the row. */
@@ -158,8 +179,8 @@ function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
   });
 }
 
-function readContent(payload: Buffer): { readonly digest: string; readonly keyset: Keyset } | null {
-  const content = parseJson(payload.toString());
+function readContent(text: string): { readonly digest: string; readonly keyset: Keyset } | null {
+  const content = parseJson(text);
   if (!Array.isArray(content)) return null;
   const [version, digest, flags, ...values] = content as unknown[];
   const isAbridged = flags === ABRIDGED || flags === ABRIDGED + INCLUSIVE;

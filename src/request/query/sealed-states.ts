@@ -1,5 +1,13 @@
-/** States of records as texts for clients that may not read them: only the application's secret can open them. */
-import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
+/** States of records, and places in lists, as texts for clients that may not read them: only the application's secret can open them. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hash,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Makes and reads such texts. A text is good for one record; `null` is the state of one without a version. */
 export interface SealedStates {
@@ -19,10 +27,7 @@ const OWN_SECRET = randomBytes(32).toString('base64url');
 
 /** @param secrets the first seals, all of them open */
 export function createSealedStates(secrets: readonly string[]): SealedStates {
-  const [first = OWN_SECRET, ...others] = secrets;
-  const keys = [first, ...others].map((secret) =>
-    createHash('sha256').update(`states of records\0${secret}`).digest(),
-  ) as [Buffer, ...Buffer[]];
+  const keys = keysOf(secrets, 'states of records');
   return Object.freeze({
     seal(state: string | null, record: string): string {
       const block = Buffer.alloc(16);
@@ -44,6 +49,50 @@ export function createSealedStates(secrets: readonly string[]): SealedStates {
       return undefined;
     },
   });
+}
+
+/** Makes and reads texts of any length. The same text is sealed as the same one. */
+export interface SealedTexts {
+  seal(text: string): string;
+  /** Undefined for what no application with these secrets has made. */
+  open(sealed: string): string | undefined;
+}
+
+const STREAM = 'aes-256-ctr';
+const MARK_LENGTH = 16;
+
+/** @param secrets the first seals, all of them open */
+export function createSealedTexts(secrets: readonly string[]): SealedTexts {
+  const keys = keysOf(secrets, 'places in lists');
+  // A digest of the text begins the stream (RFC 5297), so that no two texts have the same one.
+  const startOf = (text: Buffer, key: Buffer) =>
+    createHmac('sha256', key).update(text).digest().subarray(0, MARK_LENGTH);
+  return Object.freeze({
+    seal(text: string): string {
+      const bytes = Buffer.from(text);
+      const start = startOf(bytes, keys[0]);
+      const cipher = createCipheriv(STREAM, keys[0], start);
+      return Buffer.concat([start, cipher.update(bytes), cipher.final()]).toString('base64url');
+    },
+    open(sealed: string): string | undefined {
+      const bytes = Buffer.from(sealed, 'base64url');
+      if (bytes.length <= MARK_LENGTH) return undefined;
+      const start = bytes.subarray(0, MARK_LENGTH);
+      for (const key of keys) {
+        const decipher = createDecipheriv(STREAM, key, start);
+        const text = Buffer.concat([decipher.update(bytes.subarray(MARK_LENGTH)), decipher.final()]);
+        if (timingSafeEqual(startOf(text, key), start)) return text.toString();
+      }
+      return undefined;
+    },
+  });
+}
+
+function keysOf(secrets: readonly string[], purpose: string): [Buffer, ...Buffer[]] {
+  const [first = OWN_SECRET, ...others] = secrets;
+  return [first, ...others].map((secret) =>
+    createHash('sha256').update(`${purpose}\0${secret}`).digest(),
+  ) as [Buffer, ...Buffer[]];
 }
 
 function markOf(record: string): Buffer {
