@@ -3,7 +3,7 @@
 import type { Express } from 'express';
 import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
-import { crudRecords } from './declare/crud.js';
+import { currentRecords } from './declare/crud.js';
 import type { ModelClass } from './declare/crud-options.js';
 import { refusedOptions } from './execute/customization/refused-options.js';
 import { modelProblems } from './inspect/model-problems.js';
@@ -157,7 +157,7 @@ function openOffline({
 
 function createSequelize(dsn: string | undefined, options: EngineOptions) {
   const {
-    models = crudRecords().map(({ model }) => model),
+    models = currentRecords().map(({ model }) => model),
     createAll = false,
     replicas = [],
     clickhouse: _clickhouse,

@@ -1,4 +1,5 @@
 /** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
+import { placesApart } from '../declare/crud.js';
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
@@ -35,7 +36,9 @@ export function compilePlan(
       : compilations.flatMap(({ plan, declaration }) => (plan ? { plan, declaration } : []));
   const found = [...own, ...compileRelations(related, decorators, shared)];
   const strays = strayScopes(plans, found.length === 0 ? shared : {});
-  const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
+  const paths = pathProblems(
+    compilations.flatMap(({ claim, declaration: { model } }) => (claim ? { ...claim, model } : [])),
+  );
   throwProblems([...earlier, ...found, ...strays, ...paths]);
   return Object.freeze(plans);
 }
@@ -56,17 +59,24 @@ function compileRelations(
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */
-function pathProblems(claims: readonly Pick<ResourcePlan, 'name' | 'prefix'>[]): string[] {
-  const owners = new Map<string, string>();
-  return claims.flatMap(({ name, prefix }) => {
+function pathProblems(claims: readonly Pick<ResourcePlan, 'name' | 'prefix' | 'model'>[]): string[] {
+  const owners = new Map<string, Pick<ResourcePlan, 'name' | 'model'>>();
+  return claims.flatMap(({ name, prefix, model }) => {
     const owner = owners.get(prefix.toLowerCase());
-    if (owner === name)
-      return [`Two models are called ${name}, both on '${prefix}'; give one of the classes another name.`];
-    if (owner !== undefined)
-      return [`${name} and ${owner} are both on '${prefix}'; give one of them another prefix.`];
-    owners.set(prefix.toLowerCase(), name);
+    if (owner?.name === name) return [sameNameProblem(name, prefix, placesApart(owner.model, model))];
+    if (owner) return [`${name} and ${owner.name} are both on '${prefix}'; give one of them another prefix.`];
+    owners.set(prefix.toLowerCase(), { name, model });
     return [];
   });
+}
+
+function sameNameProblem(name: string, prefix: string, places: readonly [string, string] | null): string {
+  const both = `Two models are called ${name}, both on '${prefix}'`;
+  if (!places) return `${both}; give one of the classes another name.`;
+  return (
+    `${both}: that of ${places.join(' and that of ')}; give one of the classes another name, or, where they are one that was loaded ` +
+    'twice, import it by one path.'
+  );
 }
 
 /** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to everybody. */

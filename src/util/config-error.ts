@@ -1,4 +1,5 @@
 /** The error of a wrong configuration, and the list it is collected in. */
+import { OWN_FILES } from './own-package.js';
 
 /**
  * Thrown while configuring: by `bootstrap`, `crudRouter`, `crudController` and the engine. All problems of one call
@@ -29,16 +30,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** A bundle of ES modules has no such variable. */
-const FILE = typeof __filename === 'string' ? __filename : '';
-/** Folder of this package's compiled files. A bundle has them beside the user's, and names no folder of theirs. */
-const [OWN_FILES = '\0'] = /^.*[/\\](?=util[/\\]config-error\.js$)/.exec(FILE) ?? [];
-
 /** The message and the lines of the user's code: it called what found the problems, and how they were found says nothing to him. */
 function shortStack({ message, stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at .*[/\\]/.test(line));
   const isUsers = (line: string): boolean =>
-    !line.includes(OWN_FILES) && !/node_modules|\bnode:|\(internal/.test(line);
+    !(OWN_FILES && line.includes(OWN_FILES)) && !/node_modules|\bnode:|\(internal/.test(line);
   return [`ConfigError: ${message}`, ...frames.filter(isUsers)].join('\n');
 }
 

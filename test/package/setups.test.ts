@@ -1,8 +1,8 @@
 /** One setup of docs/setups.md, as far as it needs no installation, and its bundle; `npm run setups` has all of them. */
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { forSuite } from '../support/for-suite.js';
 import { type ListeningProgram, startProgram } from '../support/listening-program.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/postgres.js';
 import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { createProject, pack } from './packed-package.js';
-import { run } from './run.js';
+import { run, tryRun } from './run.js';
 
 const REQUESTS = readmeBlocks('run against the program of each setup by npm run setups', 'docs/setups.md');
 /** What routing-controllers and Sequelize load where they are used with Koa and HSTORE. */
@@ -34,13 +34,18 @@ describe('the setup with tsc and ES modules', () => {
     cpSync(join(PACKAGE_ROOT, 'test/setups/program'), folder.path, { recursive: true });
     writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     await run(process.execPath, [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc')], folder.path);
-    const main = join(folder.path, 'dist/main.js');
-    program = await startProgram(main, database.url);
-    const outfile = join(empty.path, 'main.js');
-    const format = { bundle: true, platform: 'node', minify: true, keepNames: true } as const;
-    await build({ ...format, entryPoints: [main], outfile, external: NOT_INSTALLED, logLevel: 'error' });
-    bundled = await startProgram(outfile, another.url);
+    program = await startProgram(join(folder.path, 'dist/main.js'), database.url);
+    bundled = await startProgram(await bundle({ keepNames: true }), another.url);
   });
+
+  /** A minified bundle in a folder that has nothing else. */
+  async function bundle(options: BuildOptions): Promise<string> {
+    const outfile = join(empty.path, 'main.js');
+    const entryPoints = [join(folder.path, 'dist/main.js')];
+    const format = { bundle: true, platform: 'node', minify: true, external: NOT_INSTALLED } as const;
+    await build({ ...format, entryPoints, outfile, logLevel: 'error', ...options });
+    return outfile;
+  }
 
   for (const { command, output } of REQUESTS.flatMap(consoleExamples)) {
     it(`answers as written to ${command}`, async () => {
@@ -57,5 +62,22 @@ describe('the setup with tsc and ES modules', () => {
       expect(other?.status, path).to.equal(200);
       expect(await other?.text(), path).to.equal(await own?.text());
     }
+  });
+
+  it('refuses the name that a minifier has made, and has that of modelName', async () => {
+    const env = { DATABASE_URL: another.url };
+    const { code, everything } = await tryRun(process.execPath, [await bundle({})], empty.path, env);
+    expect(code).to.equal(1);
+    expect(everything).to.match(
+      /The name of the model '\w+' is one that a minifier makes, .* keep the names \(--keep-names of esbuild/,
+    );
+    const note = join(folder.path, 'dist/note.js');
+    writeFileSync(note, readFileSync(note, 'utf8').replace('tableName:', "modelName: 'Note', tableName:"));
+    await bundled.end();
+    bundled = await startProgram(await bundle({}), another.url);
+    const [own, other] = await Promise.all(
+      [program, bundled].map(async ({ base }) => (await fetch(`${base}/openapi.json`)).json()),
+    );
+    expect(other).to.deep.equal(own);
   });
 });

@@ -7,6 +7,7 @@ import type { Page } from '../../execute/page.js';
 import { type Repository, resolveSource, type Source } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import type { ListQuery, ReadQuery } from '../../request/query/list-query.js';
+import { OWN_PLACE } from '../../util/own-package.js';
 
 /**
  * The last argument of every method of a generated controller: what the request is, and the rows that it may see.
@@ -163,6 +164,9 @@ export type CrudControllerClass<
 
 const SOURCES = new WeakMap<object, ControllerSource>();
 
+/** Place of the copy of this package that has generated a controller: the sources of another copy are not known here. */
+const COPY = Symbol.for('crud-controllers:controller:v1');
+
 /** The classes that were asked for to be extended, by model, as long as they exist. */
 const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>();
 
@@ -214,12 +218,18 @@ export function generateController<M extends Model, R extends object = M>(
   const name = `${repository.model.name}Controller`;
   const holder = { [name]: class extends CrudController<M, R> {} };
   const controller = holder[name] as CrudControllerClass<M, R>;
+  Object.defineProperty(controller, COPY, { value: OWN_PLACE });
   SOURCES.set(controller, {
     // The registry of sources holds many models side by side; a plan ties each to its own again.
     repository: repository as unknown as Repository,
     options: Object.freeze({ ...options }) as unknown as CrudOptions,
   });
   return controller;
+}
+
+/** Place of the copy that has generated what a controller extends; undefined for a hand-written one. */
+export function copyOf(controller: object): string | undefined {
+  return (controller as { readonly [COPY]?: string })[COPY];
 }
 
 /** The source of the nearest generated class that `controller` extends, or undefined for a hand-written controller. */

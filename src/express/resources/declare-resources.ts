@@ -1,18 +1,22 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
 
+import { reloadWarnings } from '../../declare/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import { isAttached } from '../../describe/describe-model.js';
+import { minifiedNames } from '../../describe/minified-names.js';
 import { declaredOptions } from '../../describe/record.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
 import { showValue } from '../../util/option-problems.js';
+import { OWN_PLACE } from '../../util/own-package.js';
 import { authorizations, declaredParameters, lineageOf } from './controller-metadata.js';
 import {
   CrudController,
   type CrudControllerClass,
   controllerSource,
+  copyOf,
   isOverridden,
 } from './crud-controller.js';
 import { forgottenControllers, noteController } from './left-out.js';
@@ -83,7 +87,9 @@ export function declareResources(
   for (const controller of controllers) {
     const source = controllerSource(controller);
     if (!source) {
-      if (isDecorated(controller)) handWritten.push(controller);
+      const copy = copyOf(Object(controller));
+      if (copy !== undefined) problems.push(copyProblem(controller, copy));
+      else if (isDecorated(controller)) handWritten.push(controller);
       else problems.push(undecoratedProblem(controller));
       continue;
     }
@@ -114,6 +120,8 @@ export function declareResources(
   );
   problems.push(...takeoverProblems([...declarations.keys()]));
   problems.push(...refusedModelOptions([...declarations.keys()]));
+  const minified = minifiedNames([...declarations.keys()], handWritten);
+  problems.push(...minified.problems);
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
   const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
@@ -121,7 +129,8 @@ export function declareResources(
   if (isScan)
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
   const warnings = [
-    ...(isScan ? [] : forgotten),
+    ...(isScan ? reloadWarnings() : forgotten),
+    ...minified.warnings,
     ...untypedListWarnings(methods, routing),
     ...closedWarnings([...declarations.keys()]),
   ];
@@ -217,6 +226,18 @@ function guardsOf(
 /** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
 function isDecorated(controller: Class): boolean {
   return routingStorage().controllers.some(({ target }) => target === controller);
+}
+
+function copyProblem({ name }: Class, copy: string): string {
+  if (copy === OWN_PLACE)
+    return (
+      `${name} extends crudController of crud-controllers, which was loaded twice from ${copy}, as by a test runner that resets its ` +
+      'modules; import bootstrap and the controller behind the same reset.'
+    );
+  return (
+    `${name} extends crudController of another copy of crud-controllers: that of ${copy}, and bootstrap is that of ${OWN_PLACE}. ` +
+    'Have one copy: npm ls crud-controllers names what needs which, npm dedupe removes what is not needed.'
+  );
 }
 
 function undecoratedProblem(controller: unknown): string {

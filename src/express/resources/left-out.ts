@@ -3,7 +3,7 @@
  * routes of its model are open; and a list of `models` that one was not added to would end in a 404 and nothing else.
  */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { crudRecords } from '../../declare/crud.js';
+import { currentRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { ownModel } from '../../describe/record.js';
 import { tablesRead } from '../../inspect/index-advice.js';
@@ -76,7 +76,7 @@ export function noteServed(plans: readonly ResourcePlan[]): void {
 export function unservedWarnings(plans: readonly ResourcePlan[]): string[] {
   const databases = new Set(plans.map(({ model }) => model.sequelize));
   const related = new Set<ModelClass>(plans.flatMap(tablesRead).map(({ model }) => ownModel(model)));
-  const models = new Set(crudRecords().map(({ model }) => model));
+  const models = new Set(currentRecords().map(({ model }) => model));
   const names = [...models]
     .filter((model) => model.sequelize && databases.has(model.sequelize))
     .filter((model) => !served.has(model) && !related.has(model))

@@ -4,7 +4,7 @@ import type { RoutingControllersOptions } from 'routing-controllers';
 import type { SharedAccess } from '../../compile/compile-access.js';
 import { isPlain } from '../../compile/compile-options.js';
 import type { RowSecurityOptions, Scope } from '../../declare/access-options.js';
-import { type CrudRecord, crudRecords } from '../../declare/crud.js';
+import { type CrudRecord, crudRecords, currentRecords } from '../../declare/crud.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { type CursorCodec, createCursorCodec } from '../../request/query/cursor-codec.js';
 import type { ProblemOption } from '../../respond/send-problem.js';
@@ -185,7 +185,7 @@ export function resolveSettings(
   // One that is no list is told of, and read as an empty one.
   const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
   const controllers = Array.isArray(givenControllers) ? givenControllers : [];
-  const records = models ? models.flatMap(recordsOf) : crudRecords();
+  const records = models ? models.flatMap(recordsOf) : currentRecords();
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])

@@ -1,5 +1,5 @@
 /** Packages that are twice in the tree: what their decorators say is found, or the start is refused. */
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -8,11 +8,22 @@ import type * as Validator from 'class-validator';
 import { Allow, IsEmail } from 'class-validator';
 import express from 'express';
 import { Body, Get, JsonController, Post } from 'routing-controllers';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { type BootstrapOptions, bootstrap, ConfigError, Crud } from '../../../src/index.js';
+import { Column, DataType, Model, type ModelCtor, Sequelize, Table } from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  ConfigError,
+  Crud,
+  engineLifespan,
+  type ModelClass,
+} from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
+import { forSuite } from '../../support/for-suite.js';
+import { COMPILED_SOURCE, PACKAGE_ROOT } from '../../support/package-root.js';
+import { freshDatabase } from '../../support/postgres.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
@@ -157,6 +168,33 @@ describe('a second copy', () => {
     });
   });
 
+  it('[U8] of crud-controllers is named where a controller extends it', async () => {
+    const place = join(folder.path, 'crud');
+    cpSync(COMPILED_SOURCE, join(place, 'dist/src'), { recursive: true });
+    symlinkSync(join(PACKAGE_ROOT, 'node_modules'), join(place, 'node_modules'), 'junction');
+    const index = join(COMPILED_SOURCE, 'index.js');
+    const loaded = Object.entries(require.cache).filter(([file]) => file.startsWith(COMPILED_SOURCE));
+
+    @Table({ tableName: 'guests', timestamps: false })
+    class Guest extends Model {}
+    const controllerOf = (file: string) => {
+      const { crudController } = require(file) as typeof import('../../../src/index.js');
+      class GuestController extends crudController(Guest) {}
+      JsonController('/guests')(GuestController);
+      return GuestController;
+    };
+    const other = controllerOf(join(place, 'dist/src/index.js'));
+    for (const [file] of loaded) delete require.cache[file];
+    const again = controllerOf(index);
+    Object.assign(require.cache, Object.fromEntries(loaded));
+    expect(await refusal({ models: [], controllers: [other, again] })).to.deep.equal([
+      `GuestController extends crudController of another copy of crud-controllers: that of ${place}, and bootstrap is that of ` +
+        `${PACKAGE_ROOT}. Have one copy: npm ls crud-controllers names what needs which, npm dedupe removes what is not needed.`,
+      `GuestController extends crudController of crud-controllers, which was loaded twice from ${PACKAGE_ROOT}, as by a test runner ` +
+        'that resets its modules; import bootstrap and the controller behind the same reset.',
+    ]);
+  });
+
   it('of class-validator is found: its copies have one storage', async () => {
     const copy = copyOf('class-validator') as typeof Validator;
     expect(copy.IsEmail).to.not.equal(IsEmail);
@@ -176,5 +214,60 @@ describe('a second copy', () => {
         errors: [{ pointer: '/email', code: 'isEmail', detail: 'email must be an email.' }],
       },
     });
+  });
+});
+
+describe('a model that was loaded again', () => {
+  useEmptyRegistry();
+  const folder = forSuite(() => createTemporaryFolder('reloaded'));
+
+  /** Loads the module of a model, which the cache does not have. */
+  function load(name: string, prefix?: string): ModelClass {
+    const file = join(folder.path, name);
+    writeFileSync(
+      file,
+      `const { Crud } = require(${JSON.stringify(join(COMPILED_SOURCE, 'index.js'))});
+const { Model, Table } = require(${JSON.stringify(require.resolve('sequelize-typescript'))});
+class Task extends Model {}
+Table({ tableName: 'tasks', timestamps: false })(Task);
+Crud(${JSON.stringify(prefix === undefined ? {} : { prefix })})(Task);
+exports.Task = Task;
+`,
+    );
+    delete require.cache[file];
+    return require(file).Task;
+  }
+
+  it('takes the place of the one before, and the log says so', async () => {
+    const first = load('task.js');
+    const last = load('task.js');
+    await using database = await freshDatabase();
+    await using engine = await engineLifespan(database.url, { createAll: true })();
+    expect([first.sequelize, last.sequelize]).to.deep.equal([undefined, engine.sequelize]);
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ logger });
+    expect((await agent.post('/tasks').send({})).body).to.deep.equal({ id: 1 });
+    expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
+      [
+        'warn',
+        `Task was declared again at ${join(folder.path, 'task.js')}:5:1, and the last class is served; list classes in models where ` +
+          'another one is meant.',
+      ],
+    ]);
+    // A test that has kept the class from before its reset names it.
+    await engine[Symbol.asyncDispose]();
+    await using own = await startTestApp({ models: [first], bootstrap: { logger: new CapturedLog() } });
+    expect((await own.agent.get('/tasks')).body.total).to.equal(0);
+  });
+
+  it('is named with both places where they differ, and is another one under another prefix', async () => {
+    const classes = [load('task.js'), load('copy.js'), load('task.js', '/others')];
+    new Sequelize({ dialect: 'postgres' }).addModels(classes as ModelCtor[]);
+    const refused = await caughtError(() => bootstrap(express(), { logger: new CapturedLog() }));
+    expect((refused as ConfigError).problems).to.deep.equal([
+      `Two models are called Task, both on '/tasks': that of ${join(folder.path, 'task.js')}:5:1 and that of ` +
+        `${join(folder.path, 'copy.js')}:5:1; give one of the classes another name, or, where they are one that was loaded twice, ` +
+        'import it by one path.',
+    ]);
   });
 });

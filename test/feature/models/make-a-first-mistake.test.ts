@@ -1,5 +1,6 @@
 /** Mistakes of somebody who writes a first application: each message says what is wrong, where, and how to mend it. */
 import { expect } from 'chai';
+import { transformSync } from 'esbuild';
 import { Get, JsonController, OnUndefined, Post } from 'routing-controllers';
 import { Model as PlainModel } from 'sequelize';
 import {
@@ -156,6 +157,14 @@ describe('a first mistake', () => {
       expect(await names()).to.deep.equal([]);
     });
   }
+
+  it('[U10] of decorators of ECMAScript is told where the class is', () => {
+    const { code } = transformSync('@Crud() class Pear extends Model {}', { loader: 'ts', target: 'es2022' });
+    expect(() => new Function('Crud', 'Model', code)(Crud, Model)).to.throw(
+      ConfigError,
+      /^@Crud is compiled as a decorator of ECMAScript, .*set "experimentalDecorators": true in tsconfig\.json for tsc, /,
+    );
+  });
 
   it('is none where nothing is meant', async () => {
     expect((await site.agent.post('/own/meant')).status).to.equal(204);
