@@ -27,7 +27,7 @@ import { CatalogueGate } from './inspect/catalogue-gate.js';
 import { RowSecurityCheck } from './inspect/check-row-security.js';
 import { describeSql } from './inspect/describe-sql.js';
 import { prepareTables } from './inspect/own-tables.js';
-import { landingLinks } from './landing/landing.js';
+import { landingLinks, listHints } from './landing/landing.js';
 import { hasOwnRoute, landingConflicts, landingRouter } from './landing/landing-router.js';
 import {
   metricsConflicts,
@@ -150,7 +150,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     const surroundings = { home: landing ? landing.path : undefined, isByTag: plans.length > MANY_RESOURCES };
     app.use(docsRouter(docs, surroundings, document.soon, matching));
   }
-  if (landing) app.use(landingRouter(landing.path, landing.links, document.soon, matching));
+  if (landing) app.use(landingRouter(landing, document.soon, matching));
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
@@ -319,7 +319,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     },
     health,
     docs: docs && documentation,
-    landing: landing && { path: landingPath, links: landingLinks(docs && documentation, health) },
+    landing: landing && {
+      path: landingPath,
+      links: landingLinks(docs && documentation, health),
+      hints: listHints(plans, routePrefix),
+    },
     closed: closedPath(notFound, routePrefix),
     document,
     paths: describePaths(routePrefix, mounted.routes),

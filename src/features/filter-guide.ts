@@ -40,6 +40,19 @@ export function filterDescription(plan: ResourcePlan): string {
   ].join('\n');
 }
 
+/** Names of everything that `q` may compare: attributes, relations, and attributes of the one record behind a relation. */
+export function filterNames(plan: ResourcePlan): readonly string[] {
+  return namesOf(filterableOf(plan), '');
+}
+
+function namesOf({ filters, relations }: Filterable, prefix: string): readonly string[] {
+  const others = [...relations].flatMap(([name, filter]) => {
+    const path = `${prefix}${name}`;
+    return [path, ...(filter.related.relation.isOne ? namesOf(behind(filter), `${path}.`) : [])];
+  });
+  return [...[...filters.keys()].map((name) => `${prefix}${name}`), ...others];
+}
+
 function filterableOf({ filters, relations }: ResourcePlan): Filterable {
   return { filters, relations: relations.filters };
 }

@@ -1,5 +1,6 @@
 /** The landing page for people: plain HTML without a script. */
-import { PAGE_COLOURS } from '../openapi/page-style.js';
+import type { SecuritySchemeObject } from '../openapi/openapi-object.js';
+import { MANY_RESOURCES, PAGE_COLOURS } from '../openapi/page-style.js';
 import { escapeHtml } from '../util/escape-html.js';
 import type { Landing, LandingLinks, LandingOperation, LandingResource } from './landing.js';
 
@@ -10,15 +11,26 @@ const LINK_TEXTS = [
   ['live', 'Liveness'],
 ] as const satisfies readonly (readonly [keyof LandingLinks, string])[];
 
-/** @param root the relative address of the application's root, without a slash at its end: `.`, `..` */
-export function landingPage(
-  { title, version, description, links, resources }: Landing,
-  root: string,
-): string {
+interface LandingPlace {
+  /** The relative address of the application's root, without a slash at its end: `.`, `..` */
+  readonly root: string;
+  /** The same for programs, such as `https://example.org/shop`. */
+  readonly address: string;
+  /** Text that was looked for; the resources are those that have it. */
+  readonly wanted: string;
+  /** Number of all resources. */
+  readonly total: number;
+}
+
+/** The page. With many resources each is folded, and a field finds some of them. */
+export function landingPage(landing: Landing, place: LandingPlace): string {
+  const { title, version, description, links, resources, securitySchemes = {} } = landing;
+  const { root, address, total } = place;
   const linked = LINK_TEXTS.flatMap(([name, text]) =>
     links[name] ? [link(`${root}${links[name]}`, text)] : [],
   );
-  const docs = links.docs && `${root}${links.docs}`;
+  const operations = resources.flatMap((each) => each.operations).length;
+  const isFolded = resources.length > MANY_RESOURCES;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -32,39 +44,147 @@ export function landingPage(
 <header>
 <h1>${escapeHtml(title)} <small>${escapeHtml(version)}</small></h1>
 ${inlineMarkdown(description)}
+<p>${counted(resources.length, 'resource')} with ${counted(operations, 'operation')}${address ? ` at <code>${escapeHtml(address)}</code>` : ''}.</p>
+${Object.entries(securitySchemes).map(signIn).join('\n')}
 ${linked.length > 0 ? `<nav>${linked.join('\n')}</nav>` : ''}
 </header>
+${total > MANY_RESOURCES ? searchField(place) : ''}
+${resources.length > 1 && !isFolded ? contents(resources) : ''}
 <main>
-${resources.map((resource) => section(resource, root, docs)).join('\n')}
+${resources.map((resource) => section(resource, landing, place, isFolded)).join('\n')}
 </main>
 </body>
 </html>
 `;
 }
 
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function searchField({ wanted }: LandingPlace): string {
+  return `<form role="search">
+<input type="search" name="find" value="${escapeHtml(wanted)}" placeholder="Find a resource" aria-label="Find a resource">
+<button>Find</button>
+</form>`;
+}
+
+function contents(resources: readonly LandingResource[]): string {
+  const links = resources.map(({ name }) => link(`#${encodeURIComponent(name)}`, name));
+  return `<nav aria-label="Contents">${links.join('\n')}</nav>`;
+}
+
+/** A sentence about a security scheme. Where people sign in at another site, it has the address. */
+function signIn([name, scheme]: [string, SecuritySchemeObject]): string {
+  const header = credentials(scheme);
+  const places =
+    scheme.type === 'oauth2'
+      ? Object.values(scheme.flows).flatMap((flow) => Object.entries(flow).flatMap(addressOfFlow))
+      : scheme.type === 'openIdConnect'
+        ? [scheme.openIdConnectUrl]
+        : [];
+  const how = header
+    ? `send <code>${escapeHtml(header)}</code>`
+    : `at ${[...new Set(places)].map(site).join(', ')}`;
+  return `<p>Sign in (${escapeHtml(name)}): ${how}.</p>`;
+}
+
+function addressOfFlow([name, address]: [string, unknown]): readonly string[] {
+  return name === 'authorizationUrl' || name === 'tokenUrl' ? [String(address)] : [];
+}
+
+function site(address: string): string {
+  return /^https?:/.test(address) ? link(address, address) : escapeHtml(address);
+}
+
+/** Credentials that a client sends with each request; undefined for sign-ins at another site. */
+function credentials(scheme: SecuritySchemeObject): string | undefined {
+  if (scheme.type === 'http')
+    return `Authorization: ${scheme.scheme.replace(/^./, (first) => first.toUpperCase())} <token>`;
+  if (scheme.type !== 'apiKey') return undefined;
+  if (scheme.in === 'header') return `${scheme.name}: <key>`;
+  return scheme.in === 'cookie' ? `Cookie: ${scheme.name}=<key>` : `?${scheme.name}=<key>`;
+}
+
 function section(
   { name, description, operations }: LandingResource,
-  root: string,
-  docs: string | undefined,
+  landing: Landing,
+  { root, address }: LandingPlace,
+  isFolded: boolean,
 ): string {
-  return `<section>
-<h2>${escapeHtml(name)}</h2>
-${inlineMarkdown(description)}
+  const docs = landing.links.docs && `${root}${landing.links.docs}`;
+  const id = `id="${encodeURIComponent(name)}"`;
+  const heading = `<h2>${escapeHtml(name)}</h2>`;
+  const content = `${inlineMarkdown(description)}
+${example(operations, landing, root, address)}
 <ul>
 ${operations.map((operation) => row(operation, name, root, docs)).join('\n')}
-</ul>
+</ul>`;
+  return isFolded
+    ? `<details ${id}><summary>${heading}<code>${escapeHtml(operations[0]?.path ?? '')}</code></summary>
+${content}
+</details>`
+    : `<section ${id}>
+${heading}
+${content}
 </section>`;
+}
+
+/** Names of the first list, a link that works, and the same for a terminal, with a filter. */
+function example(
+  operations: readonly LandingOperation[],
+  { securitySchemes = {} }: Landing,
+  root: string,
+  address: string,
+): string {
+  const open = operations.filter(isOpen);
+  const shown = open.find(({ examples }) => examples) ?? open[0];
+  if (!shown) return '';
+  const { path, filterable = [], sortable = [], examples = {} } = shown;
+  const { sort, q } = examples;
+  const [header] = Object.values(securitySchemes).map(credentials);
+  const command = [
+    `curl${sort || q ? ' -G' : ''} ${quoted(`${address}${path}`)}`,
+    ...(header && !header.startsWith('?') ? [`-H ${quoted(header)}`] : []),
+    ...(sort ? [`-d ${quoted(`sort=${sort}`)}`] : []),
+    ...(q ? [`--data-urlencode ${quoted(`q=${q}`)}`] : []),
+  ].join(' ');
+  const query = sort ? `?sort=${encodeURIComponent(sort)}` : '';
+  const lines = [
+    ['Filter by', names(filterable)],
+    ['Sort by', names(sortable)],
+    ['Open', `<a href="${escapeHtml(`${root}${path}${query}`)}">${breakable(`${path}${query}`)}</a>`],
+    ['Run', `<code>${escapeHtml(command)}</code>`],
+  ].filter(([, content]) => content);
+  return `<dl>${lines.map(([term, content]) => `<dt>${term}</dt><dd>${content}</dd>`).join('\n')}</dl>`;
+}
+
+function names(all: readonly string[]): string {
+  return all.map((name) => `<code>${escapeHtml(name)}</code>`).join(' ');
+}
+
+/** A word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** True where a browser can open the path as it is. */
+function isOpen({ method, path }: LandingOperation): boolean {
+  return method === 'GET' && !path.includes('{');
+}
+
+/** Long ones break between their segments. */
+function breakable(path: string): string {
+  return `<code>${escapeHtml(path).replaceAll(/(?<=.)\//g, '<wbr>/')}</code>`;
 }
 
 /** Row of an operation. A path that a browser can open is a link, and the summary leads to the documentation. */
 function row(operation: LandingOperation, tag: string, root: string, docs: string | undefined): string {
   const { method, path, summary, operationId } = operation;
-  // Long ones break between their segments.
-  const code = `<code>${escapeHtml(path).replaceAll(/(?<=.)\//g, '<wbr>/')}</code>`;
-  const isOpen = method === 'GET' && !path.includes('{');
+  const code = breakable(path);
   const place = `${docs}#/${encodeURIComponent(tag)}/${encodeURIComponent(operationId)}`;
   return `<li><b class="${escapeHtml(method.toLowerCase())}">${escapeHtml(method)}</b>
-${isOpen ? `<a href="${escapeHtml(`${root}${path}`)}">${code}</a>` : code}
+${isOpen(operation) ? `<a href="${escapeHtml(`${root}${path}`)}">${code}</a>` : code}
 ${docs ? link(place, summary) : `<span>${escapeHtml(summary)}</span>`}</li>`;
 }
 
@@ -110,9 +230,21 @@ h2 { font-size: 1.25rem; overflow-wrap: anywhere; }
 p { max-width: 46rem; color: var(--muted); }
 header p { margin-top: 0.5rem; }
 nav { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 1.25rem; }
-nav a { padding: 0.375rem 0.875rem; border: 1px solid var(--line); border-radius: 999px; background: var(--surface); font-size: 0.9375rem; }
+nav[aria-label] { column-gap: 1rem; }
+nav:not([aria-label]) a { padding: 0.375rem 0.875rem; border: 1px solid var(--line); border-radius: 999px; background: var(--surface); font-size: 0.9375rem; }
 section { margin-top: 2.25rem; }
-section p { font-size: 0.9375rem; }
+main p, dl { font-size: 0.9375rem; }
+dl { display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); gap: 0.25rem 0.75rem; margin-top: 0.5rem; padding: 0 1rem; align-items: baseline; }
+dt { color: var(--muted); }
+dd a { text-decoration: underline; text-underline-offset: 0.2em; }
+dd code { margin-right: 0.375rem; }
+details { margin-top: 0.25rem; padding: 0.25rem 0; border-bottom: 1px solid var(--line); }
+details[open] { padding-bottom: 1.5rem; }
+summary { cursor: pointer; }
+summary h2 { display: inline; margin-right: 0.75rem; font-size: 1rem; }
+form { display: flex; gap: 0.5rem; margin: 1.25rem 0; }
+input, button { padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--surface); color: var(--text); font: inherit; }
+input { flex: 1; min-width: 0; max-width: 30rem; }
 ul { margin-top: 0.75rem; border: 1px solid var(--line); border-radius: 0.625rem; background: var(--surface); list-style: none; }
 li { display: grid; grid-template-columns: 4.5rem minmax(0, 3fr) minmax(0, 2fr); gap: 0.125rem 0.75rem; align-items: baseline; padding: 0.5rem 1rem; }
 li + li { border-top: 1px solid var(--line); }

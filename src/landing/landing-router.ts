@@ -5,15 +5,28 @@ import { closePaths } from '../express/routes/allowed-methods.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import { LOOSE, type PathMatching, pathMatching, pathShape } from '../express/routes/path-matching.js';
 import type { LazyDocument } from '../openapi/docs-router.js';
-import { publicBase, rootFrom } from '../operation/public-base.js';
+import { publicBase, publicOrigin, rootFrom } from '../operation/public-base.js';
 import { layersOf } from '../request/express-internals.js';
-import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';
+import {
+  describeLanding,
+  findResources,
+  type Landing,
+  type LandingLinks,
+  landingBelow,
+  type listHints,
+} from './landing.js';
 import { LANDING_STYLE, landingPage } from './landing-page.js';
+
+/** The content of a landing page that is known before the document is made. */
+interface LandingPlace {
+  readonly path: string;
+  readonly links: LandingLinks;
+  readonly hints: ReturnType<typeof listHints>;
+}
 
 /** Serves what was mounted at a path of the application. The document is made when the page is first asked for. */
 export function landingRouter(
-  path: string,
-  links: LandingLinks,
+  { path, links, hints }: LandingPlace,
   openapi: LazyDocument['soon'],
   matching: PathMatching,
 ): Router {
@@ -24,25 +37,29 @@ export function landingRouter(
   });
   router.get(path, (request, response, next) => {
     openapi()
-      .then((document) => send(request, response, path, describeLanding(document, links)))
+      .then((document) => send(request, response, path, describeLanding(document, links, hints)))
       .catch(next);
   });
   closePaths(router, [{ verb: 'get', path }], matching);
   return router;
 }
 
-function send(request: Request, response: Response, path: string, landing: Landing): void {
+function send(request: Request, response: Response, path: string, whole: Landing): void {
+  const [place = '', query] = request.originalUrl.split('?');
+  const wanted = new URLSearchParams(query).get('find') ?? '';
+  const landing = findResources(whole, wanted);
   response.vary('Accept').set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
   // A client that accepts neither receives JSON, as from every other route.
   if (request.accepts(['json', 'html']) !== 'html') {
     response.json(landingBelow(publicBase(request), landing));
     return;
   }
-  const [place = ''] = request.originalUrl.split('?');
+  const root = rootFrom(place, path.split('/').filter(Boolean).length);
+  const address = `${publicOrigin(request)}${publicBase(request)}`;
   response
     .set({ 'Content-Security-Policy': PAGE_POLICY, 'Referrer-Policy': 'no-referrer' })
     .type('html')
-    .send(landingPage(landing, rootFrom(place, path.split('/').filter(Boolean).length)));
+    .send(landingPage(landing, { root, address, wanted, total: whole.resources.length }));
 }
 
 /** Nothing is loaded from anywhere, and no script runs: only the style inside the page, known by its hash. */
@@ -51,7 +68,7 @@ const PAGE_POLICY = [
   `style-src 'sha256-${createHash('sha256').update(LANDING_STYLE).digest('base64')}'`,
   'img-src data:',
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 

@@ -1,7 +1,9 @@
 /** The OpenAPI document of an application -> the content of its landing page. Pure, so it can show nothing that is not mounted. */
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { filterExamples, filterNames } from '../features/filter-guide.js';
 import { type HealthOptions, resolveHealthOptions } from '../health/health-options.js';
 import type { ResolvedDocs } from '../openapi/docs-options.js';
-import type { OpenAPIObject, OperationObject } from '../openapi/openapi-object.js';
+import { documentPath, type OpenAPIObject, type OperationObject } from '../openapi/openapi-object.js';
 
 /** Content of the landing page. */
 export interface Landing {
@@ -10,6 +12,8 @@ export interface Landing {
   /** In Markdown, as all descriptions are. */
   readonly description: string;
   readonly links: LandingLinks;
+  /** Ways in which clients say who they are, as in the document; left out where there are none. */
+  readonly securitySchemes?: NonNullable<OpenAPIObject['components']['securitySchemes']>;
   readonly resources: readonly LandingResource[];
 }
 
@@ -30,7 +34,7 @@ export interface LandingResource {
 }
 
 /** One method of a path. */
-export interface LandingOperation {
+export interface LandingOperation extends Partial<ListHints> {
   readonly method: string;
   /** As in the document: `/cities/{id}`. */
   readonly path: string;
@@ -48,13 +52,57 @@ export function landingLinks(docs: ResolvedDocs | false, health: HealthOptions |
   };
 }
 
+/** Names and examples of the list of a resource. */
+export interface ListHints {
+  /** Names that `q` compares. */
+  readonly filterable: readonly string[];
+  /** Names that `sort` takes. */
+  readonly sortable: readonly string[];
+  /** Parameters of a request that works. */
+  readonly examples: { readonly sort?: string; readonly q?: string };
+}
+
+/** The lists of resources, by their paths in the document. */
+export function listHints(
+  plans: readonly ResourcePlan[],
+  routePrefix: string,
+): ReadonlyMap<string, ListHints> {
+  return new Map(
+    plans.map((plan) => [
+      documentPath(`${routePrefix}${plan.prefix}`)?.template ?? plan.prefix,
+      hintsOf(plan),
+    ]),
+  );
+}
+
+/** The key is named where there is nothing else. */
+function hintsOf(plan: ResourcePlan): ListHints {
+  const { name: key } = plan.info.primaryKey;
+  const { sortable } = plan;
+  const filters = filterExamples(plan);
+  const sort = sortable.find((name) => name !== key) ?? sortable[0];
+  const q = filters.find((example) => !example.startsWith(key)) ?? filters[0];
+  return {
+    filterable: filterNames(plan),
+    sortable,
+    examples: { ...(sort === undefined ? {} : { sort: `-${sort}` }), ...(q === undefined ? {} : { q }) },
+  };
+}
+
 /** Describes an application; each operation is told once, where its first tag is. */
-export function describeLanding({ info, tags, paths }: OpenAPIObject, links: LandingLinks): Landing {
+export function describeLanding(
+  { info, tags, paths, components }: OpenAPIObject,
+  links: LandingLinks,
+  hints: ReturnType<typeof listHints>,
+): Landing {
   const linked = new Set<string>(Object.values(links));
   const operations = Object.entries(paths)
     .filter(([path]) => !linked.has(path))
     .flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]) => describeOperation(method, path, operation)),
+      Object.entries(item).map(([method, operation]) => ({
+        tag: operation.tags[0],
+        operation: describeOperation(method, path, operation, hints.get(path)),
+      })),
     );
   const resources = tags.map(({ name, description }) => ({
     name,
@@ -62,17 +110,34 @@ export function describeLanding({ info, tags, paths }: OpenAPIObject, links: Lan
     operations: operations.filter(({ tag }) => tag === name).map(({ operation }) => operation),
   }));
   const { title, version, description } = info;
+  const { securitySchemes } = components;
   return {
     title,
     version,
     description,
     links,
+    ...(securitySchemes ? { securitySchemes } : {}),
     resources: resources.filter((each) => each.operations.length > 0),
   };
 }
 
-function describeOperation(method: string, path: string, { tags, summary, operationId }: OperationObject) {
-  return { tag: tags[0], operation: { method: method.toUpperCase(), path, summary, operationId } };
+function describeOperation(
+  method: string,
+  path: string,
+  { summary, operationId, parameters = [] }: OperationObject,
+  hints: ListHints | undefined,
+): LandingOperation {
+  const isList = method === 'get' && parameters.some(({ name }) => name === 'size');
+  return { method: method.toUpperCase(), path, summary, operationId, ...(isList ? hints : {}) };
+}
+
+/** The resources in which a text is found: in their names, descriptions or paths. An empty text is in all of them. */
+export function findResources({ resources, ...landing }: Landing, text: string): Landing {
+  const wanted = text.trim().toLowerCase();
+  const found = resources.filter(({ name, description, operations }) =>
+    [name, description, ...operations.map(({ path }) => path)].join('\n').toLowerCase().includes(wanted),
+  );
+  return { ...landing, resources: found };
 }
 
 /** The same with each path behind another one: that of the application where it is mounted. */

@@ -11,7 +11,7 @@ export interface DocsOptions {
   title?: string;
   /** The version of the API. Default: `1.0.0`. */
   version?: string;
-  /** Description of the API, in Markdown. Default: the format of problems. */
+  /** Description of the API, in Markdown. Default: a sentence, and the format of problems. */
   description?: string;
   /** Contact for questions. Default: none is named. */
   contact?: NonNullable<InfoObject['contact']>;
@@ -41,7 +41,7 @@ const DEFAULTS = Object.freeze({
   path: '/docs',
   title: 'API',
   version: '1.0.0',
-  description: `${PROBLEMS}HEAD answers as GET without a body, OPTIONS with 204 and \`Allow\`.`,
+  description: `An HTTP API with JSON. ${PROBLEMS}HEAD answers as GET without a body, OPTIONS with 204 and \`Allow\`.`,
 });
 const TEXTS = ['title', 'version', 'description'] as const;
 const OBJECTS = ['contact', 'license'] as const;
@@ -57,7 +57,7 @@ const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
 export function resolveDocsOptions(options: DocsOptions, isProblemOwn = false): ResolvedDocs {
   const { path, securitySchemes = {}, ...info } = withDefaults(options);
   if (isProblemOwn && info.description === DEFAULTS.description)
-    info.description = info.description.slice(PROBLEMS.length);
+    info.description = info.description.replace(PROBLEMS, '');
   const plain = withoutSlash(path);
   const folder = plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
   return Object.freeze({

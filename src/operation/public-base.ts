@@ -1,4 +1,4 @@
-/** The path below which clients reach an application, where a proxy takes off the beginning of paths. */
+/** Addresses of an application as its clients write them, where a proxy takes off the beginning of paths. */
 import type { Request } from 'express';
 
 /** Segments that mean the same everywhere: none is empty, `.` or `..`, and nothing is encoded. */
@@ -9,14 +9,27 @@ const MAX_LENGTH = 256;
  * The path of an application or a router as clients have to write it: `X-Forwarded-Prefix`, where the setting `trust proxy` trusts who
  * sends it, and the place where the application is mounted. Other values are ignored.
  */
-export function publicBase({ app, baseUrl, headers, socket }: Request): string {
+export function publicBase(request: Request): string {
+  const { baseUrl, headers } = request;
   const given = headers['x-forwarded-prefix'];
   if (typeof given !== 'string' || given.length > MAX_LENGTH) return baseUrl;
   const prefix = given.replace(/\/$/, '');
-  if (!PREFIX.test(prefix)) return baseUrl;
+  return PREFIX.test(prefix) && trustsProxy(request) ? `${prefix}${baseUrl}` : baseUrl;
+}
+
+function trustsProxy({ app, socket }: Request): boolean {
   const trusts: unknown = app.get('trust proxy fn');
-  const isTrusted = typeof trusts === 'function' && trusts(socket.remoteAddress, 0) === true;
-  return isTrusted ? `${prefix}${baseUrl}` : baseUrl;
+  return typeof trusts === 'function' && trusts(socket.remoteAddress, 0) === true;
+}
+
+/** A name or an address, with or without a port. */
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/** The origin of the server as clients write it, such as `https://example.org`; empty where the request names none that is plain. */
+export function publicOrigin(request: Request): string {
+  const forwarded = trustsProxy(request) ? request.get('x-forwarded-host')?.split(',')[0]?.trim() : undefined;
+  const host = forwarded || request.get('host') || '';
+  return host.length <= MAX_LENGTH && HOST.test(host) ? `${request.protocol}://${host}` : '';
 }
 
 /**

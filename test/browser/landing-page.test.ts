@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { NumberedRow } from '../models/rows.js';
 import { startChromium } from '../support/chromium.js';
 import { forSuite } from '../support/for-suite.js';
 import { serveTestApp } from '../support/test-app.js';
@@ -17,6 +18,13 @@ class Ring extends Model {
 @Table({ tableName: 'particles', timestamps: false })
 class Particle extends Model {
   @Column(DataType.STRING(20)) declare name: string;
+}
+
+function moon(index: number) {
+  @Crud({ prefix: `/moons/${index}`, endpoints: ['list'] })
+  @Table({ modelName: `Moon${index}`, tableName: `moon${index}`, timestamps: false })
+  class Moon extends NumberedRow {}
+  return Moon;
 }
 
 describe('the landing page in a browser', function () {
@@ -53,5 +61,31 @@ describe('the landing page in a browser', function () {
     const operation = page.locator('[id$="-listRings"]');
     await operation.locator('.opblock-body').waitFor();
     expect(page.url()).to.equal(`${app.server.url}/docs#/Rings%20%26%20moons/listRings`);
+  });
+});
+
+describe('the landing page of many models', function () {
+  this.timeout(180_000);
+  const app = serveTestApp(() => ({
+    models: Array.from({ length: 120 }, (_, index) => moon(index)),
+    bootstrap: { landing: true },
+  }));
+  const browser = forSuite(() => startChromium());
+
+  it('folds each, and finds some by a part of a name or a path', async () => {
+    const page = await browser.newPage({ viewport: { width: 375, height: 640 } });
+    await page.goto(app.server.url);
+    expect(await page.locator('summary').count()).to.equal(120);
+    expect(await page.locator('li:visible').count()).to.equal(0);
+    await page.getByRole('group').filter({ hasText: 'Moon77' }).locator('summary').click();
+    await page.getByRole('link', { name: '/moons/77', exact: true }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(375);
+    await page.getByRole('searchbox').fill(' MOONS/11 ');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('11 resources with 11 operations').waitFor();
+    expect(await page.locator('h2').allTextContents()).to.include.members(['Moon11', 'Moon110', 'Moon119']);
+    expect(await page.getByRole('searchbox').inputValue()).to.equal(' MOONS/11 ');
+    expect(await page.locator('li:visible').count()).to.equal(11);
+    await page.close();
   });
 });

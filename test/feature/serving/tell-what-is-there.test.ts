@@ -3,23 +3,33 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
-import { Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, Crud } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { configProblems } from '../../support/config-error.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
+@Table({ tableName: 'planets', timestamps: false })
+class Planet extends NamedRow {}
+
 @Crud({
   endpoints: ['list', 'read', 'create'],
   tags: ['Rings & moons'],
+  filterAllow: ['id', 'kind', 'planet.name'],
+  sortAllow: ['id', 'width'],
   description:
     'What `Saturn` has; see [<b>](https://example.org/?a=1&b=2) and [this](javascript:alert(1)).\n\nMore.',
 })
 @Table({ tableName: 'rings', timestamps: false })
-class Ring extends NumberedRow {}
+class Ring extends NumberedRow {
+  @Column(DataType.INTEGER) declare width: number | null;
+  @Column(DataType.ENUM("king's ring")) declare kind: string | null;
+  @ForeignKey(() => Planet) @Column(DataType.INTEGER) declare planetId: number | null;
+  @BelongsTo(() => Planet) declare planet?: Planet;
+}
 
 @Crud({ prefix: '/', endpoints: ['list', 'create'] })
 @Table({ tableName: 'roots', timestamps: false })
@@ -64,12 +74,17 @@ const TITLE = 'Saturn <b>"';
 /** What the attributes of this name hold, as a browser reads them. */
 function attributes(html: string, name: string): readonly string[] {
   const found = [...html.matchAll(new RegExp(`\\b${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
-  return found.map((value) => value.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))));
+  return found.map(shown);
+}
+
+/** The same with each character as a browser shows it. */
+function shown(html: string): string {
+  return html.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
 }
 
 describe('the landing page', () => {
   const site = serveTestApp(() => ({
-    models: [Ring, Root],
+    models: [Planet, Ring, Root],
     bootstrap: {
       models: [Ring],
       controllers: [StatusController],
@@ -93,7 +108,15 @@ describe('the landing page', () => {
           description:
             'What `Saturn` has; see [<b>](https://example.org/?a=1&b=2) and [this](javascript:alert(1)).\n\nMore.',
           operations: [
-            { method: 'GET', path: '/rings', summary: 'List rings', operationId: 'listRings' },
+            {
+              method: 'GET',
+              path: '/rings',
+              summary: 'List rings',
+              operationId: 'listRings',
+              filterable: ['id', 'kind', 'planet', 'planet.name'],
+              sortable: ['id', 'width'],
+              examples: { sort: '-width', q: 'kind=="king\'s ring"' },
+            },
             { method: 'POST', path: '/rings', summary: 'Create a ring', operationId: 'createRing' },
             { method: 'GET', path: '/rings/{id}', summary: 'Read a ring', operationId: 'readRing' },
           ],
@@ -137,10 +160,45 @@ describe('the landing page', () => {
     const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).to.equal(
-      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
     );
     expect(headers).to.include({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
     expect(text).to.not.match(/<script|<link(?! rel="icon" href="data:,">)|\bon\w+=|\bstyle=|src=/);
+  });
+
+  it('shows what a list is filtered and sorted by, a link that works, and a command for a terminal', async () => {
+    const page = async (app: Express, headers: Readonly<Record<string, string>> = {}) =>
+      shown((await supertest(app).get('/').set('Accept', BROWSER).set(headers).expect(200)).text);
+    const html = await page(site.app);
+    expect(html).to.include(
+      '<dt>Filter by</dt><dd><code>id</code> <code>kind</code> <code>planet</code> <code>planet.name</code>',
+    );
+    expect(html).to.include('<dt>Sort by</dt><dd><code>id</code> <code>width</code></dd>');
+    expect(html).to.include('<dt>Open</dt><dd><a href="./rings?sort=-width">');
+    await site.agent.get('/rings?sort=-width').expect(200);
+    await site.agent.get('/rings').query({ sort: '-width', q: 'kind=="king\'s ring"' }).expect(200);
+    const command = (place: string, more = '') =>
+      `<dd><code>curl -G '${place}/rings'${more} -d 'sort=-width' --data-urlencode 'q=kind=="king'\\''s ring"'</code>`;
+    expect(html).to.match(/2 resources with 4 operations at <code>http:\/\/127\.0\.0\.1:\d+<\/code>/);
+    expect(html).to.include(command(/http:[^<]+/.exec(html)?.[0] ?? ''));
+    const proxied = {
+      'X-Forwarded-Host': 'api.example.org',
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Prefix': '/v1',
+    };
+    expect(await page(site.app, proxied)).to.not.include('api.example.org');
+    expect(await page(site.app, { Host: "$(id)'" })).to.include(command(''));
+    const bearer = { type: 'http', scheme: 'bearer' } as const;
+    const login = { type: 'openIdConnect', openIdConnectUrl: 'https://login.example.org/x' } as const;
+    const { app } = await build(
+      { docs: { securitySchemes: { bearer, login } } },
+      (each) => void each.set('trust proxy', true),
+    );
+    const secured = await page(app, proxied);
+    expect(secured).to.include(command('https://api.example.org/v1', " -H 'Authorization: Bearer <token>'"));
+    expect(secured).to.include('<p>Sign in (bearer): send <code>Authorization: Bearer <token></code>.</p>');
+    expect(secured).to.include('<p>Sign in (login): at <a href="https://login.example.org/x">');
+    expect((await supertest(app).get('/')).body.securitySchemes).to.deep.equal({ bearer, login });
   });
 
   it('writes texts as texts, and of Markdown only code and links to other sites', async () => {
@@ -223,6 +281,7 @@ describe('the landing page', () => {
         const prefix = `${place.startsWith('/shop') ? '/shop' : ''}${'routePrefix' in options ? options.routePrefix : ''}`;
         const paths = new Set(urls.map(({ pathname }) => pathname));
         expect([...paths]).to.have.members([
+          place.split('?')[0], // Its contents.
           ...Object.values(body.links),
           `${prefix}/rings`,
           `${prefix}/status`,
