@@ -1,6 +1,6 @@
 /** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/`. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { throwProblems } from './util/config-error.js';
 
 const PACKAGE = join(__dirname, '../..');
@@ -35,7 +35,7 @@ interface Manifest {
 export function initProject(folder: string): string {
   const target = resolve(folder);
   const name = basename(target);
-  const manifest = completeManifest(readManifest(join(TEMPLATE, '_package.json')));
+  const manifest = completeManifest(readManifest(join(TEMPLATE, '_package.json')), target);
   throwProblems([...folderProblems(target, folder), ...nameProblems(name, manifest)]);
   for (const file of templateFiles()) {
     const text =
@@ -60,13 +60,13 @@ function readManifest(file: string): Manifest {
 }
 
 /** Sets each package to the version that this one is tested with: it is in the range of the peers, and all fit together. */
-function completeManifest(template: Manifest): Manifest {
+function completeManifest(template: Manifest, target: string): Manifest {
   const { name, version, engines = {}, ...own } = readManifest(join(PACKAGE, 'package.json'));
   const known = {
     ...own.peerDependencies,
     ...own.devDependencies,
     ...own.dependencies,
-    [name]: `^${version}`,
+    [name]: installedFile(name, target) ?? `^${version}`,
   };
   const withVersions = (names: Versions): Versions =>
     Object.fromEntries(Object.keys(names).map((each) => [each, known[each] ?? '*']));
@@ -76,6 +76,15 @@ function completeManifest(template: Manifest): Manifest {
     dependencies: withVersions(template.dependencies),
     devDependencies: withVersions(template.devDependencies),
   };
+}
+
+/** The tarball that npm has installed this package from, for the package.json of the project; undefined where it was a registry. */
+function installedFile(name: string, target: string): string | undefined {
+  const lock = join(PACKAGE, '../.package-lock.json');
+  if (!existsSync(lock)) return undefined;
+  const { packages = {} } = JSON.parse(readFileSync(lock, 'utf8'));
+  const [, file] = /^file:(.+)$/.exec(packages[`node_modules/${name}`]?.resolved) ?? [];
+  return file && `file:${relative(target, resolve(PACKAGE, '../..', file)).replaceAll(sep, '/')}`;
 }
 
 /** A new repository is as good as empty. */

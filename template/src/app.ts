@@ -1,11 +1,15 @@
 /** The application: its connection to the database, and its routes. */
-import { bootstrap, type Engine, engineLifespan } from 'crud-controllers';
+import { type BootstrapOptions, bootstrap, type Engine, engineLifespan } from 'crud-controllers';
 import type { Express } from 'express';
 import { Note } from './note.js';
 
-/** Connects to the database and mounts all routes. Disposing the engine closes the connections. */
-export async function openApp(app: Express, databaseUrl: string): Promise<Engine> {
+/** Connects to the database and mounts the routes of all models. Disposing the engine closes the connections. */
+export async function openApp(
+  app: Express,
+  databaseUrl: string,
+  options: BootstrapOptions = {},
+): Promise<Engine> {
   const engine = await engineLifespan(databaseUrl, { models: [Note] })(app);
-  await bootstrap(app, { models: [Note], docs: { title: '{{name}}' }, landing: true, notFound: true });
+  await bootstrap(app, { docs: { title: '{{name}}' }, landing: true, notFound: true, ...options });
   return engine;
 }

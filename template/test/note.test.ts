@@ -18,7 +18,8 @@ describe('notes', () => {
   before(async () => {
     database = await createTestDatabase();
     const app = express();
-    engine = await openApp(app, database.url);
+    // Tests need no index.
+    engine = await openApp(app, database.url, { indexAdvice: false });
     server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });

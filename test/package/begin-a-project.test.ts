@@ -1,7 +1,7 @@
 /** `crud-controllers init` as its user meets it: what the packed package writes is built, passes its own tests, and is served. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findFreePort } from '../../sample/support/free-port.js';
@@ -56,6 +56,18 @@ describe('a project that init has written', function () {
     const { 'crud-controllers': self, ...others } = { ...manifest.dependencies, ...manifest.devDependencies };
     expect(self).to.equal(`^${version}`);
     expect({ ...devDependencies, ...dependencies }).to.include(others);
+  });
+
+  it('has the tarball from which this package was installed', async () => {
+    const modules = join(folder.path, 'tool/node_modules');
+    const packages = { 'node_modules/crud-controllers': { resolved: 'file:../parcels/crud.tgz' } };
+    writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages }));
+    const command = join(modules, 'crud-controllers/dist/src/command-line.js');
+    await run(process.execPath, [command, 'init', 'apis/parcel-api'], folder.path);
+    const { dependencies } = JSON.parse(
+      readFileSync(join(folder.path, 'apis/parcel-api/package.json'), 'utf8'),
+    );
+    expect(dependencies['crud-controllers']).to.equal('file:../../parcels/crud.tgz');
   });
 
   describe('where it is installed', () => {
