@@ -112,5 +112,5 @@ function headOf({ status, statusText, headers }: Response): string {
 /** Whether an answer is the one in the README, where `…` stands for any text. */
 export function answersAsWritten(answer: string, written: string): boolean {
   const pattern = written.split('…').map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('[^"]*')}$`).test(answer);
+  return new RegExp(`^${pattern.join('[^"]*')}$`).test(answer.trimEnd());
 }
