@@ -73,10 +73,9 @@ function pathProblems(claims: readonly Pick<ResourcePlan, 'name' | 'prefix' | 'm
 function sameNameProblem(name: string, prefix: string, places: readonly [string, string] | null): string {
   const both = `Two models are called ${name}, both on '${prefix}'`;
   if (!places) return `${both}; give one of the classes another name.`;
-  return (
-    `${both}: that of ${places.join(' and that of ')}; give one of the classes another name, or, where they are one that was loaded ` +
-    'twice, import it by one path.'
-  );
+  const [file, other] = places.map((place) => place.replace(/:\d+:\d+$/, ''));
+  const mend = file === other ? '' : ', or import it by one path where it is one class';
+  return `${both}: that of ${places.join(' and that of ')}; give one of the classes another name${mend}.`;
 }
 
 /** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to everybody. */

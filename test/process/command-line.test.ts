@@ -256,11 +256,11 @@ CREATE INDEX ON "articles" ("views", "id");
       Crud()(Other);
       module.exports.models.push(Other);`,
     );
-    expect(await command('routes', 'namesakes.cjs')).to.deep.equal({
-      code: 1,
-      everything:
-        "Two models are called Article, both on '/articles'; give one of the classes another name.\n",
-    });
+    const { code, everything } = await command('routes', 'namesakes.cjs');
+    expect(code).to.equal(1);
+    expect(everything).to.match(
+      /^Two models are called Article, both on '\/articles': that of \S+:10:1 and that of \S+:25:7; give one of the classes another name\.\n$/,
+    );
   });
 
   it('refuses a module of several applications, and a function that needs arguments', async () => {

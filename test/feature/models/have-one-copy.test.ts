@@ -266,8 +266,8 @@ exports.Task = Task;
     const refused = await caughtError(() => bootstrap(express(), { logger: new CapturedLog() }));
     expect((refused as ConfigError).problems).to.deep.equal([
       `Two models are called Task, both on '/tasks': that of ${join(folder.path, 'task.js')}:5:1 and that of ` +
-        `${join(folder.path, 'copy.js')}:5:1; give one of the classes another name, or, where they are one that was loaded twice, ` +
-        'import it by one path.',
+        `${join(folder.path, 'copy.js')}:5:1; give one of the classes another name, or import it by one path where it is ` +
+        'one class.',
     ]);
   });
 });
