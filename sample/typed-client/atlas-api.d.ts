@@ -406,48 +406,29 @@ export interface components {
             country?: components["schemas"]["CityCountry"] | null;
             reviews?: components["schemas"]["CityReviews"];
         };
-        /** @description The properties of a city that `fields` names. */
-        CityPartial: {
-            /** Format: int32 */
-            id?: number;
-            name?: string;
-            countryCode?: string;
-            /** Format: int32 */
-            population?: number;
-            /** Format: double */
-            latitude?: number | string;
-            /** Format: double */
-            longitude?: number | string;
-            /** @description What kind of place it is, such as PPLC for a capital. */
-            featureCode?: string;
-            adminCode?: string | null;
-            municipalityCode?: string | null;
-            country?: components["schemas"]["CityCountry"] | null;
-            reviews?: components["schemas"]["CityReviews"];
-        };
-        /** @description The record of `country`, with the properties that `country.fields` names, or all. */
+        /** @description The record of `country`. */
         CityCountry: {
-            code?: string;
-            alpha2?: string;
-            name?: string;
-            officialName?: string;
+            code: string;
+            alpha2: string;
+            name: string;
+            officialName: string;
             /** @enum {string} */
-            region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
-            subregion?: string | null;
-            capital?: (string | null)[];
-            languages?: unknown;
-            currencies?: unknown;
-            borders?: (string | null)[];
+            region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion: string | null;
+            capital: (string | null)[];
+            languages: unknown;
+            currencies: unknown;
+            borders: (string | null)[];
             /** @description In square kilometres. */
-            area?: string;
+            area: string;
             /** Format: double */
-            latitude?: number | string;
+            latitude: number | string;
             /** Format: double */
-            longitude?: number | string;
-            landlocked?: boolean;
+            longitude: number | string;
+            landlocked: boolean;
             /** @description Null where it is disputed. */
-            independent?: boolean | null;
-            flag?: string;
+            independent: boolean | null;
+            flag: string;
         };
         /** @description The first items of `reviews`. */
         CityReviews: {
@@ -455,26 +436,26 @@ export interface components {
             /** @description Whether there are others. */
             has_next: boolean;
         };
-        /** @description An item of `reviews`, with the properties that `reviews.fields` names, or all. */
+        /** @description An item of `reviews`. */
         CityReviewsItem: {
-            id?: string;
+            id: string;
             /** Format: int32 */
-            cityId?: number;
-            author?: string;
+            cityId: number;
+            author: string;
             /** Format: int32 */
-            rating?: number;
-            text?: string | null;
+            rating: number;
+            text: string | null;
             /** Format: date-time */
-            createdAt?: string;
+            createdAt: string;
             /** Format: date-time */
-            updatedAt?: string;
+            updatedAt: string;
             /** Format: date-time */
-            deletedAt?: string | null;
+            deletedAt: string | null;
             /** Format: int32 */
-            version?: number;
+            version: number;
         };
         CityPage: {
-            items: (components["schemas"]["CityRead"] | components["schemas"]["CityPartial"])[];
+            items: components["schemas"]["CityRead"][];
             /** @description How many records the list has on all pages. */
             total: number;
             page: number;
@@ -575,56 +556,31 @@ export interface components {
             flag: string;
             cities?: components["schemas"]["CountryCities"];
         };
-        /** @description The properties of a country that `fields` names. */
-        CountryPartial: {
-            code?: string;
-            alpha2?: string;
-            name?: string;
-            officialName?: string;
-            /** @enum {string} */
-            region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
-            subregion?: string | null;
-            capital?: (string | null)[];
-            languages?: unknown;
-            currencies?: unknown;
-            borders?: (string | null)[];
-            /** @description In square kilometres. */
-            area?: string;
-            /** Format: double */
-            latitude?: number | string;
-            /** Format: double */
-            longitude?: number | string;
-            landlocked?: boolean;
-            /** @description Null where it is disputed. */
-            independent?: boolean | null;
-            flag?: string;
-            cities?: components["schemas"]["CountryCities"];
-        };
         /** @description The first items of `cities`. */
         CountryCities: {
             items: components["schemas"]["CountryCitiesItem"][];
             /** @description Whether there are others. */
             has_next: boolean;
         };
-        /** @description An item of `cities`, with the properties that `cities.fields` names, or all. */
+        /** @description An item of `cities`. */
         CountryCitiesItem: {
             /** Format: int32 */
-            id?: number;
-            name?: string;
-            countryCode?: string;
+            id: number;
+            name: string;
+            countryCode: string;
             /** Format: int32 */
-            population?: number;
+            population: number;
             /** Format: double */
-            latitude?: number | string;
+            latitude: number | string;
             /** Format: double */
-            longitude?: number | string;
+            longitude: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
-            featureCode?: string;
-            adminCode?: string | null;
-            municipalityCode?: string | null;
+            featureCode: string;
+            adminCode: string | null;
+            municipalityCode: string | null;
         };
         CountryPage: {
-            items: (components["schemas"]["CountryRead"] | components["schemas"]["CountryPartial"])[];
+            items: components["schemas"]["CountryRead"][];
             /** @description How many records the list has on all pages. */
             total: number;
             page: number;
@@ -738,69 +694,50 @@ export interface components {
             version: number;
             city?: components["schemas"]["ReviewCity"] | null;
         };
-        /** @description The properties of a review that `fields` names. */
-        ReviewPartial: {
-            id?: string;
-            /** Format: int32 */
-            cityId?: number;
-            author?: string;
-            /** Format: int32 */
-            rating?: number;
-            text?: string | null;
-            /** Format: date-time */
-            createdAt?: string;
-            /** Format: date-time */
-            updatedAt?: string;
-            /** Format: date-time */
-            deletedAt?: string | null;
-            /** Format: int32 */
-            version?: number;
-            city?: components["schemas"]["ReviewCity"] | null;
-        };
-        /** @description The record of `city`, with the properties that `city.fields` names, or all. */
+        /** @description The record of `city`. */
         ReviewCity: {
             /** Format: int32 */
-            id?: number;
-            name?: string;
-            countryCode?: string;
+            id: number;
+            name: string;
+            countryCode: string;
             /** Format: int32 */
-            population?: number;
+            population: number;
             /** Format: double */
-            latitude?: number | string;
+            latitude: number | string;
             /** Format: double */
-            longitude?: number | string;
+            longitude: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
-            featureCode?: string;
-            adminCode?: string | null;
-            municipalityCode?: string | null;
+            featureCode: string;
+            adminCode: string | null;
+            municipalityCode: string | null;
             country?: components["schemas"]["ReviewCityCountry"] | null;
         };
-        /** @description The record of `city.country`, with the properties that `city.country.fields` names, or all. */
+        /** @description The record of `city.country`. */
         ReviewCityCountry: {
-            code?: string;
-            alpha2?: string;
-            name?: string;
-            officialName?: string;
+            code: string;
+            alpha2: string;
+            name: string;
+            officialName: string;
             /** @enum {string} */
-            region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
-            subregion?: string | null;
-            capital?: (string | null)[];
-            languages?: unknown;
-            currencies?: unknown;
-            borders?: (string | null)[];
+            region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion: string | null;
+            capital: (string | null)[];
+            languages: unknown;
+            currencies: unknown;
+            borders: (string | null)[];
             /** @description In square kilometres. */
-            area?: string;
+            area: string;
             /** Format: double */
-            latitude?: number | string;
+            latitude: number | string;
             /** Format: double */
-            longitude?: number | string;
-            landlocked?: boolean;
+            longitude: number | string;
+            landlocked: boolean;
             /** @description Null where it is disputed. */
-            independent?: boolean | null;
-            flag?: string;
+            independent: boolean | null;
+            flag: string;
         };
         ReviewCursorPage: {
-            items: (components["schemas"]["ReviewRead"] | components["schemas"]["ReviewPartial"])[];
+            items: components["schemas"]["ReviewRead"][];
             /** @description For `after`; null on the last page. */
             next_cursor: string | null;
             /** @description For `before`; null on the first page. */
@@ -1122,7 +1059,7 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("country" | "reviews")[];
@@ -1204,7 +1141,10 @@ export interface operations {
                 /** @description Whether all is undone again. The answer is the same. Default: false. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1234,6 +1174,8 @@ export interface operations {
                     ETag?: string;
                     /** @description The path of the new record. */
                     Location?: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1265,7 +1207,7 @@ export interface operations {
     readCity: {
         parameters: {
             query?: {
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("country" | "reviews")[];
@@ -1324,7 +1266,7 @@ export interface operations {
                      *       "municipalityCode": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CityRead"] | components["schemas"]["CityPartial"];
+                    "application/json": components["schemas"]["CityRead"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1341,6 +1283,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -1350,9 +1294,35 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "countryCode": "ABC",
+                     *       "population": 1,
+                     *       "latitude": 1,
+                     *       "longitude": 1,
+                     *       "featureCode": "text",
+                     *       "adminCode": "text",
+                     *       "municipalityCode": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CityWritten"];
+                };
+            };
             /** @description The record is deleted. */
             204: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1375,6 +1345,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -1418,6 +1390,8 @@ export interface operations {
                 headers: {
                     /** @description The state of the record, for `If-Match` and `If-None-Match`. */
                     ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1478,7 +1452,7 @@ export interface operations {
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("city" | "city.country")[];
@@ -1569,7 +1543,7 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("country" | "reviews")[];
@@ -1703,7 +1677,7 @@ export interface operations {
                  *     | `languages.fra` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: "cities"[];
@@ -1797,7 +1771,10 @@ export interface operations {
     createCountry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1814,6 +1791,8 @@ export interface operations {
                     ETag: string;
                     /** @description The path of the new record. */
                     Location: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1860,7 +1839,7 @@ export interface operations {
     readCountry: {
         parameters: {
             query?: {
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: "cities"[];
@@ -1936,7 +1915,7 @@ export interface operations {
                      *       "flag": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CountryRead"] | components["schemas"]["CountryPartial"];
+                    "application/json": components["schemas"]["CountryRead"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1955,6 +1934,8 @@ export interface operations {
                 "If-Match"?: string;
                 /** @description With `*` the record is created, and one that is there stays as it is. */
                 "If-None-Match"?: "*";
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
             };
             path: {
                 /** @description The code. */
@@ -1998,6 +1979,8 @@ export interface operations {
                     ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2035,6 +2018,8 @@ export interface operations {
                     ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2085,6 +2070,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
             };
             path: {
                 /** @description The code. */
@@ -2094,9 +2081,46 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "ABC",
+                     *       "alpha2": "AB",
+                     *       "name": "text",
+                     *       "officialName": "text",
+                     *       "region": "Africa",
+                     *       "subregion": "text",
+                     *       "capital": [
+                     *         "text"
+                     *       ],
+                     *       "languages": {},
+                     *       "currencies": {},
+                     *       "borders": [
+                     *         "ABC"
+                     *       ],
+                     *       "area": "text",
+                     *       "latitude": 1,
+                     *       "longitude": 1,
+                     *       "landlocked": true,
+                     *       "independent": true,
+                     *       "flag": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountryWritten"];
+                };
+            };
             /** @description The record is deleted. */
             204: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2119,6 +2143,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
             };
             path: {
                 /** @description The code. */
@@ -2160,6 +2186,8 @@ export interface operations {
                 headers: {
                     /** @description The state of the record, for `If-Match` and `If-None-Match`. */
                     ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2237,7 +2265,7 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("country" | "reviews")[];
@@ -2342,7 +2370,7 @@ export interface operations {
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  */
                 q?: string;
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("city" | "city.country")[];
@@ -2399,7 +2427,10 @@ export interface operations {
     createReview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2424,6 +2455,8 @@ export interface operations {
                     ETag: string;
                     /** @description The path of the new record. */
                     Location: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2595,7 +2628,7 @@ export interface operations {
     readReview: {
         parameters: {
             query?: {
-                /** @description Only these properties are answered. */
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
                 include?: ("city" | "city.country")[];
@@ -2636,7 +2669,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ReviewRead"] | components["schemas"]["ReviewPartial"];
+                    "application/json": components["schemas"]["ReviewRead"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2653,6 +2686,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -2662,9 +2697,35 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "42",
+                     *       "cityId": 1,
+                     *       "author": "text",
+                     *       "rating": 1,
+                     *       "text": "text",
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "deletedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewWritten"];
+                };
+            };
             /** @description The record is deleted. */
             204: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2687,6 +2748,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -2722,6 +2785,8 @@ export interface operations {
                 headers: {
                     /** @description The state of the record, for `If-Match` and `If-None-Match`. */
                     ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2761,6 +2826,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -2775,6 +2842,8 @@ export interface operations {
                 headers: {
                     /** @description The state of the record, for `If-Match` and `If-None-Match`. */
                     ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2812,6 +2881,8 @@ export interface operations {
             header?: {
                 /** @description Only if the record still has one of these tags. Default: in any state. */
                 "If-Match"?: string;
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
             };
             path: {
                 /** @description The id. */
@@ -2821,9 +2892,35 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "42",
+                     *       "cityId": 1,
+                     *       "author": "text",
+                     *       "rating": 1,
+                     *       "text": "text",
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "deletedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewWritten"];
+                };
+            };
             /** @description The record is removed for good. */
             204: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;

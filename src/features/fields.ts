@@ -56,7 +56,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
         absentFor,
         turn: 2,
         read: (text, { issues, access }) => read(text, access.form, issues),
-        describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
+        describe: () => chosenNames(ONLY_THESE, shown, shown.length),
       },
     ],
     constants: { create: mask, update: mask, replace: mask },
@@ -70,6 +70,9 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     },
   };
 };
+
+const ONLY_THESE =
+  'Only these properties are answered. Others are absent, also where the schema requires them.';
 
 /** Parses `name,population`. What is wrong is added to `issues`. */
 function parseFields(readable: readonly string[], text: string, issues: RequestIssue[]): readonly string[] {

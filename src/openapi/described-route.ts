@@ -44,6 +44,8 @@ export interface DescribedResource {
   readonly names: ResourceNames;
   readonly routes: readonly DescribedRoute[];
   readonly features: ResourceFeatures;
+  /** True where the document has the answers that `fields` makes, too. */
+  readonly isPartial: boolean;
 }
 
 /** A route, as it is mounted. */

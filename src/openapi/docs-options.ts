@@ -1,6 +1,12 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { pathProblems, showValue, unknownOptions, withoutSlash } from '../util/option-problems.js';
+import {
+  flagProblems,
+  pathProblems,
+  showValue,
+  unknownOptions,
+  withoutSlash,
+} from '../util/option-problems.js';
 import type { InfoObject, SecuritySchemeObject } from './openapi-object.js';
 
 /** Options of `docs` in `bootstrap`. */
@@ -25,6 +31,12 @@ export interface DocsOptions {
    * @example { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
    */
   securitySchemes?: Readonly<Record<string, SecuritySchemeObject>>;
+  /**
+   * True: a GET answers a `CityRead` or a `CityPartial`, which has those properties that `fields` names, and the properties of included
+   * records are optional. For validators of answers. Default: false, and a GET answers a whole `CityRead`: typed clients that use
+   * `fields` have to know which properties they have asked for.
+   */
+  partial?: boolean;
 }
 
 /** Where the page and the document are, and what the document says of itself. */
@@ -34,6 +46,8 @@ export interface ResolvedDocs {
   readonly documentPath: string;
   readonly info: InfoObject;
   readonly securitySchemes: NonNullable<DocsOptions['securitySchemes']>;
+  /** True where the document has the answers that `fields` makes, too. */
+  readonly isPartial: boolean;
 }
 
 const PROBLEMS = 'Problems are `application/problem+json`, with everything that is wrong in `errors`. ';
@@ -41,6 +55,7 @@ const DEFAULTS = Object.freeze({
   path: '/docs',
   title: 'API',
   version: '1.0.0',
+  partial: false,
   description: `An HTTP API with JSON. ${PROBLEMS}HEAD answers as GET without a body, OPTIONS with 204 and \`Allow\`.`,
 });
 const TEXTS = ['title', 'version', 'description'] as const;
@@ -55,7 +70,7 @@ const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
  * @param isProblemOwn true where the application makes the bodies of errors
  */
 export function resolveDocsOptions(options: DocsOptions, isProblemOwn = false): ResolvedDocs {
-  const { path, securitySchemes = {}, ...info } = withDefaults(options);
+  const { path, securitySchemes = {}, partial: isPartial, ...info } = withDefaults(options);
   if (isProblemOwn && info.description === DEFAULTS.description)
     info.description = info.description.replace(PROBLEMS, '');
   const plain = withoutSlash(path);
@@ -65,6 +80,7 @@ export function resolveDocsOptions(options: DocsOptions, isProblemOwn = false): 
     documentPath: `${folder}/openapi.json`,
     info: structuredClone(info),
     securitySchemes: structuredClone(securitySchemes),
+    isPartial,
   });
 }
 
@@ -73,7 +89,7 @@ export function docsProblems(options: DocsOptions): readonly string[] {
   const given = withDefaults(options);
   const { path } = given;
   return [
-    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS, 'securitySchemes']),
+    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS, 'securitySchemes', 'partial']),
     ...pathProblems('docs.path', path, '/docs'),
     ...TEXTS.filter((name) => typeof given[name] !== 'string' || given[name] === '').map(
       (name) => `docs.${name} is ${showValue(given[name])}; use a text.`,
@@ -81,6 +97,7 @@ export function docsProblems(options: DocsOptions): readonly string[] {
     ...OBJECTS.filter((name) => given[name] !== undefined && typeof given[name] !== 'object').map(
       (name) => `docs.${name} is ${showValue(given[name])}; use an object such as { name: '…' }.`,
     ),
+    ...flagProblems('docs.partial', given.partial),
     ...schemeProblems(given.securitySchemes ?? {}),
   ];
 }

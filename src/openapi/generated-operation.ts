@@ -78,9 +78,10 @@ export function success(
   };
 }
 
-function successContent({ plan, names }: DescribedResource, operation: Endpoint) {
+function successContent(resource: DescribedResource, operation: Endpoint) {
+  const { plan, names } = resource;
   if (operation === 'list') return jsonContent(schemaRef(names.schemas.page), pageExample(plan));
-  const record = operation === 'read' ? chosenRecord(names) : schemaRef(names.schemas.written);
+  const record = operation === 'read' ? chosenRecord(resource) : schemaRef(names.schemas.written);
   return jsonContent(record, recordExample(plan));
 }
 

@@ -44,6 +44,7 @@ import {
 export interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
+  readonly isPartial: ResolvedDocs['isPartial'];
   readonly routes: MountedRouter['routes'];
   readonly handWritten: MountedRouter['handWritten'];
   readonly routePrefix: string;
@@ -56,6 +57,7 @@ export interface DocumentSource {
 export function* writeDocument({
   info,
   securitySchemes,
+  isPartial,
   routes,
   handWritten,
   routePrefix,
@@ -68,6 +70,7 @@ export function* writeDocument({
     routes,
     names: names[index] as DescribedResource['names'],
     features,
+    isPartial,
   }));
   const byModel = new Map(described.map((each) => [each.plan.model, each]));
   const makeName = nameMaker([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]);

@@ -21,18 +21,21 @@ export function resourceSchemas(
   refer: WriteNested,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
-  const { plan, names, routes } = resource;
+  const { plan, names, routes, isPartial } = resource;
   const { schemas } = names;
   const record = recordJsonSchema(plan, refer);
   const described = withDescription(plan, record);
   const isRead = has('list', 'read');
-  const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), makeName);
+  const relations = isRead ? plan.relations.include : new Map();
+  const included = includedSchemas(names.one, relations, makeName, isPartial);
   return {
     ...(has('create', 'update', 'restore', 'replace') ? { [schemas.written]: described } : {}),
     ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
-    ...(isRead ? { [schemas.partial]: withRelations(partialSchema(names, record), included) } : {}),
+    ...(isRead && isPartial
+      ? { [schemas.partial]: withRelations(partialSchema(names, record), included) }
+      : {}),
     ...included.schemas,
-    ...(has('list') ? { [schemas.page]: pageSchema(plan, names) } : {}),
+    ...(has('list') ? { [schemas.page]: pageSchema(resource) } : {}),
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
     ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
@@ -55,9 +58,10 @@ function withDescription({ description }: ResourcePlan, record: JsonSchema): Jso
   return description === null ? record : { description, ...record };
 }
 
-/** A record as `fields` can make it: whole, or with some of its properties. */
-export function chosenRecord({ schemas }: ResourceNames): JsonSchema {
-  return { anyOf: [schemaRef(schemas.record), schemaRef(schemas.partial)] };
+/** The record of a GET; with the option `partial` also as `fields` can make it. */
+export function chosenRecord({ names: { schemas }, isPartial }: DescribedResource): JsonSchema {
+  const whole = schemaRef(schemas.record);
+  return isPartial ? { anyOf: [whole, schemaRef(schemas.partial)] } : whole;
 }
 
 /** A record to show; undefined where none can be made up. */
@@ -80,9 +84,10 @@ function partialSchema({ phrase }: ResourceNames, record: JsonSchema): JsonSchem
   return { description: `The properties of ${phrase} that \`fields\` names.`, ...partialRecord(record) };
 }
 
-function pageSchema(plan: ResourcePlan, names: ResourceNames): JsonSchema {
+function pageSchema(resource: DescribedResource): JsonSchema {
+  const { plan } = resource;
   const properties: Record<string, JsonSchema> = {
-    items: { type: 'array', items: chosenRecord(names), maxItems: plan.pageSize.max },
+    items: { type: 'array', items: chosenRecord(resource), maxItems: plan.pageSize.max },
     ...(plan.pagination === 'offset' ? { total: TOTAL } : {}),
     ...(plan.count === null ? {} : COUNTED_PROPERTIES),
     ...(plan.pagination === 'offset' ? offsetProperties(plan) : CURSOR_PROPERTIES),
@@ -139,6 +144,7 @@ function includedSchemas(
   prefix: string,
   include: ReadonlyMap<string, IncludePlan>,
   makeName: MakeName,
+  isPartial: boolean,
 ): IncludedSchemas {
   const properties: Record<string, JsonSchema> = {};
   const schemas: Record<string, JsonSchema> = {};
@@ -146,10 +152,10 @@ function includedSchemas(
     const path = `${prefix}${pascalCase(name)}`;
     const own = makeName(path);
     const record = plan.size === null ? own : makeName(`${path}Item`);
-    const inner = includedSchemas(path, plan.include, makeName);
+    const inner = includedSchemas(path, plan.include, makeName, isPartial);
     properties[name] = plan.size === null ? orNull(schemaRef(own)) : schemaRef(own);
     if (plan.size !== null) schemas[own] = manySchema(plan, plan.size.max, record);
-    schemas[record] = recordSchema(plan, inner);
+    schemas[record] = recordSchema(plan, inner, isPartial);
     Object.assign(schemas, inner.schemas);
   }
   return { properties, schemas };
@@ -160,11 +166,17 @@ function withRelations(record: JsonSchema, { properties }: IncludedSchemas): Jso
   return { ...record, properties: { ...record.properties, ...properties } };
 }
 
-/** The parameter of the relation chooses properties, so none is required. */
-function recordSchema({ path, size, target }: IncludePlan, inner: IncludedSchemas): JsonSchema {
+/** With the option `partial` none is required, because the parameter of the relation chooses properties. */
+function recordSchema(
+  { path, size, target }: IncludePlan,
+  inner: IncludedSchemas,
+  isPartial: boolean,
+): JsonSchema {
   const words = size === null ? `The record of \`${path}\`` : `An item of \`${path}\``;
+  const record = recordJsonSchema(target);
+  if (!isPartial) return withRelations({ description: `${words}.`, ...record }, inner);
   const description = `${words}, with the properties that \`${path}.fields\` names, or all.`;
-  return withRelations({ description, ...partialRecord(recordJsonSchema(target)) }, inner);
+  return withRelations({ description, ...partialRecord(record) }, inner);
 }
 
 function manySchema({ path, count }: IncludePlan, maxItems: number, record: string): JsonSchema {

@@ -4,8 +4,8 @@ import { DIRECTIONS, refuseCopy, transformerStorage } from './class-transformer-
 import { decoratorsOf } from './class-validator-internals.js';
 import type { JsonProperty } from './json-schema.js';
 
-/** A derived class: ordinary, constructed without arguments. */
-export type SchemaClass = new () => object;
+/** A derived class: ordinary, constructed without arguments. `T` is the type of its instances. */
+export type SchemaClass<T extends object = object> = new () => T;
 
 /** Sets the base of a class, and returns the maker of the values that its instances begin with. */
 export type ShapeClass = (target: SchemaClass) => () => Readonly<Record<string, unknown>>;

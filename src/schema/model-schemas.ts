@@ -3,6 +3,8 @@
  * Sequelize instance has them, too, to be extended: they get their properties when they are first used.
  */
 
+import type { Model } from 'sequelize';
+import type { CreateValues, UpdateValues } from '../declare/attributes.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeModel, isAttached } from '../describe/describe-model.js';
 import { isFilled, isGenerated } from '../describe/model-info.js';
@@ -40,10 +42,18 @@ export function readSchema(model: ModelClass): SchemaClass {
 
 /**
  * The class of the body of a create: required attributes are required, nullable ones default to null, ones with a
- * default may be left out. The primary key, timestamps and the version are not part of it. Cached.
+ * default may be left out. The primary key, timestamps and the version are not part of it. Cached. Its instances are the values that
+ * `create` of a repository takes.
  *
  * @example
  * ```ts
+ * class ArticleForm extends createSchema(Article) {}
+ *
+ * @Post('/')
+ * add(@Body() form: ArticleForm, @InjectRepository(Article) articles: Repository<Article>) {
+ *   return articles.create(form);
+ * }
+ *
  * class SignUp extends createSchema(Customer) {
  *   @MinLength(12) password!: string;
  * }
@@ -51,8 +61,8 @@ export function readSchema(model: ModelClass): SchemaClass {
  * ```
  * @throws ConfigError when the model is none, or has no single primary key
  */
-export function createSchema(model: ModelClass): SchemaClass {
-  return derived(model, 'create');
+export function createSchema<M extends Model>(model: ModelClass<M>): SchemaClass<CreateValues<M>> {
+  return derived(model as unknown as ModelClass, 'create') as SchemaClass<CreateValues<M>>;
 }
 
 /**
@@ -65,8 +75,8 @@ export function createSchema(model: ModelClass): SchemaClass {
  * ```
  * @throws ConfigError when the model is none, or has no single primary key
  */
-export function updateSchema(model: ModelClass): SchemaClass {
-  return derived(model, 'update');
+export function updateSchema<M extends Model>(model: ModelClass<M>): SchemaClass<UpdateValues<M>> {
+  return derived(model as unknown as ModelClass, 'update') as SchemaClass<UpdateValues<M>>;
 }
 
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {

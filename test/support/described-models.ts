@@ -264,7 +264,7 @@ export const DESCRIBED_OPTIONS: BootstrapOptions = {
   routePrefix: '/api',
   bodyLimit: 2_000,
   logger: new CapturedLog(),
-  docs: { title: 'Gadgets & more', license: { name: 'MIT', identifier: 'MIT' } },
+  docs: { title: 'Gadgets & more', license: { name: 'MIT', identifier: 'MIT' }, partial: true },
   routing: {
     authorizationChecker: ({ request }) => {
       const { authorization } = request.headers;

@@ -1,11 +1,13 @@
 /** Records in and out of a repository. */
 import { literal, type Model, Op } from 'sequelize';
 import {
+  createSchema,
   type OffsetPage,
   type ReadSession,
   Repository,
   repository,
   type UnitOfWork,
+  updateSchema,
 } from '../../src/index.js';
 import type { Equal, Expect } from './expect-type.js';
 import { City, InferredCity, SelfCity, TypedCity } from './models.js';
@@ -62,6 +64,34 @@ export type BoundChecks = [
   Expect<Equal<Bound['provided'], CityRepository>>,
   Expect<Equal<Bound['providedByModel'], Repository<City>>>,
 ];
+
+/** The derived classes of bodies, as they are, extended, and with a property of their own. */
+export class CityForm extends createSchema(City) {}
+export class SelfForm extends createSchema(SelfCity) {}
+export class InferredForm extends createSchema(InferredCity) {
+  declare coupon: string;
+}
+export class TypedPatch extends updateSchema(TypedCity) {}
+export async function fromBodies(
+  city: CityForm,
+  self: SelfForm,
+  { coupon, ...inferred }: InferredForm,
+  patch: TypedPatch,
+) {
+  const name: string | undefined = city.name;
+  // @ts-expect-error: a relation is no part of a body
+  city.country;
+  // @ts-expect-error: no such attribute
+  patch.nmae;
+  await new Repository(SelfCity).create(self);
+  await new Repository(InferredCity).create(inferred);
+  await new Repository(TypedCity).update(1, patch);
+  // @ts-expect-error: the form of another model
+  await new Repository(TypedCity).create(city);
+  const Form = createSchema(City);
+  const form: InstanceType<typeof Form> = new Form();
+  return [coupon, name, await cities.create(city), await cities.create(form), await cities.update(1, city)];
+}
 
 export const accepted = [
   cities.get(1),

@@ -18,13 +18,13 @@ export const update = () =>
 
 type Data<T extends () => Promise<{ data?: unknown }>> = NonNullable<Awaited<ReturnType<T>>['data']>;
 
-/** A GET may have been asked for some of the properties; a write answers all of them. */
+/** A GET answers all properties, as a write does, and relations where they are asked for. */
 export type Checks = [
-  Expect<Equal<Data<typeof read>['rating'], number | undefined>>,
-  Expect<Equal<NonNullable<Data<typeof readCity>['country']>['name'], string | undefined>>,
+  Expect<Equal<Data<typeof read>['rating'], number>>,
+  Expect<Equal<NonNullable<Data<typeof readCity>['country']>['name'], string>>,
   Expect<Equal<Extract<Data<typeof readCity>['country'], null>, null>>,
   Expect<Equal<NonNullable<Data<typeof readCity>['reviews']>['has_next'], boolean>>,
-  Expect<Equal<NonNullable<Data<typeof readCity>['reviews']>['items'][number]['rating'], number | undefined>>,
+  Expect<Equal<NonNullable<Data<typeof readCity>['reviews']>['items'][number]['rating'], number>>,
   Expect<Equal<Data<typeof create>['rating'], number>>,
   Expect<Equal<Data<typeof create>['deletedAt'], string | null>>,
   Expect<

@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
         ],
         [
           'fields',
-          'Only these properties are answered.',
+          'Only these properties are answered. Others are absent, also where the schema requires them.',
           { ...listOf('name', 'text', 'stars', 'createdAt', 'updatedAt', 'deletedAt'), maxItems: 6 },
           separate,
         ],
@@ -545,6 +545,19 @@ describe('the OpenAPI document', () => {
     expect(picked.responses).to.have.all.keys('203', '403', ...OWN);
   });
 
+  it('describes whole records, also included ones, where `partial` is not asked for', async () => {
+    const { docs, ...options } = DESCRIBED_OPTIONS;
+    const { crud } = await buildApp(options);
+    const { GadgetRead, GadgetPartial, GadgetPage, GadgetPartsItem } = crud.openapi().components.schemas;
+    const read = crud.openapi().paths['/api/gadgets/{id}'];
+    expect(docs).to.have.property('partial', true);
+    expect(answerOf(read)).to.deep.equal({ $ref: '#/components/schemas/GadgetRead' });
+    expect(GadgetPage?.properties?.['items']?.items).to.deep.equal(answerOf(read));
+    expect(GadgetPartial).to.equal(undefined);
+    expect(GadgetRead?.required).to.include.members(['id', 'code']).and.not.include('parts');
+    expect(GadgetPartsItem?.required).to.deep.equal(['id', 'name', 'length', 'gadgetId', 'materialSymbol']);
+  });
+
   it('describes the page of a route where the resource itself has no list', async () => {
     class Pages extends crudController(Maker, { endpoints: ['read'] }) {
       @Get('/all') all(@InjectListQuery() query: OffsetListQuery) {
@@ -554,7 +567,7 @@ describe('the OpenAPI document', () => {
     const { crud } = await buildApp({ models: [Maker], controllers: [Pages] });
     const { paths, components } = crud.openapi();
     expect(answerOf(paths['/makers/all'])).to.deep.equal({ $ref: '#/components/schemas/MakerPage' });
-    expect(components.schemas).to.include.keys('MakerPage', 'MakerPartial', 'MakerRead');
+    expect(components.schemas).to.include.keys('MakerPage', 'MakerRead');
   });
 
   it('describes the relations that may be included, and what is said of each', () => {
@@ -812,14 +825,16 @@ describe('the OpenAPI document', () => {
         version: 2,
         license: 'MIT',
         securitySchemes: { 'a b': {} },
+        partial: 1,
       } as object;
       const error = await caughtError(() => buildApp({ models: [Doc], docs }));
       expect(error).to.deep.include({
         problems: [
-          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license, securitySchemes.",
+          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license, securitySchemes, partial.",
           'docs.path "docs?" is not a plain path; use one such as \'/docs\'.',
           'docs.version is 2; use a text.',
           'docs.license is "MIT"; use an object such as { name: \'…\' }.',
+          'docs.partial is 1; use true or false.',
           "docs.securitySchemes has the name 'a b'; use letters, digits, '.', '-' and '_'.",
           'docs.securitySchemes.a b has the type undefined; use http, apiKey, oauth2, openIdConnect, as in ' +
             "{ bearer: { type: 'http', scheme: 'bearer' } }.",
