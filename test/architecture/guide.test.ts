@@ -11,6 +11,7 @@ const PAGES = [
   ...[
     'ARCHITECTURE.md',
     'CHANGELOG.md',
+    'CODE_OF_CONDUCT.md',
     'CONTRIBUTING.md',
     'SECURITY.md',
     'bench/README.md',
