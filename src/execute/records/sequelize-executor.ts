@@ -362,7 +362,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** Of this table only: a scope may join others. */
   get #lock() {
-    return { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } };
+    return { lock: { level: Transaction.LOCK.NO_KEY_UPDATE, of: this.#model } };
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */

@@ -132,7 +132,7 @@ export class OperationCompiler {
   #read({ where, select, isLocked }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
-    const tail = raw(isLocked ? ' FOR UPDATE' : '');
+    const tail = raw(isLocked ? ' FOR NO KEY UPDATE' : '');
     return this.#bound(where, `${isLocked ? 'lock' : 'select'} ${number} `, (lifted) =>
       compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)], tail }),
     );

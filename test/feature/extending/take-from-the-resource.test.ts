@@ -50,7 +50,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { configProblems } from '../../support/config-error.js';
 import { forSuite } from '../../support/for-suite.js';
-import { freshDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 import { withHook } from '../../support/with-hook.js';
 
@@ -285,9 +285,11 @@ class TaskController extends crudController(Task) {
 
 describe('a route that takes from its resource', () => {
   const logger = new CapturedLog();
+  const database = forSuite(() => freshDatabase());
   const paths = forSuite(() =>
     TwoPaths.start({
       models: [Town, Task] as ModelClass[],
+      database: { url: database.url },
       engine: { pool: { max: 2, acquire: 10_000 } },
       bootstrap: {
         controllers: [TownController, TaskController],
@@ -388,20 +390,30 @@ describe('a route that takes from its resource', () => {
       });
     });
 
+    const grow = (port: number) =>
+      fetch(`http://127.0.0.1:${port}/towns/1/growth`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"count":1}',
+      });
+
     it('locks it for what a write does with it', async () => {
       for (const { port } of [paths.fast, paths.general]) {
-        const grow = () =>
-          fetch(`http://127.0.0.1:${port}/towns/1/growth`, {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json' },
-            body: '{"count":1}',
-          });
         await undo();
         isChanged = true;
-        const answers = await Promise.all(Array.from({ length: 12 }, grow));
+        const answers = await Promise.all(Array.from({ length: 12 }, () => grow(port)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
         expect((await Town.findByPk(1))?.population).to.equal(12);
       }
+    });
+
+    it('does not wait for a row that refers to it and is not committed', async () => {
+      await undo();
+      isChanged = true;
+      await using other = await connectTo(database.url);
+      // The lock of an insert with a foreign key.
+      await other.query('BEGIN; SELECT FROM towns WHERE id = 1 FOR KEY SHARE');
+      for (const { port } of [paths.fast, paths.general]) expect((await grow(port)).status).to.equal(200);
     });
 
     it('begins the unit of work that all writes of the route are part of', async () => {
