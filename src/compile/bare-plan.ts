@@ -32,6 +32,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     sortable: NONE,
     defaultSort: totalOrder([], key),
     explicitSchemas: { read: null, create: null, update: null },
+    isKeyGiven: false,
     dependencies: NONE,
     parseId: (raw) => ({ kind: 'id', value: raw }),
     idKind: 'custom',

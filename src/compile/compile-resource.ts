@@ -119,13 +119,25 @@ export function compileResource(
   const endpoints = new Set([...compiled.endpoints].map(singleOf));
   const access = compileAccess(check, compiled, shared);
   bodyProblems({ ...compiled, endpoints, access }, decorators).forEach(add);
-  for (const checkPlan of featureChecks) checkPlan({ ...compiled, access }, options).forEach(report);
+  const isKeyGiven = givesKey({ ...compiled, access }, decorators);
+  const whole = { ...compiled, access, isKeyGiven };
+  for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim: compiled };
   const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
-  const plan = Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations });
+  const plan = Object.freeze({ ...whole, parseId: id.parser, idKind: id.kind, relations });
   return { plan, problems, claim: plan };
+}
+
+/** True where clients give the key of a new record. */
+function givesKey(
+  { info, exposure, explicitSchemas: { create }, access }: Omit<WrittenPlan, 'endpoints'>,
+  { classProperties }: DecoratorReader,
+): boolean {
+  const { name, hasDefault } = info.address;
+  if (create) return classProperties(create, 'write').has(name);
+  return !hasDefault && !exposure.unwritable.has(name) && access?.fields.get(name)?.create !== false;
 }
 
 /** Parts of a plan that decide which bodies its routes take. */

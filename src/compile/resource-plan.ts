@@ -105,6 +105,8 @@ export interface ResourcePlan {
     readonly create: Class | null;
     readonly update: Class | null;
   };
+  /** True where clients give the key of a new record, so that a replacement may create it; else it changes a record that is there. */
+  readonly isKeyGiven: boolean;
   readonly dependencies: readonly Dependency[];
   readonly parseId: IdParser;
   /** `custom`: ids are read by a function of the user's, which may give anything. */

@@ -108,9 +108,9 @@ export function decideRoute(
  */
 function methodReasons(
   { controller, repository, plan }: Resource,
-  { method, operation }: RouteSpec,
+  { endpoint, method, operation }: RouteSpec,
 ): readonly string[] {
-  const methods = operation === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
+  const methods = endpoint === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
   const overridden = methods.filter((each) => isOverridden(controller, each));
   const schemas = methods.filter(
     (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],

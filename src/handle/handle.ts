@@ -278,7 +278,7 @@ export function compileHandler(
   decisions: RouteDecisions,
   rows: RowRunner | null,
   shaper: ResultShaper,
-  parse: RequestParser = resource.parsers[route.operation],
+  parse: RequestParser = resource.parsers[route.parses ?? route.operation],
 ): ActionRunner {
   const { operation, verb } = route;
   const { isDecorated, settings, shapedBy } = decisions;

@@ -16,7 +16,11 @@ import {
 import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 
 /** Why the key of a resource is none of its table. The key of a view or a foreign table is trusted: its database cannot promise it. */
-export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'endpoints'>): string[] {
+export function keyProblems({
+  info,
+  endpoints,
+  isKeyGiven,
+}: Pick<ResourcePlan, 'info' | 'endpoints' | 'isKeyGiven'>): string[] {
   const { model, name, primaryKey } = info;
   const facts = tableFacts(model);
   if (!facts) return [];
@@ -29,10 +33,10 @@ export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'en
     ];
   }
   const { address } = info;
-  if (endpoints.has('replace') && isGenerated(address)) {
+  if (endpoints.has('replace') && isKeyGiven && isGenerated(address)) {
     const own = identifier(address.column);
     return [
-      `${name}: endpoints has 'replace', and the table ${table} makes the key ${own} of every new record by itself; leave it out.`,
+      `${name}: endpoints has 'replace', and the table ${table} makes the key ${own} of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
     ];
   }
   const ofAddress = address === primaryKey ? [] : addressProblems(info, facts);

@@ -1,6 +1,7 @@
 /** Describes a generated operation. */
 
 import type { Endpoint } from '../declare/crud-options.js';
+import { baseOf } from '../declare/endpoint.js';
 import type { ActionDescription } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import type { RouteSpec } from '../operation/route-spec.js';
@@ -28,14 +29,14 @@ export function generatedOperation(
   { resource, action, pathParameters }: DescribedAction,
 ): OperationObject {
   const { plan, names, features } = resource;
-  const { operation, words, verb, path, parameters } = route;
+  const { endpoint, operation, parses = operation, words, verb, path, parameters } = route;
   const usual = [
     ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
     ...features[operation].inputs.flatMap(inputParameter),
   ];
-  const requestBody = bodyOf(resource, operation);
+  const requestBody = bodyOf(resource, parses);
   return operationOf(resource, action, {
-    operationId: operation === 'list' ? `list${names.many}` : `${operation}${names.one}`,
+    operationId: operation === 'list' ? `list${names.many}` : `${endpoint}${names.one}`,
     summary: `${words.verb} ${operation === 'list' ? names.phrases : names.phrase}`,
     description: words.description(plan),
     parameters: [...usual, ...ownParameters(action.parameters, usual)],
@@ -81,7 +82,9 @@ export function success(
 function successContent(resource: DescribedResource, operation: Endpoint) {
   const { plan, names } = resource;
   if (operation === 'list') return jsonContent(schemaRef(names.schemas.page), pageExample(plan));
-  const record = operation === 'read' ? chosenRecord(resource) : schemaRef(names.schemas.written);
+  // A record is removed only as a read shows it.
+  const other = baseOf(operation) === 'delete' ? names.schemas.record : names.schemas.written;
+  const record = operation === 'read' ? chosenRecord(resource) : schemaRef(other);
   return jsonContent(record, recordExample(plan));
 }
 

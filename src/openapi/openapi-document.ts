@@ -150,7 +150,8 @@ class DocumentDraft {
       const action = describe(route.spec?.single?.method ?? route.method);
       if (!this.#addRoute(resource, route, action, resourceOf)) continue;
       // The answer of a method with a list query is made of the same schemas.
-      const operation = route.spec?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
+      const operation =
+        route.spec?.parses ?? route.spec?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
       const isOfOther = route.spec?.executes !== undefined;
       if (operation && !isOfOther) operations.add(operation);
     }

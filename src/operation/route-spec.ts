@@ -8,6 +8,8 @@ export interface RouteSpec {
   readonly endpoint: Operation;
   /** The operation whose features, rules and arguments it has. */
   readonly operation: Endpoint;
+  /** The endpoint whose body it takes. Default: `operation`. */
+  readonly parses?: Endpoint;
   /** The method of a controller that serves it. A name with a dot is none. */
   readonly method: string;
   readonly verb: 'get' | 'post' | 'patch' | 'delete' | 'put';
@@ -36,7 +38,7 @@ export interface RouteWords {
 }
 
 /** The part of a plan that decides which routes there are. */
-export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations'>;
+export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations' | 'isKeyGiven'>;
 
 /** A source of routes, as a feature is. */
 export interface RouteSource {
@@ -137,7 +139,7 @@ export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): rea
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */
 export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
   const relations = { include: new Map(), filters: new Map(), subresources: new Map() };
-  return routesOf({ endpoints: new Set(ENDPOINTS), relations }, features);
+  return routesOf({ endpoints: new Set(ENDPOINTS), relations, isKeyGiven: true }, features);
 }
 
 /** True for a route that all resources without `endpoints` have. */

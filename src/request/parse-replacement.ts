@@ -13,9 +13,12 @@ import { valueText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
-  const closed = new Set(closedAttributes(form, 'create'));
   const { address, primaryKey } = plan.info;
   const { name } = address;
+  if (!plan.isKeyGiven) {
+    return bodySchema(plan, 'create', new Set([...closedAttributes(form, 'update'), name, primaryKey.name]));
+  }
+  const closed = new Set(closedAttributes(form, 'create'));
   // No write changes it.
   if (address !== primaryKey) closed.add(primaryKey.name);
   if (form.scope.has(name) && !form.unwritable.has(name)) closed.delete(name);
@@ -35,6 +38,11 @@ export async function parseReplacement(
   id: unknown,
   access: Access,
 ): Promise<BodyValues> {
+  if (!plan.isKeyGiven) {
+    const values = await parseBody(schema, body);
+    checkScopedValues('update', values, access);
+    return withDefaults(plan, schema, values);
+  }
   const { name, type } = plan.info.address;
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // As a body has it, so that it meets what is asked of the key of a new record.

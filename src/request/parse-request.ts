@@ -73,11 +73,14 @@ export function compileParser(
   operation: Endpoint,
   others: readonly string[] = [],
 ): RequestParser {
-  const { inputs, readQuery, readHeaders } = features[operation];
+  const isReplaced = operation === 'replace';
+  // A record that is there is changed.
+  const endpoint = isReplaced && !plan.isKeyGiven ? 'update' : operation;
+  const { inputs, readQuery, readHeaders } = features[endpoint];
   // A resource without rules has one access, which nothing has to evaluate.
   const accessOf = plan.access === null ? () => OPEN_ACCESS : evaluateAccess;
   const hasId = operation !== 'list' && operation !== 'create';
-  const readId = operation === 'replace' ? parseNewId : parsePathId;
+  const readId = endpoint === 'replace' ? parseNewId : parsePathId;
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
     const query = readQuery(request.url, access, others, asked);
     const id = hasId ? readId(plan, request) : undefined;
@@ -96,11 +99,10 @@ export function compileParser(
       );
     };
   }
-  const isReplaced = operation === 'replace';
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
   const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation);
   return async (request) => {
-    const access = await accessOf(request, operation);
+    const access = await accessOf(request, endpoint);
     const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
     const { access: granted, values } = await parseValues(request, access, body, undefined, id);

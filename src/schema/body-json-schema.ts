@@ -18,7 +18,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
   const schema = withRules(
     explicit ? withoutGenerated(classJsonSchema(explicit), plan) : derivedSchema(plan, own),
     plan.access,
-    kind,
+    kind === 'replace' && !plan.isKeyGiven ? 'update' : kind,
   );
   return kind === 'replace' ? withoutRequired(schema, plan.info.address.name) : schema;
 }

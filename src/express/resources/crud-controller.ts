@@ -7,6 +7,7 @@ import type { Page } from '../../execute/page.js';
 import { type Repository, resolveSource, type Source } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import type { ListQuery, ReadQuery } from '../../request/query/list-query.js';
+import { requestResource } from '../../request/request-notes.js';
 import { OWN_PLACE } from '../../util/own-package.js';
 
 /**
@@ -137,6 +138,8 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   async replace(id: Id, values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
     const { repository, request, response } = context;
     // With If-None-Match the record is created, or refused by its key: another request may have created it meanwhile.
+    if (requestResource(request)?.isKeyGiven === false)
+      return this.update(id, values as UpdateValues<M>, context);
     const isOnlyNew = request.headers['if-none-match'] !== undefined;
     const changes = isOnlyNew ? null : await repository.lockToReplace(id, values);
     response.status(changes ? 200 : 201);

@@ -1,4 +1,4 @@
-/** Replacement of a record: `PUT /{id}` creates it, or sets its other values. */
+/** Replacement of a record: `PUT /{id}` creates it where clients give keys, or sets its other values. */
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
@@ -7,7 +7,6 @@ import type { HandledRoute } from '../../handle/handled-route.js';
 import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
-import { classProperties } from '../../schema/class-properties.js';
 import { withArticle } from '../../util/with-article.js';
 
 const REPLACE: HandledRoute = {
@@ -26,9 +25,24 @@ const REPLACE: HandledRoute = {
   problems: guardProblems,
 };
 
-/** For keys that clients give. */
+/** A change of all that a request may set. The server makes the keys of new records, so that it creates none. */
+const REPLACE_EXISTING: HandledRoute = {
+  ...REPLACE,
+  operation: 'update',
+  parses: 'replace',
+  words: {
+    ...REPLACE.words,
+    description: () =>
+      'Gives the record other values: what is absent has its default, or is null where it has none. It creates no record.',
+  },
+};
+
+/** The route that fits the key. */
 export const replace: FeatureFactory = Object.assign(onlyNew, {
-  routes: ({ endpoints }: RoutePlan) => (endpoints.has('replace') ? [REPLACE] : []),
+  routes({ endpoints, isKeyGiven }: RoutePlan) {
+    if (!endpoints.has('replace')) return [];
+    return [isKeyGiven ? REPLACE : REPLACE_EXISTING];
+  },
   check: bodyProblems,
 });
 
@@ -85,26 +99,16 @@ function onlyNew({ plan: { name } }: FeatureContext): Feature {
 /** Why the endpoint cannot create and replace the records; none where there is no such endpoint. */
 function bodyProblems({
   info,
-  exposure,
+  isKeyGiven,
   endpoints,
   explicitSchemas: { create, update },
-  access,
 }: Parameters<ResourceCheck>[0]): string[] {
   if (!endpoints.has('replace')) return [];
-  const { name, hasDefault, isAddress } = info.address;
-  const { primaryKey } = info;
-  const isHidden = exposure.unwritable.has(name) || access?.fields.get(name)?.create === false;
-  const isKeyless = create ? !classProperties(create, 'write').has(name) : hasDefault || isHidden;
-  const lacking = create ? `, which createSchema ${create.name} lacks` : '';
+  const { address, primaryKey } = info;
   return [
-    ...(isKeyless
+    ...(isKeyGiven && address.isAddress && !primaryKey.hasDefault
       ? [
-          `endpoints has 'replace', and clients do not give the key '${name}' of a new record${lacking}; leave it out.`,
-        ]
-      : []),
-    ...(isAddress && !primaryKey.hasDefault
-      ? [
-          `endpoints has 'replace', which creates records by their ${name}, and nothing fills their key '${primaryKey.name}'; give it a ` +
+          `endpoints has 'replace', which creates records by their ${address.name}, and nothing fills their key '${primaryKey.name}'; give it a ` +
             'default, such as @Default(DataType.UUIDV4), or leave the endpoint out.',
         ]
       : []),
@@ -121,10 +125,10 @@ function bodyProblems({
  * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
  * come before it. Decorators of `replace` do, where the user has written it.
  */
-function guardProblems({ controller }: Resource): string[] {
+function guardProblems({ controller, plan }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);
   if (isOverridden(controller, 'replace') || isGuarded(lineage, 'replace')) return [];
-  return ['create', 'update']
+  return (plan.isKeyGiven ? ['create', 'update'] : ['update'])
     .filter((method) => isGuarded(lineage, method))
     .map(
       (method) =>

@@ -238,7 +238,7 @@ except(OF_MANY).describe('what a table makes', () => {
 
   it('is no key that clients give', async () => {
     expect(await configError(() => buildApp({ models: [Put], logger: new CapturedLog() }))).to.equal(
-      `Put: endpoints has 'replace', and the table "numbers" makes the key "id" of every new record by itself; leave it out.`,
+      `Put: endpoints has 'replace', and the table "numbers" makes the key "id" of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
     );
   });
 });

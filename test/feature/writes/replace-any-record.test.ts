@@ -242,7 +242,11 @@ describe('a PUT of any record', () => {
     expect(put.operationId).to.equal('replaceAccount');
     expect(Object.keys(put.responses)).to.include.members(['200', '201', '409', '412', '422']);
     expect(put.responses['201'].headers).to.have.property('Location');
-    expect(put.parameters.map(({ name }: { name: string }) => name)).to.deep.equal(['id', 'If-None-Match']);
+    expect(put.parameters.map(({ name }: { name: string }) => name)).to.deep.equal([
+      'id',
+      'If-None-Match',
+      'Prefer',
+    ]);
     expect(put.requestBody.content['application/json'].schema.$ref).to.equal(
       '#/components/schemas/AccountReplace',
     );
