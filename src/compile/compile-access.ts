@@ -126,7 +126,7 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
       report(`fields.${name}.read is about the primary key, which addresses and cursors tell; remove it.`);
     if (rules.read !== undefined && attribute.isAddress)
       report(
-        `fields.${name}.read is about the attribute that addresses records, which every path tells; remove it.`,
+        `fields.${name}.read is about the attribute that addresses records, which every path has; remove it.`,
       );
     if (rules.read !== undefined && exposure.unreadable.has(name))
       report(

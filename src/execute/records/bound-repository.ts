@@ -115,14 +115,19 @@ export abstract class BoundRepository<M extends Model> {
     return this.session === null && this.access === null && Object.keys(this).length === 4;
   }
 
-  /** @throws TypeError for a value of another type: it is that of another key, and no row is found by the text of it */
-  protected checkId(id: Id): void {
+  /**
+   * @throws TypeError for no value, which would find any row, and for one of another type than the address: it is that of another
+   *   key, and its text would find another row
+   */
+  protected checkId(id: Id | undefined): void {
+    const { name, primaryKeyAttribute: key } = this.model;
     const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
+    if (id === undefined)
+      throw new TypeError(`The ${this.idAttribute} of a ${name} is undefined; give the id of a record.`);
     if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;
-    const key = this.model.primaryKeyAttribute;
     throw new TypeError(
-      `${this.model.name} is addressed by its ${address.name}, which is a text, and not by ${showValue(id)}; find a record by another ` +
-        `key with one({ ${key}: … }).`,
+      `${name} is addressed by its ${address.name}, which is a text, and not by ${showValue(id)}; find a record by another key with ` +
+        `one({ ${key}: … }).`,
     );
   }
 

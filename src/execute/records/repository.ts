@@ -262,7 +262,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     call: RecordCall<M>,
     isLocked = false,
   ): Promise<FoundRecords<M>> {
-    if (call.id !== undefined) this.checkId(call.id);
+    if ('id' in call) this.checkId(call.id);
     const context = await this.context(isLocked ? 'other' : 'select');
     const operation = repositoryOperation(this.model, endpoint, context.access, this.address, inputs);
     return readRecords(
@@ -292,7 +292,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     call: RecordCall<M>,
     values?: WriteValues,
   ): Promise<FoundRecords<M>> {
-    if (call.id !== undefined) this.checkId(call.id);
+    if ('id' in call) this.checkId(call.id);
     const operation = repositoryOperation(
       this.model,
       endpoint,

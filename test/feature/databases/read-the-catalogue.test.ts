@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { bootstrap, ConfigError, Crud, crudRouter } from '../../../src/index.js';
+import { bootstrap, type Class, ConfigError, Crud, crudController, crudRouter } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -53,9 +53,14 @@ except(OF_MANY).describe('the catalogue', () => {
     return problems();
   }
 
-  async function problems(): Promise<readonly string[]> {
+  async function problems(...controllers: readonly Class[]): Promise<readonly string[]> {
     try {
-      await buildApp({ models: [Line], logger: new CapturedLog(), indexAdvice: false });
+      await buildApp({
+        models: [Line],
+        controllers: [...controllers],
+        logger: new CapturedLog(),
+        indexAdvice: false,
+      });
       return [];
     } catch (error) {
       if (error instanceof ConfigError) return error.problems;
@@ -109,6 +114,48 @@ except(OF_MANY).describe('the catalogue', () => {
       await problemsWith(PLAIN, `INSERT INTO ${TABLE} VALUES (1, 1), (1, 2)`);
       await execute(`CREATE UNIQUE INDEX CONCURRENTLY broken ON ${TABLE} ("order id")`).catch(() => {});
       expect(await problems()).to.deep.equal([NOT_UNIQUE + choices + LATER]);
+    });
+  });
+
+  describe('asks of the attribute that id names', () => {
+    const unique =
+      `Line: id names 'no', and no unique index of the table ${TABLE} is over "no" alone, so that a request for one record would read, ` +
+      `change or delete several; CREATE UNIQUE INDEX ON ${TABLE} ("no"); where its values are unique. Indexes over some rows, over an ` +
+      'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.';
+    const filled =
+      `Line: id names 'no', and its column "no" of the table ${TABLE} may be NULL, so that some records would have no address; ALTER TABLE ` +
+      `${TABLE} ALTER COLUMN "no" SET NOT NULL; and give the attribute @AllowNull(false).`;
+    const missing = `Line: id names 'no', and the table ${TABLE} has no column "no"; add it by a migration, or name another attribute.`;
+    const index = (rest: string) => `CREATE UNIQUE INDEX ON ${TABLE} ${rest}`;
+    const cases: readonly (readonly [table: string, index: string, problems: readonly string[]])[] = [
+      ['no int NOT NULL', index('(no)'), []],
+      ['no int NOT NULL UNIQUE', 'SELECT 1', []],
+      ['no text NOT NULL', index('(no)'), []],
+      ['no int NOT NULL', 'SELECT 1', [unique]],
+      ['no int NOT NULL', index('(no) WHERE no > 1'), [unique]],
+      ['no int NOT NULL', index('(abs(no))'), [unique]],
+      ['no int NOT NULL', index('("order id", no)'), [unique]],
+      ['no int NOT NULL UNIQUE DEFERRABLE', 'SELECT 1', [unique]],
+      ['no text NOT NULL', index('(no COLLATE "POSIX")'), [unique]],
+      ['no int UNIQUE', 'SELECT 1', [filled]],
+      ['no int', 'SELECT 1', [unique, filled]],
+      ['other int', 'SELECT 1', [missing]],
+    ];
+    for (const [column, statement, expected] of cases) {
+      it(`${column}, ${statement}`, async () => {
+        await dropTable();
+        await execute(`CREATE TABLE ${TABLE} ("order id" int PRIMARY KEY, ${column})`);
+        await execute(statement);
+        class ByNumber extends crudController(Line, { id: 'no' }) {}
+        expect(await problems(ByNumber)).to.deep.equal(expected);
+      });
+    }
+
+    it('nothing where it is the key of a view', async () => {
+      await dropTable();
+      await execute(`CREATE VIEW ${TABLE} AS SELECT 1 AS "order id", 1 AS no`);
+      class ByNumber extends crudController(Line, { id: 'no' }) {}
+      expect(await problems(ByNumber)).to.deep.equal([]);
     });
   });
 

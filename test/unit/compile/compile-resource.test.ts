@@ -113,6 +113,57 @@ describe('compileResource', () => {
     });
   });
 
+  describe('the attribute that id names', () => {
+    const Post = defineModel(
+      'Post',
+      {
+        slug: DataTypes.STRING,
+        secret: DataTypes.STRING,
+        whole: DataTypes.VIRTUAL,
+        day: DataTypes.DATE,
+        version: DataTypes.INTEGER,
+        key: { type: DataTypes.UUID, primaryKey: true },
+      },
+      { version: true },
+    );
+    Exclude()(Post.prototype, 'secret');
+    const cases: readonly (readonly [options: object, problem: string])[] = [
+      [
+        { id: 'slag' },
+        "id names 'slag', which is not an attribute. Did you mean 'slug'? The attributes are slug, secret, whole, day, version, key.",
+      ],
+      [{ id: ['slug'] }, "id is [ 'slug' ]; use the name of an attribute."],
+      [
+        { id: 'secret' },
+        "id names 'secret', which @Exclude() hides from answers, so that no client could address what it was answered; show it, or name " +
+          'another attribute.',
+      ],
+      [
+        { id: 'whole' },
+        "id names 'whole', which is virtual: no column finds a row by it; use an attribute with a column.",
+      ],
+      [{ id: 'version' }, "id names 'version', which Sequelize writes; use another attribute."],
+      [
+        { id: 'day' },
+        "the attribute 'day' is of type date, which no path segment can hold; give @Crud an idType function that reads it.",
+      ],
+      [
+        { id: 'slug', idType: 'integer' },
+        "idType 'integer' does not fit the attribute 'slug', which is of type string; leave it out, or use 'bigint', 'uuid', 'string' or a " +
+          'function.',
+      ],
+      [
+        { id: 'slug', fields: { slug: { read: () => true } } },
+        'fields.slug.read is about the attribute that addresses records, which every path has; remove it.',
+      ],
+    ];
+    for (const [options, problem] of cases) {
+      it(`is refused: ${problem}`, () => {
+        expect(problemsOf(Post, { endpoints: ['read'], ...options })).to.deep.equal([`Post: ${problem}`]);
+      });
+    }
+  });
+
   describe('a choice', () => {
     it('gets the nearest one for a near miss', () => {
       expect(problemsOf(Article, { pagination: 'Cursor', unknownQuery: 'rejct' })).to.deep.equal([
