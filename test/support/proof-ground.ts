@@ -4,13 +4,14 @@ import type { Listening } from './listen.js';
 import { connectTo, freshDatabase } from './postgres.js';
 import { findingsOf, type ProvenTable } from './scope-proof.js';
 import { StatementTap } from './statement-tap.js';
-import { SERVED, UNSERVED, type World } from './tenant-notes.js';
+import { SERVED, TWIN_COLUMN, UNSERVED, type World } from './tenant-notes.js';
 import { startTestApp } from './test-app.js';
 
 /** The resources, and what A may not touch of each. */
 const TABLES: Readonly<Record<string, ProvenTable>> = {
   Note: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
   Card: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
+  Twin: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'", id: 'twin' },
   Leaf: {
     table: 'notes',
     allowed: ['A', 'C'],
@@ -36,6 +37,7 @@ export async function startProofGround() {
     bootstrap: { models: [] },
     database: { ...database, url: tap.url },
   });
+  await direct.query(TWIN_COLUMN);
   return {
     site,
     /** What of all resources of an application tells of others, or reaches them. */

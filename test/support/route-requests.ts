@@ -163,6 +163,7 @@ function valuesOf({ name, description, schema }: DescribedParameter, samples: Sa
   if (name === 'after' || name === 'before') return ['x', ...samples.cursors];
   if (/^If-/i.test(name)) return ['*', ...samples.tags];
   if (name === 'Idempotency-Key') return ['a', '"b"'];
+  if (name === 'Prefer') return ['return=minimal', 'return=representation'];
   const choices = schema.items?.enum ?? schema.enum;
   if (choices) {
     const some = name === 'fields' || isOfRelation ? choices.slice(0, 3) : choices;

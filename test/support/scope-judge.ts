@@ -67,11 +67,12 @@ function isOfFound(
 ): boolean {
   const tables = tablesOf(statement);
   const texts = conditions.map((each) => each.map(flatten).join(' '));
-  const isKeyOf = (table: string) => texts.includes(`${String(alias)} . "id" = ${table} . k`);
-  if (/^\(SELECT [^(]* FROM "notes" /.test(tables.get('".found"') ?? '') && isKeyOf('".found"')) return true;
+  const isKeyOf = (table: string, name = 'k') => texts.includes(`${String(alias)} . "id" = ${table} . ${name}`);
+  const found = tables.get('".found"') ?? '';
+  if (/^\(SELECT [^(]* FROM "notes" /.test(found) && isKeyOf('".found"')) return true;
   const judged = tables.get('".judged"') ?? '';
   return (
-    isKeyOf('".judged"') &&
+    (isKeyOf('".judged"') || (isKeyOf('".judged"', 'key') && found.includes(' . "id" AS key '))) &&
     judged.includes('found IS NULL OR row_number') &&
     judged.endsWith('LEFT JOIN ".found" ON found = ".given" . k)') &&
     texts.includes('NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any" . refused)')

@@ -36,6 +36,8 @@ export interface ProvenTable {
   readonly allowed: readonly string[];
   /** The condition of the rows that it may not touch. */
   readonly foreign: string;
+  /** The attribute that addresses a row; it has the same values as the primary key, which is the default. */
+  readonly id?: string;
 }
 
 const OWN = { id: 4, owner: 'A', code: 'asp', points: 5, isOpen: true, folderId: 1 };
@@ -59,8 +61,8 @@ export async function findingsOf(
   scoped: ProvenTable,
   worlds: readonly World[],
 ): Promise<string[]> {
-  const routes = describe(site, resource);
-  const samples = await harvest(site, routes);
+  const routes = describe(site, resource, scoped);
+  const samples = await harvest(site, routes, scoped);
   const findings: string[] = [];
   const told = new Map<string, string>();
   for (const world of worlds) {
@@ -107,7 +109,11 @@ export async function findingsOf(
 }
 
 /** The routes of a resource, those that a controller adds among them. */
-function describe({ routes, document }: ProvenSite, resource: string): DescribedRoute[] {
+function describe(
+  { routes, document }: ProvenSite,
+  resource: string,
+  { id = 'id' }: ProvenTable,
+): DescribedRoute[] {
   const { paths, components } = document as {
     paths: Record<string, Record<string, DescribedOperation>>;
     components: { schemas: DescribedRoute['schemas'] };
@@ -115,7 +121,8 @@ function describe({ routes, document }: ProvenSite, resource: string): Described
   return routes
     .filter((route) => route.resource === resource)
     .map(({ method, path }) => {
-      const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      const operation =
+        paths[path.replace(/:id\b/, `{${id}}`).replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       if (!operation) throw new Error(`The document does not describe ${method} ${path}.`);
       return { method, path, operation, schemas: components.schemas };
     });
@@ -125,6 +132,7 @@ function describe({ routes, document }: ProvenSite, resource: string): Described
 async function harvest(
   { listening, direct }: ProvenSite,
   routes: readonly DescribedRoute[],
+  { id: address }: ProvenTable,
 ): Promise<Samples> {
   await direct.query(fill('there'));
   const cursors = new Set<string>();
@@ -136,11 +144,22 @@ async function harvest(
       const target = path.includes(':') ? path.replace(/:\w+/, id) : `${path}?size=2`;
       const answer = await ask(listening, { path: target, headers: { tenant } });
       const next = cursorsIn(answer).get('after');
-      if (next) for (const each of [next, ...(tenant === 'A' ? forged(next) : [])]) cursors.add(each);
+      if (next)
+        for (const each of [next, ...(tenant === 'A' && address === undefined ? forged(next) : [])])
+          cursors.add(each);
       for (const line of answer.headers) if (line.startsWith('ETag: ')) tags.add(line.slice(6));
     }
   }
-  return { own: OWN, foreign: FOREIGN, fresh: FRESH, ids: IDS, cursors: [...cursors], tags: [...tags] };
+  const addressed = (row: Readonly<Record<string, unknown>>) =>
+    address ? { ...row, [address]: row['id'] } : row;
+  return {
+    own: addressed(OWN),
+    foreign: addressed(FOREIGN),
+    fresh: FRESH,
+    ids: IDS,
+    cursors: [...cursors],
+    tags: [...tags],
+  };
 }
 
 /** The cursor of A's own list, as if it was made from rows of others: without a secret, anybody can write one. */

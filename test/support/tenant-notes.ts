@@ -1,4 +1,5 @@
 /** Rows of several tenants, which lie between one another in each table: seen by one tenant, and by several with a condition. */
+import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
 import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
@@ -108,6 +109,31 @@ export class Note extends Notes {
 @Table(TABLE)
 export class Leaf extends Notes {}
 
+const { id: _, ...WITHOUT_KEY } = FILTERS as Readonly<Record<string, unknown>>;
+
+/** The same rows, addressed by a number that the table makes of their keys, which nobody sees. */
+@Crud({
+  ...LISTS,
+  id: 'twin',
+  filterAllow: { ...WITHOUT_KEY, twin: true } as never,
+  sortAllow: ['code', 'points', 'twin'] as never,
+  pagination: 'cursor',
+  scope: { owner: tenant },
+  subresources: { likes: { where: 'all' } },
+})
+@Table(TABLE)
+export class Twin extends Notes {
+  @Exclude({ toPlainOnly: true }) declare id: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare twin: number;
+
+  @HasMany(() => Twin, { as: 'likes', foreignKey: 'folderId', sourceKey: 'folderId', constraints: false })
+  declare likes?: unknown;
+}
+
+/** In SQL, because no model says it. */
+export const TWIN_COLUMN =
+  'ALTER TABLE notes ADD COLUMN twin int GENERATED ALWAYS AS (id) STORED NOT NULL UNIQUE';
+
 /** The same rows, with keys that clients give. */
 @Crud({ endpoints: ['read', 'replace'], scope: { owner: tenant } })
 @Table(TABLE)
@@ -123,7 +149,7 @@ export class Card extends KeyedRow {
 export const SERVED = [Note, Leaf] as readonly ModelClass[];
 
 /** Those that are there without being served. */
-export const UNSERVED = [Card, Folder, Tag, NoteTag] as readonly ModelClass[];
+export const UNSERVED = [Card, Twin, Folder, Tag, NoteTag] as readonly ModelClass[];
 
 /** Tables whose rows belong to a tenant, beside that of a resource. */
 export const OWNED_TABLES = ['folders', 'tags', 'note_tags'] as const;

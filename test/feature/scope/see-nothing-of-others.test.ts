@@ -28,7 +28,7 @@ import { listen } from '../../support/listen.js';
 import { inUnit, passingController } from '../../support/passing-controllers.js';
 import { startProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
-import { Card, Folder, SERVED, type World } from '../../support/tenant-notes.js';
+import { Card, Folder, SERVED, Twin, type World } from '../../support/tenant-notes.js';
 
 /** Overrides of every method that ask `super`, and routes of their own. */
 function overridden(model: ModelClass, options: CrudOptions = {}) {
@@ -163,6 +163,14 @@ describe('two tenants', function () {
   }
 
   for (const fastPath of [true, false]) {
+    it(`see nothing of each other by another key ${fastPath ? 'on' : 'off'} the fast path`, async () => {
+      const { app, crud } = await buildApp({ models: [Twin], logger: new CapturedLog(), fastPath });
+      await using listening = await listen(app);
+      expect(
+        await ground.findings({ listening, crud, worlds: wholeOr(['there'], ['there', 'absent']) }),
+      ).to.deep.equal([]);
+    });
+
     it(`see nothing of each other through replacements ${fastPath ? 'on' : 'off'} the fast path`, async () => {
       const { app, crud } = await buildApp({ models: [Card], logger: new CapturedLog(), fastPath });
       await using listening = await listen(app);
