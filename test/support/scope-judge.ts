@@ -67,7 +67,8 @@ function isOfFound(
 ): boolean {
   const tables = tablesOf(statement);
   const texts = conditions.map((each) => each.map(flatten).join(' '));
-  const isKeyOf = (table: string, name = 'k') => texts.includes(`${String(alias)} . "id" = ${table} . ${name}`);
+  const isKeyOf = (table: string, name = 'k') =>
+    texts.includes(`${String(alias)} . "id" = ${table} . ${name}`);
   const found = tables.get('".found"') ?? '';
   if (/^\(SELECT [^(]* FROM "notes" /.test(found) && isKeyOf('".found"')) return true;
   const judged = tables.get('".judged"') ?? '';

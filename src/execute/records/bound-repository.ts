@@ -123,7 +123,7 @@ export abstract class BoundRepository<M extends Model> {
     const { name, primaryKeyAttribute: key } = this.model;
     const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
     if (id === undefined)
-      throw new TypeError(`The ${this.idAttribute} of a ${name} is undefined; give the id of a record.`);
+      throw new TypeError(`An id of ${name} is undefined; give the ${this.idAttribute} of a record.`);
     if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;
     throw new TypeError(
       `${name} is addressed by its ${address.name}, which is a text, and not by ${showValue(id)}; find a record by another key with ` +

@@ -22,6 +22,7 @@ import {
   type UnitOfWork,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -284,6 +285,13 @@ describe('a record that another key addresses', () => {
           'Article is addressed by its slug, which is a text, and not by 2; find a record by another key with one({ id: … }).',
         );
     }
+    // Sequelize would find the first row.
+    using _hook = addedHook(Article, 'afterFind');
+    const nothing = undefined as unknown as Id;
+    for (const use of [() => articles.get(nothing), () => articles.update(nothing, { title: 'x' })])
+      expect(String(await caughtError(use))).to.equal(
+        'TypeError: An id of Article is undefined; give the slug of a record.',
+      );
     const admin = express().use(
       '/admin',
       crudRouter(Article, { id: 'id', endpoints: ['read'], subresources: [] }),
