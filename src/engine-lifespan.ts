@@ -16,6 +16,7 @@ import {
   checkParts,
   chooseHosts,
   connectionAdvice,
+  connectionManager,
   dealReads,
   type Engine,
   EngineSequelize,
@@ -140,10 +141,12 @@ export function engineLifespan(
   };
 }
 
-/** No server listens there, so that a query of the user's fails at once, and on no database. */
 const NOWHERE = 'postgres://offline@127.0.0.1:1/offline';
 
-/** The engine of an application that the command line describes: its models are attached, and nothing is connected. */
+/**
+ * The engine of an application that the command line describes: its models are attached, and nothing is connected. Queries of the user's
+ * wait until the process ends, so that none fails behind `bootstrap`.
+ */
 function openOffline({
   cache: _cache,
   clickhouse: _clickhouse,
@@ -152,6 +155,10 @@ function openOffline({
 }: EngineOptions) {
   noteStart();
   const { sequelize } = createSequelize(NOWHERE, options);
+  const manager = connectionManager(sequelize);
+  const waiting = { getConnection: { value: () => new Promise(() => {}) } };
+  // A field of its own would be that of a closed instance.
+  Object.setPrototypeOf(manager, Object.create(Object.getPrototypeOf(manager), waiting));
   return openEngine({ ...options, sequelize }, () => sequelize.close());
 }
 

@@ -1,5 +1,6 @@
 /** A module of the user's -> the application that it starts or exports, or the one that its models and controllers make. */
-import { Server } from 'node:net';
+import { Server } from 'node:http';
+import { Server as SecureServer } from 'node:https';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -63,9 +64,11 @@ export async function loadApplication(file: string, options: GivenOptions): Prom
 
 /** A server that listens would take the port of another one, or keep the process. */
 function listenNowhere(): void {
-  Server.prototype.listen = function () {
-    return this;
-  };
+  for (const { prototype } of [Server, SecureServer]) {
+    prototype.listen = function () {
+      return this;
+    };
+  }
 }
 
 /** Exports of a module, as far as they are there. Promises are awaited, as the import itself is. */
@@ -221,6 +224,12 @@ function nothingFound(file: string, { objects, creator }: FoundExports): ConfigE
   if (creator && creator.length > 0) {
     return new ConfigError([
       `createApp of ${file} has parameters, and the command passes none; pass the module that calls it, or give them defaults.`,
+    ]);
+  }
+  if (isStarting()) {
+    return new ConfigError([
+      `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or ` +
+        'pass a module that exports the models.',
     ]);
   }
   return new ConfigError([

@@ -48,7 +48,11 @@ const STARTING = [
     'open.cjs',
     startingWith('', 'exports.models = [Book]; void main();'),
   ],
-  ['a module that listens', 'listens.cjs', startingWith('', 'createApp().then((app) => app.listen(80));')],
+  [
+    'a module that listens',
+    'listens.cjs',
+    startingWith('', 'createApp().then(async (app) => { await Author.count(); app.listen(80); });'),
+  ],
   ['an exported createApp', 'creates.cjs', startingWith('', 'module.exports = { createApp, Author };')],
   ['a default export', 'default.cjs', startingWith('', 'module.exports = createApp;')],
   ['a promise of an application', 'promised.cjs', startingWith('', 'exports.app = createApp();')],
@@ -263,7 +267,7 @@ CREATE INDEX ON "articles" ("views", "id");
     );
   });
 
-  it('refuses a module of several applications, and a function that needs arguments', async () => {
+  it('refuses several applications, a query before bootstrap, and a function that needs arguments', async () => {
     write(
       'several.cjs',
       `${startingWith('')}\nconst other = express();\nvoid bootstrap(other, { models: [] });`,
@@ -271,6 +275,13 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(await command('routes', 'several.cjs')).to.deep.equal({
       code: 1,
       everything: 'Ready\nseveral.cjs starts 2 applications; export the Express application that is meant.\n',
+    });
+    write('early.cjs', startingWith('').replace("console.log('Ready')", 'await Book.count()'));
+    expect(await command('routes', 'early.cjs')).to.deep.equal({
+      code: 1,
+      everything:
+        'early.cjs calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or ' +
+        'pass a module that exports the models.\n',
     });
     write('needs.cjs', 'exports.createApp = function createApp(url) {};');
     expect(await command('routes', 'needs.cjs')).to.deep.equal({
