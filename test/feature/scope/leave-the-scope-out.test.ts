@@ -87,7 +87,8 @@ const PLACES = {
 function without(endpoint: Endpoint): readonly FeatureFactory[] {
   const mutant: FeatureFactory = (context) => {
     const feature = scope(context);
-    const { [endpoint]: _left, ...rewrite } = feature?.rewrite ?? {};
+    // A step that is left out would be that of the base.
+    const rewrite = { ...feature?.rewrite, [endpoint]: (operation: Operation) => operation };
     return feature && { ...feature, rewrite };
   };
   return FEATURES.map((each) => (each === scope ? mutant : each));
