@@ -57,6 +57,12 @@ export class StrictController extends crudController(City) {
     values.name = 1;
     return super.update(id, values, context);
   }
+  override remove(id: Id, context: CrudContext<City, { readonly user: { readonly isAdmin: boolean } }>) {
+    // @ts-expect-error: nothing has put it there
+    context.request.admin;
+    if (!context.request.user.isAdmin || context.request.get('dry')) throw new Error('Not you.');
+    return super.remove(id, context);
+  }
 }
 
 /** With the types of Sequelize. */

@@ -13,21 +13,21 @@ import { OWN_PLACE } from '../../util/own-package.js';
 /**
  * The last argument of every method of a generated controller: what the request is, and the rows that it may see.
  *
- * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`.
+ * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`. `Q` is what
+ * your middlewares have put on the request, or its type as rules of access take it. Default: nothing.
  *
  * @example
  * ```ts
- * override async remove(id: Id, { request, repository }: CrudContext<Article>) {
- *   const { authorId } = await repository.get(id);
- *   if (authorId !== request.user.id) throw new ForbiddenError('Only the author may delete an article.');
- *   return repository.delete(id);
+ * override create(values: CreateValues<Article>, context: CrudContext<Article, SignedRequest>) {
+ *   if (context.request.user.isNew) throw new ForbiddenError('New users write no articles.');
+ *   return super.create(values, context);
  * }
  * ```
  */
 // biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and returns records
-export interface CrudContext<M extends Model = any> {
+export interface CrudContext<M extends Model = any, Q = unknown> {
   /** The request as Express has it, with what your middlewares have put there. */
-  readonly request: Request;
+  readonly request: Request & Q;
   /** The response, for headers of yours. The answer itself is what the method returns. */
   readonly response: Response;
   /**
