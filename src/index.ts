@@ -7,6 +7,10 @@ export { Crud } from './declare/crud.js';
 export {
   type AccessOptions,
   type AccessRule,
+  type OperationRules,
+  type RowRule,
+  type SetRule,
+  type SetValue,
   EVERYTHING,
   type FieldRules,
   type RowSecurityOptions,

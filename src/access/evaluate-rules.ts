@@ -1,19 +1,32 @@
 /** The rules of a resource -> the access of a request. Each rule of what may be done is evaluated once, whatever needs its result. */
 import type { Request } from 'express';
 import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
-import { type AccessRule, EVERYTHING } from '../declare/access-options.js';
-import { type Endpoint, RULES_OF, type RuleName } from '../declare/endpoint.js';
+import { EVERYTHING, type RowRule } from '../declare/access-options.js';
+import {
+  type Endpoint,
+  isWrite,
+  ROW_RULE_NAMES,
+  RULES_OF,
+  type RuleName,
+  writesOf,
+} from '../declare/endpoint.js';
 import { FilterTemplate } from '../declare/filter-template.js';
-import { localDate } from '../describe/exact-time.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { type Access, type AccessForm, OPEN_ACCESS, type ScopeMode } from '../operation/access.js';
-import type { ByEndpoint } from '../operation/feature.js';
+import {
+  type Access,
+  type AccessForm,
+  accessWith,
+  type GivenValues,
+  NONE_GIVEN,
+  OPEN_ACCESS,
+  type ScopeMode,
+} from '../operation/access.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { FilterError } from '../request/query/filter-syntax.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
 import type { Comparison, Predicate, Value } from '../request/query/predicate.js';
-import { exactText, typeTemplate } from '../request/query/rule-filters.js';
+import { exactText, recordValue, typeTemplate } from '../request/query/rule-filters.js';
 import { thrownError } from '../util/describe-error.js';
 import { BoundedCache } from '../util/memo.js';
 import { all, isPromise, type Maybe, then } from '../util/promises.js';
@@ -34,12 +47,8 @@ export type EvaluateAccess = (
 /** Evaluates which attributes a request may not read. Shared by all that need it of a request, so that each rule is evaluated once. */
 export type EvaluateUnreadable = (request: Request) => Maybe<readonly string[]>;
 
-/** The rules of attributes that a write evaluates. */
-const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
-  create: ['create'],
-  update: ['update'],
-  replace: ['create', 'update'],
-};
+/** Evaluates the values that the server sets in the writes of an endpoint. */
+export type EvaluateGiven = (request: Request, endpoint: Endpoint | null) => Maybe<GivenValues>;
 
 /** Compiles the rules of reading. */
 export function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
@@ -56,19 +65,21 @@ export function compileAccessRules(
   info: RecordInfo,
   plan: AccessPlan,
   evaluateUnreadable: EvaluateUnreadable = compileUnreadable(plan),
+  evaluateGiven: EvaluateGiven | null = null,
 ): EvaluateAccess {
-  const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
+  const makeAccess = compileAccessOf(info, plan);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
   return (request, endpoint, before) => {
-    const can = endpoint ? allowsAll(plan, endpoint, request) : true;
-    return then(can, (isAllowed) => {
-      if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
-      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
-      if (before && writes.length === 0 && !isPromise(before)) return before;
+    const can = endpoint ? allowedRows(info, plan, endpoint, request) : null;
+    return then(can, (allowed) => {
+      const writes = writesOf(endpoint);
+      if (before && writes.length === 0 && !isPromise(before))
+        return before.allowed === allowed ? before : accessWith(before, { allowed });
       const asked = scoped.map((rule) => guarded(rule, request));
       asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, evaluateUnreadable(request));
       for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+      if (evaluateGiven) asked.push(evaluateGiven(request, endpoint));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
         const refused = writes.flatMap((write, turn) =>
@@ -79,7 +90,8 @@ export function compileAccessRules(
               : name;
           }),
         );
-        return makeAccess(answers, refused);
+        const given = evaluateGiven ? (answers.at(-1) as GivenValues) : NONE_GIVEN;
+        return makeAccess(answers, refused, allowed, given);
       });
     });
   };
@@ -91,10 +103,16 @@ function isGivenByPath({ attributes, address }: RecordInfo, name: string): boole
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */
-function compileAccessOf(info: RecordInfo, names: readonly string[]) {
+function compileAccessOf(info: RecordInfo, { scope, set }: AccessPlan) {
+  const names = [...scope.keys()];
   const forms = new BoundedCache<AccessForm>();
   const slotNames = names.map((name) => slotOf(info, name));
-  return (answers: readonly unknown[], unwritable: readonly string[]): Access => {
+  return (
+    answers: readonly unknown[],
+    unwritable: readonly string[],
+    allowed: Predicate | null,
+    given: GivenValues,
+  ): Access => {
     const slots: Record<string, string> = {};
     let several: Comparison<Value>[] | undefined;
     // A text in the place of nested lists.
@@ -113,10 +131,12 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
     const unreadable = answers[names.length + 1] as readonly string[];
     if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
     if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
-    const form = forms.get(key, () => formOf(info, names, answers, { unreadable, unwritable }));
+    const form = forms.get(key, () =>
+      formOf(info, names, answers, { unreadable, unwritable, given: set.keys() }),
+    );
     const hasMore = several !== undefined || visible !== null;
     const where = hasMore ? allOf(form.where, ...(several ?? NONE), visible) : form.where;
-    return new GrantedAccess(info, form, where, slots, several ?? NONE);
+    return new GrantedAccess(info, form, where, slots, several ?? NONE, allowed, given);
   };
 }
 
@@ -130,6 +150,8 @@ class GrantedAccess implements Access {
     readonly where: Predicate | null,
     readonly slots: Readonly<Record<string, string>>,
     private readonly several: readonly Comparison<Value>[],
+    readonly allowed: Predicate | null,
+    readonly given: GivenValues,
   ) {}
 
   values(): ReadonlyMap<string, readonly unknown[]> {
@@ -152,7 +174,11 @@ function formOf(
   info: RecordInfo,
   names: readonly string[],
   answers: readonly unknown[],
-  { unreadable, unwritable }: Readonly<Record<'unreadable' | 'unwritable', readonly string[]>>,
+  {
+    unreadable,
+    unwritable,
+    given,
+  }: Readonly<Record<'unreadable' | 'unwritable' | 'given', Iterable<string>>>,
 ): AccessForm {
   const modes = names.map((name, index) => [name, modeOf(answers[index])] as const);
   const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
@@ -161,6 +187,7 @@ function formOf(
     where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
     unreadable: new Set(unreadable),
     unwritable: new Set(unwritable),
+    given: new Set(given),
   });
 }
 
@@ -180,7 +207,7 @@ function valuesOf(
         : several.flatMap((each) => (each.attribute === name ? (each.values as readonly string[]) : []));
     values.set(
       name,
-      texts.map((text) => recordValue(info, name, text)),
+      texts.map((text) => recordValue(info.attributes.get(name)?.type, text)),
     );
   }
   return values;
@@ -210,22 +237,6 @@ function textOf(info: RecordInfo, attribute: string, value: unknown): string {
   );
 }
 
-/** The value that a record of the model has, whatever form the application gave it in. */
-function recordValue({ attributes }: RecordInfo, attribute: string, text: string): unknown {
-  const type = attributes.get(attribute)?.type;
-  switch (type?.kind) {
-    case 'integer':
-    case 'float':
-      return Number(text);
-    case 'boolean':
-      return text === 'true';
-    case 'date':
-      return type.zone === undefined ? new Date(text) : localDate(text, type.zone);
-    default:
-      return text;
-  }
-}
-
 /**
  * The condition that a rule has given.
  *
@@ -251,21 +262,44 @@ function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
 }
 
-/** Evaluates the rules of an endpoint in turn. */
-function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): Maybe<unknown> {
+/**
+ * Evaluates the rules of an endpoint in turn.
+ *
+ * @returns the rows that it may change; null for all of them
+ * @throws RefusedRequestError 403 where a rule refuses
+ */
+function allowedRows(
+  info: RecordInfo,
+  { can }: AccessPlan,
+  endpoint: Endpoint,
+  request: Request,
+): Maybe<Predicate | null> {
   const rules = RULES_OF[endpoint];
-  const ask = (index: number): Maybe<unknown> => {
+  const ask = (index: number, rows: Predicate | null): Maybe<Predicate | null> => {
     const rule = rules[index];
-    if (rule === undefined) return true;
-    return then(allows(can.get(rule) ?? null, request), (answer) =>
-      answer === true ? ask(index + 1) : answer,
-    );
+    if (rule === undefined) return rows;
+    return then(allows(can.get(rule) ?? null, request), (answer) => {
+      if (answer === true) return ask(index + 1, rows);
+      if (!isOfRows(info, rule, answer)) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      return ask(index + 1, allOf(rows, visibleRows(info, answer, `can.${rule} of ${info.name}`)));
+    });
   };
-  return ask(0);
+  return ask(0, null);
+}
+
+/** True for a condition on rows. @throws TypeError where the rule is about no rows */
+function isOfRows({ name }: RecordInfo, rule: RuleName, answer: unknown): boolean {
+  if (answer !== EVERYTHING && !(answer instanceof FilterTemplate)) return false;
+  if (ROW_RULE_NAMES.some((each) => each === rule)) return true;
+  const mend =
+    rule === 'create'
+      ? 'a new record is not there yet: use scope, or give true or false'
+      : 'use visible, which decides about rows, and give true or false';
+  throw new TypeError(`can.${rule} of ${name} gave a filter or EVERYTHING; ${mend}.`);
 }
 
 /** Evaluates a rule; only `true` allows. */
-export function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+export function allows(rule: RowRule | null, request: Request): Maybe<unknown> {
   return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
 }
 
@@ -315,33 +349,37 @@ export interface RequestAccess {
 }
 
 /** The access of requests to a resource. */
-export function compileRequestAccess({
-  info,
-  access,
-}: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo }): RequestAccess {
+export function compileRequestAccess(
+  { info, access }: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo },
+  evaluateGiven: EvaluateGiven | null = null,
+): RequestAccess {
   if (access === null) {
     return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE, allows: () => false });
   }
   const hasReadRules = restrictedNames(access).size > 0;
   const evaluateUnreadable = compileUnreadable(access);
   const unreadable = hasReadRules ? evaluatedOnce(evaluateUnreadable) : evaluateUnreadable;
-  return Object.assign(evaluatedOnce(compileAccessRules(info, access, unreadable)), {
+  return Object.assign(evaluatedOnce(compileAccessRules(info, access, unreadable, evaluateGiven)), {
     unreadable,
     allows: (request: Request, rule: RuleName) =>
-      then(allows(access.can.get(rule) ?? false, request), (answer) => answer === true),
+      then(
+        allows(access.can.get(rule) ?? false, request),
+        (answer) => answer === true || isOfRows(info, rule, answer),
+      ),
   });
 }
 
 /** Caches results per request. A result without an operation has not checked that the request may use one. */
 function evaluatedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
-    let known = request[ASKED];
     let before: T | undefined;
-    while (known && (known.ask !== ask || (endpoint !== null && known.endpoint !== endpoint))) {
-      if (known.ask === ask) before = known.answer as T;
-      known = known.earlier;
+    for (let known = request[ASKED]; known; known = known.earlier) {
+      if (known.ask !== ask) continue;
+      // A write comes first: what it may do holds in all code that runs for it.
+      if (endpoint === null ? isWrite(known.endpoint) : known.endpoint === endpoint) return known.answer as T;
+      before = known.answer as T;
     }
-    if (known) return known.answer as T;
+    if (endpoint === null && before !== undefined) return before;
     const answer = ask(request, endpoint, before);
     // Asking may have asked for more.
     const entry: Asked = { ask, endpoint, answer, earlier: request[ASKED] };

@@ -7,8 +7,10 @@ import {
   type Access,
   type AccessForm,
   type AccessSource,
+  accessWith,
   allowsValue,
   OPEN_ACCESS,
+  withGiven,
 } from '../operation/access.js';
 import type { Reference } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
@@ -52,9 +54,9 @@ export function checkScopedValues(
  *
  * @throws InvalidBodyError
  */
-export function checkSentNames(body: unknown, { unwritable }: AccessForm): void {
+export function checkSentNames(body: unknown, { unwritable, given }: AccessForm): void {
   const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}));
-  const issues = [...unwritable].filter((name) => sent.includes(name)).map(readOnlyIssue);
+  const issues = [...unwritable, ...given].filter((name) => sent.includes(name)).map(readOnlyIssue);
   if (issues.length > 0) throw new InvalidBodyError(issues);
 }
 
@@ -114,9 +116,12 @@ export function accessSource(
 ): AccessSource | null {
   const rules = accessRules(request);
   if (!access && (!rules || (rules.areNone && rules.keysOf(model).length === 0))) return null;
-  const grant = (values?: Readonly<Record<string, unknown>>) => {
+  const grant = (...[values, kind]: Parameters<AccessSource>) => {
     const granted = access ? access(request) : OPEN_ACCESS;
-    return values ? then(granted, (known) => accessToWrite(request, model, known, values)) : granted;
+    if (!values) return granted;
+    return then(granted, (known) =>
+      accessToWrite(request, model, known, kind ? withGiven(values, known, kind) : values),
+    );
   };
   const to = (other: ModelClass) =>
     (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
@@ -132,13 +137,5 @@ function withReferences(access: Access, keys: readonly RuledKey[], granted: read
     return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
   });
   const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
-  const { form, where } = access;
-  return Object.freeze({
-    form,
-    where,
-    slots: Object.freeze(slots),
-    references,
-    values: () => access.values(),
-    digest: () => access.digest(),
-  });
+  return accessWith(access, { slots: Object.freeze(slots), references });
 }

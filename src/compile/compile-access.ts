@@ -1,19 +1,35 @@
 /** The access options of one declaration -> its `AccessPlan`; of a model that no route serves, as far as they are about rows. */
-import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../declare/access-options.js';
+import type {
+  AccessOptions,
+  FieldRules,
+  OperationRules,
+  RowRule,
+  Scope,
+  ScopeRule,
+  SetRule,
+} from '../declare/access-options.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { RULES, RULES_OF, type RuleName, singleOf } from '../declare/endpoint.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
-import { hiddenBy, knownAttribute, type OptionCheck } from './compile-options.js';
+import { hiddenBy, isPlain, knownAttribute, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
-import { type AccessPlan, type FieldPlan, type ResourcePlan, restrictedNames } from './resource-plan.js';
+import {
+  type AccessPlan,
+  type FieldPlan,
+  type ResourcePlan,
+  restrictedNames,
+  type SetPlan,
+} from './resource-plan.js';
 
 /** Access options of `bootstrap`, for all models. */
 export interface SharedAccess {
   /** For every model that has the attribute; that of `@Crud` comes first. */
   readonly scope?: Scope;
+  /** Rules of operations, for every model that does not name them itself. */
+  readonly can?: OperationRules;
   /** True where each operation has to have a rule. */
   readonly deny?: boolean;
 }
@@ -34,15 +50,16 @@ export function compileAccess(
   shared: SharedAccess,
 ): AccessPlan | null {
   const { report } = check;
-  for (const name of ['scope', 'visible', 'can', 'fields'] as const) {
+  for (const name of ['scope', 'visible', 'can', 'fields', 'set'] as const) {
     // A variable that was never set must not switch a rule off.
     if (name in check.options && (check.options[name] ?? null) === null)
       report(`${name} is ${check.options[name]}; give it a value, or leave it out.`);
   }
-  const can = compileCan(check);
+  const can = compileCan(check, shared);
   const scope = compileScope(check, shared);
   const visible = compileVisible(check);
   const fields = compileFields(check);
+  const set = compileSet(check, scope, fields);
   const asked = new Set([...endpoints].flatMap((endpoint) => RULES_OF[singleOf(endpoint)]));
   const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {
@@ -60,22 +77,58 @@ export function compileAccess(
       `fields has a rule for reading ${restricted.join(', ')}, and readSchema decides what leaves; use one of the two.`,
     );
   }
-  if (can.size + scope.size + fields.size === 0 && visible === null) return null;
-  return Object.freeze({ can, scope, visible, fields });
+  if (can.size + scope.size + fields.size + set.size === 0 && visible === null) return null;
+  return Object.freeze({ can, scope, visible, fields, set });
 }
 
-function compileCan({ options, report }: RuleCheck): AccessPlan['can'] {
-  const rules = new Map<RuleName, AccessRule>();
-  for (const [name, rule] of Object.entries(options.can ?? {})) {
-    const known = RULES.find((each) => each === name);
-    if (!known)
+function compileCan({ options, report }: RuleCheck, shared: SharedAccess): AccessPlan['can'] {
+  canProblems(options.can ?? {}).forEach(report);
+  const own = Object.entries(options.can ?? {});
+  const named = [...Object.entries(Object(shared.can)), ...own] as [RuleName, unknown][];
+  return new Map(named.flatMap(([name, rule]) => (isRule(rule) ? [[name, rule] as const] : [])));
+}
+
+/** Problems of rules of operations. */
+export function canProblems(can: unknown = {}): string[] {
+  if (!isPlain(can))
+    return [`can is ${showValue(can)}; use an object of operations and functions of the request.`];
+  return Object.entries(can as object).flatMap(([name, rule]) => {
+    if (!RULES.some((each) => each === name))
+      return `can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`;
+    return isRule(rule) ? [] : `can.${name} is ${noRule(rule)}`;
+  });
+}
+
+const MOMENTS = ['create', 'update', 'both'] as const;
+
+function compileSet(
+  check: RuleCheck,
+  scope: AccessPlan['scope'],
+  fields: AccessPlan['fields'],
+): AccessPlan['set'] {
+  const { options, report } = check;
+  const plans = new Map<string, SetPlan>();
+  for (const [name, rule] of Object.entries(options.set ?? {}) as [string, SetRule][]) {
+    const attribute = knownAttribute(check, 'set', name);
+    if (!attribute) continue;
+    const { value, on = 'create', ...others } = typeof rule === 'function' ? { value: rule } : Object(rule);
+    const { create = null, update = null } = fields.get(name) ?? {};
+    if (typeof value !== 'function')
+      report(`set.${name} is ${showValue(rule)}; use a function of the request, or { value, on }.`);
+    else if (!MOMENTS.some((each) => each === on))
+      report(`set.${name}.on is ${showValue(on)}; use ${MOMENTS.map((each) => `'${each}'`).join(', ')}.`);
+    else if (attribute.role !== 'data' || attribute.type.kind === 'virtual')
+      report(`set names '${name}', which no request writes; use an attribute with a value of its own.`);
+    else if (scope.has(name))
+      report(`set names '${name}', whose value scope decides; name it in one of the two.`);
+    else if (create !== null || update !== null)
       report(
-        `can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`,
+        `set names '${name}', which no request sends, and fields has a rule for writing it; remove one.`,
       );
-    else if (isRule(rule)) rules.set(known, rule);
-    else report(`can.${name} is ${noRule(rule)}`);
+    else plans.set(name, Object.freeze({ value, on }));
+    for (const other of Object.keys(others)) report(`set.${name} has no '${other}'; use value and on.`);
   }
-  return rules;
+  return plans;
 }
 
 function compileScope(check: RuleCheck, shared: SharedAccess): AccessPlan['scope'] {
@@ -138,7 +191,7 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
   return plans;
 }
 
-function isRule(rule: unknown): rule is AccessRule {
+function isRule(rule: unknown): rule is RowRule {
   return typeof rule === 'function' || typeof rule === 'boolean';
 }
 
@@ -146,7 +199,7 @@ function noRule(rule: unknown): string {
   return `${showValue(rule)}; use a function of the request, true or false.`;
 }
 
-/** The rules of rows and attributes; `can` is about routes. */
+/** The rules of rows and attributes; `can` and `set` are about routes. */
 export const ROW_RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
 
 const NO_ROUTES = Object.freeze({

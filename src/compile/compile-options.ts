@@ -283,6 +283,7 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   visible: null,
   can: { fits: isPlain, text: 'an object of operations and functions of the request' },
   fields: { fits: isPlain, text: 'an object of attributes and rules such as { read: isStaff }' },
+  set: { fits: isPlain, text: 'an object of attributes and functions of the request' },
 };
 
 /**

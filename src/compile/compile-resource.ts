@@ -137,7 +137,8 @@ function givesKey(
 ): boolean {
   const { name, hasDefault } = info.address;
   if (create) return classProperties(create, 'write').has(name);
-  return !hasDefault && !exposure.unwritable.has(name) && access?.fields.get(name)?.create !== false;
+  if (hasDefault || exposure.unwritable.has(name) || access?.set.has(name)) return false;
+  return access?.fields.get(name)?.create !== false;
 }
 
 /** Parts of a plan that decide which bodies its routes take. */
@@ -149,10 +150,10 @@ function bodyProblems(
   { nestedProblems, decoratorProblems }: DecoratorReader,
 ): string[] {
   const creates = endpoints.has('create') || endpoints.has('replace');
-  // The server writes the attributes that rows are scoped by.
-  const undecided = [...exposure.undecided].filter(
-    ([name]) => creates && !create && !access?.scope.has(name),
-  );
+  // The server writes the attributes that rows are scoped by, and those that it sets.
+  const isWritten = (name: string) =>
+    access?.scope.has(name) || (access?.set.get(name)?.on ?? 'update') !== 'update';
+  const undecided = [...exposure.undecided].filter(([name]) => creates && !create && !isWritten(name));
   const problems = undecided.map(([, problem]) => problem);
   if (!creates && !endpoints.has('update')) return problems;
   problems.push(...nestedProblems(info.model as unknown as Class).map(nested));

@@ -1,5 +1,5 @@
 /** Result of the compile phase: everything a resource needs, decided and frozen. */
-import type { AccessRule, ScopeRule, VisibleRule } from '../declare/access-options.js';
+import type { AccessRule, RowRule, ScopeRule, SetValue, VisibleRule } from '../declare/access-options.js';
 import type { CountMode } from '../declare/count-options.js';
 import type {
   CanonicalFilterOperator,
@@ -221,10 +221,19 @@ export function restrictedNames(access: Pick<AccessPlan, 'fields'> | null): Read
 
 /** The rules of a resource. */
 export interface AccessPlan {
-  readonly can: ReadonlyMap<RuleName, AccessRule>;
+  /** By operation; those of `bootstrap` among them. */
+  readonly can: ReadonlyMap<RuleName, RowRule>;
   /** By attribute; those of `bootstrap` among them. */
   readonly scope: ReadonlyMap<string, ScopeRule>;
   readonly visible: VisibleRule | null;
   /** By attribute. */
   readonly fields: ReadonlyMap<string, FieldPlan>;
+  /** Values that the server sets, by attribute. */
+  readonly set: ReadonlyMap<string, SetPlan>;
+}
+
+/** A value that the server sets. */
+export interface SetPlan {
+  readonly value: SetValue;
+  readonly on: 'create' | 'update' | 'both';
 }

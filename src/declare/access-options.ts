@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Model } from 'sequelize';
 import type { Attribute } from './attributes.js';
-import type { RuleName } from './endpoint.js';
+import type { RowRuleName, RuleName } from './endpoint.js';
 import type { FilterTemplate } from './filter-template.js';
 
 /**
@@ -23,6 +23,26 @@ export const EVERYTHING: unique symbol = Symbol('EVERYTHING');
 
 /** Rule of a request: a function of the request, or `true` for everybody, or `false`. */
 export type AccessRule = boolean | OfRequest<boolean>;
+
+/**
+ * Rule of the requests that change rows: as `AccessRule`, or the condition that the row must meet. Where a request sees a row that does not
+ * meet it, the answer is 403. `EVERYTHING` allows all rows.
+ *
+ * @example
+ * ```ts
+ * can: { update: (request) => filter`ownerId==${request.user.id}` }
+ * ```
+ */
+export type RowRule = boolean | OfRequest<boolean | FilterTemplate | typeof EVERYTHING | null | undefined>;
+
+/** Rules of operations, by name. */
+export type OperationRules = { readonly [O in RuleName]?: O extends RowRuleName ? RowRule : AccessRule };
+
+/** A value that the server sets. Undefined refuses the request with 403, and so does null where the attribute cannot be null. */
+export type SetValue = OfRequest<unknown>;
+
+/** Rule of an attribute that the server sets: the value of new rows, or the value and the writes that get it. */
+export type SetRule = SetValue | { readonly value: SetValue; readonly on: 'create' | 'update' | 'both' };
 
 /** A value of an attribute that rows are scoped by. */
 export type ScopeValue = string | number | bigint | boolean | Date;
@@ -99,15 +119,33 @@ export interface AccessOptions<M extends Model = Model> {
    */
   visible?: VisibleRule;
   /**
-   * Rules of operations. A request that a rule refuses is answered with 403, before the body is read. Default:
-   * everybody may use operations that are not named, unless `bootstrap` has `deny: true`. `restore` needs the rules of
-   * `update` and `deleted`, and `purge` those of `delete` and `deleted`. Where `deleted` is named and allows the
+   * Rules of operations. A request that a rule refuses is answered with 403, before the body is read. Default: those of `bootstrap`;
+   * everybody may use operations that neither names, unless it has `deny: true`. `restore` needs the rules of
+   * `update` and `deleted`, `purge` those of `delete` and `deleted`, and `replace` those of `create` and `update`; requests for many records
+   * those for one. `update` and `delete` may give a `filter`: a condition of the statement that writes, whose rows alone may be changed.
+   * A visible row that does not meet it is a 403. Where `deleted` is named and allows the
    * request, lists and reads take `?deleted=only` and `?deleted=with`; else the parameter is unknown. The rule is
    * evaluated where the parameter is there.
    *
-   * @example { create: isStaff, update: isStaff, delete: isAdmin, list: true }
+   * @example
+   * ```ts
+   * can: { create: isStaff, update: (request) => filter`ownerId==${request.user.id}`, delete: isAdmin, list: true }
+   * ```
    */
-  can?: { readonly [O in RuleName]?: AccessRule };
+  can?: OperationRules;
+  /**
+   * Values that the server sets: a function of the request for new rows, or `{ value, on }` for `'create'`, `'update'` or `'both'`.
+   * The attributes leave the bodies: a body with one is answered with 422. Hooks and validations see the value, and a foreign key
+   * names a row that the request sees. The function is called once for a request, before the body is read. Undefined, and null for an attribute that
+   * cannot be null, refuse the request with 403. A value that a body could not have is answered with 500, and the log names the rule. A change without a value
+   * of the client's writes nothing. Default: none.
+   *
+   * @example
+   * ```ts
+   * set: { authorId: (request) => request.user.id, editedBy: { on: 'update', value: (request) => request.user.id } }
+   * ```
+   */
+  set?: { readonly [A in Attribute<M>]?: SetRule };
   /**
    * Rules of attributes. Default: an operation that is allowed may read and write all of them.
    *

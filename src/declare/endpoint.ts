@@ -30,11 +30,33 @@ export function singleOf(endpoint: Endpoint | BulkEndpoint): Endpoint {
   return endpoint in SINGLE_OF ? SINGLE_OF[endpoint as BulkEndpoint] : (endpoint as Endpoint);
 }
 
+const WRITES: Readonly<Partial<Record<Endpoint, readonly ('create' | 'update')[]>>> = {
+  create: ['create'],
+  update: ['update'],
+  replace: ['create', 'update'],
+};
+
+/** The writes of values of a request's that an endpoint may do. */
+export function writesOf(endpoint: Endpoint | null): readonly ('create' | 'update')[] {
+  return WRITES[endpoint ?? 'list'] ?? [];
+}
+
+/** True for an endpoint that changes rows, or creates them. */
+export function isWrite(endpoint: Endpoint | null): boolean {
+  return endpoint !== null && endpoint !== 'list' && endpoint !== 'read';
+}
+
 /** Names of the rules of `can`: the five operations, and the use of soft-deleted records. */
 export const RULES = [...OPERATIONS, 'deleted'] as const;
 
 /** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
+
+/** The rules that may give a condition on rows. */
+export const ROW_RULE_NAMES = ['update', 'delete'] as const;
+
+/** Name of a rule that may give a condition on rows. */
+export type RowRuleName = (typeof ROW_RULE_NAMES)[number];
 
 /** The rules of an endpoint, all of which must allow it. */
 export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {

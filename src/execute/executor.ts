@@ -10,6 +10,7 @@ import { notDeleted } from '../features/soft-delete/restore-and-purge.js';
 import type { AccessForm } from '../operation/access.js';
 import type { WantedStates } from '../operation/feature.js';
 import type { Operation } from '../operation/operation.js';
+import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { RowWrite } from '../postgres/index.js';
 import type { Slots } from './sql/statement.js';
 
@@ -37,12 +38,19 @@ interface UnwrittenWrite {
 /** The row with the key, as it is after the write. */
 interface RowNow {
   readonly isDeleted?: boolean;
+  /** False where the rule of the request for the operation refuses the row; left out where there is no such rule. */
+  readonly isAllowed?: boolean;
   /** Its state, as entity tags name it. */
   readonly state?: string | null;
   /** The write, where the table may leave out its row, and the row is as before. */
   readonly dropped?: RowWrite | false;
   /** True where other writes have changed the row since it was read. */
   readonly isOutrun?: boolean;
+}
+
+/** Refusal of a write of a row that the request sees, by the rule of its operation. */
+export function refusedRow(endpoint: Endpoint, name: string): RefusedRequestError {
+  return new RefusedRequestError(403, `This request may not ${endpoint} this ${name}.`);
 }
 
 /** Finds the error of a write. @param row null where none is there, or the write may not see it */
@@ -54,11 +62,14 @@ export function whyUnwritten(
   const missing = noSuchRecord({ name, key: address?.name ?? model.primaryKeyAttribute });
   const isOfDeleted = writesGone(endpoint);
   if (!row || (row.isDeleted && !isOfDeleted)) return endpoint === 'replace' ? notThere(plan) : missing;
-  const { isDeleted = false, state = null, dropped, isOutrun } = row;
+  const { isDeleted = false, isAllowed, state = null, dropped, isOutrun } = row;
+  if (isAllowed === false) return refusedRow(endpoint ?? 'update', name);
   if (isOfDeleted && !isDeleted) return notDeleted({ name });
   if (onlyNew) return alreadyThere(plan, state, form);
   if (ifMatch) return changedMeanwhile(plan, state, form);
   if (dropped) return notStored(dropped);
+  // The row meets the rule by now, and did not when it was to be written.
+  if (isAllowed) return refusedRow(endpoint ?? 'update', name);
   if (!isOutrun) return missing;
   return new ConcurrentModificationError(
     `Somebody else changed this ${name} at the same time; read it again and repeat the change.`,

@@ -1,6 +1,6 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
 import type { AccessPlan, RelatedPlan } from '../compile/resource-plan.js';
-import { ENDPOINTS, type Endpoint, RULES_OF } from '../declare/endpoint.js';
+import { ENDPOINTS, type Endpoint, RULES_OF, writesOf } from '../declare/endpoint.js';
 import { type Access, placeWithin, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import type { ListOperation, ReplaceOperation } from '../operation/operation.js';
@@ -22,6 +22,14 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
     const both = where === form.where ? inForm(operation.where, where) : allOf(operation.where, where);
     return { ...operation, where: both };
   };
+  const withinAllowed = <O extends { readonly where: Predicate }>(
+    operation: O,
+    inputs: unknown,
+    access: Access,
+  ): O => {
+    const seen = within(operation, inputs, access);
+    return access.allowed === null ? seen : { ...seen, where: allOf(seen.where, access.allowed) };
+  };
   return {
     digest: rowsSeen,
     dependsOn: [],
@@ -30,9 +38,13 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
       read: within,
       create: (operation, _inputs, access) =>
         access.form.scope.size === 0 ? operation : { ...operation, row: withPresets(operation.row, access) },
-      update: within,
-      delete: within,
-      replace: (operation, inputs, access) => keepScope(within(operation, inputs, access), access),
+      update: withinAllowed,
+      delete: withinAllowed,
+      replace(operation, inputs, access) {
+        const { where: seen } = within(operation, inputs, access);
+        const narrowed = withinAllowed(operation, inputs, access);
+        return keepScope(access.allowed === null ? narrowed : { ...narrowed, seen }, access);
+      },
     },
     problems: Object.fromEntries(
       ENDPOINTS.flatMap((each) => (rules !== null && mayRefuse(rules, each) ? [[each, [403]]] : [])),
@@ -60,7 +72,13 @@ function rowsSeen(_inputs: unknown, access: Access): string | undefined {
 
 /** True where a request may be refused as a whole. Rules of attributes refuse none. */
 function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
-  return hidesRows(access) || RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true);
+  const isGiven = (kind: 'create' | 'update') =>
+    [...access.set.values()].some(({ on }) => on === kind || on === 'both');
+  return (
+    hidesRows(access) ||
+    RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true) ||
+    writesOf(operation).some(isGiven)
+  );
 }
 
 function hidesRows({ scope, visible }: AccessPlan): boolean {

@@ -7,10 +7,11 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
-import type { Endpoint } from '../declare/endpoint.js';
+import { type Endpoint, ROW_RULE_NAMES, RULES_OF } from '../declare/endpoint.js';
 import { describeFault } from '../errors/database-fault.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
+import { refuseUnlessAllowed } from '../execute/records/refused-row.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { joinableSession, runInSavepoint } from '../execute/records/unit-of-work.js';
 import { SqlExecutor } from '../execute/rows/sql-executor.js';
@@ -47,7 +48,7 @@ function withSentNames(
   operation: Endpoint,
   runMethod: MethodRunner,
 ): MethodRunner {
-  if (!plan.access?.fields.size) return runMethod;
+  if (!plan.access || plan.access.fields.size + plan.access.set.size === 0) return runMethod;
   return async (action, input) => {
     const { form } = await access(action.request, operation);
     checkSentNames(action.request.body, form);
@@ -107,15 +108,20 @@ export function hasCondition({ headers }: Request): boolean {
 }
 
 /**
- * Has a method run only where the condition of its request holds. The record is locked before, in the session of the running code.
+ * Has a method run only where the request may change the record, and the condition of the request holds. The record is locked before, in
+ * the session of the running code.
  *
- * @throws NotFoundError @throws RefusedRequestError 412 with the tag that the record has
+ * @throws NotFoundError @throws RefusedRequestError 403, or 412 with the tag that the record has
  */
 export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
   const { inputs, absentFor, readHeaders } = features[operation];
-  if (!inputs.some(({ member }) => member === 'ifMatch' || member === 'onlyNew')) return runMethod;
+  const isRuled = ROW_RULE_NAMES.some(
+    (rule) => RULES_OF[operation].includes(rule) && typeof plan.access?.can.get(rule) === 'function',
+  );
+  const isConditional = inputs.some(({ member }) => member === 'ifMatch' || member === 'onlyNew');
+  if (!isConditional && !isRuled) return runMethod;
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
     if (input) return { ...input.query, form: input.access.form };
@@ -147,8 +153,15 @@ export function inCondition(resource: Resource, operation: Endpoint, runMethod: 
     const write = { info, endpoint: operation, entityTag, onlyNew, ifMatch: states, form };
     throw whyUnwritten(write, record && { state, isDeleted: isOfDeleted });
   };
+  // Before code of the user's, whatever that does with the row.
+  const refuseRow = async (action: Action, input: RequestArguments | null): Promise<void> => {
+    const { allowed } = input?.access ?? (await access(action.request, operation));
+    const id = (input ? input.id : parsePathId(plan, action.request)) as Id;
+    if (allowed) await refuseUnlessAllowed(contextOf(resource, action).repository, allowed, id, operation);
+  };
   return async (action, given) => {
     const input = argumentsOf(given);
+    if (isRuled) await refuseRow(action, input);
     const isAsked = input
       ? (input.query.onlyNew ?? input.query.ifMatch) !== undefined
       : hasCondition(action.request);

@@ -9,6 +9,7 @@ import { hasAccessRules } from '../express/resources/application-access.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
+import type { Access } from '../operation/access.js';
 import type { AnswerDraft } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import { currentSession, type StatementTarget } from '../postgres/index.js';
@@ -43,6 +44,9 @@ import type { PageShaper } from './shape-page.js';
 /** Where an operation runs: outside of any session, in the session of its request, or in a transaction of its request. */
 export type Way = 'alone' | keyof RouteSessions;
 
+/** Arguments of a request; null where they are not known before its method. */
+type WithAccess = { readonly access: Pick<Access, 'allowed'> } | null;
+
 /** A route, as the story has it. */
 export interface Story<I, R> {
   /** Evaluates the rules, and reads the query string, the id and the body. */
@@ -65,7 +69,7 @@ export interface Story<I, R> {
 }
 
 /** The story of a request to a generated route. */
-export function answerWith<I, R>(
+export function answerWith<I extends WithAccess, R>(
   { parse, around: work, aloneTarget, plan, runAlone, shape, sessions, runWithin, isTagged }: Story<I, R>,
   answer: Format,
   shaper: ResultShaper,
@@ -84,7 +88,7 @@ export function answerWith<I, R>(
       const draft = shape(result, input, formatFor(response, answer), action);
       return send(around?.present?.(draft) ?? draft, response, metadata, shaper, isTagged);
     }
-    const session = sessions[way === 'alone' ? sessionFor(request, around) : way];
+    const session = sessions[way === 'alone' ? sessionFor(request, around, input) : way];
     const execute = () => runWithin(action, input, params);
     const draft = await transact(metadata, action, session, () =>
       around ? around.run(execute, formatFor(response, answer)) : execute(),
@@ -170,8 +174,9 @@ export function isAlone(sequelize: Sequelize | undefined, request: Request): boo
 }
 
 /** The session of an operation that does not run alone: work around it, or a check before it, is one transaction with it. */
-function sessionFor(request: Request, around: Around | null): keyof RouteSessions {
-  return around !== null || hasCondition(request) ? 'transaction' : 'session';
+function sessionFor(request: Request, around: Around | null, input: WithAccess): keyof RouteSessions {
+  const isChecked = hasCondition(request) || (input?.access.allowed ?? null) !== null;
+  return around !== null || isChecked ? 'transaction' : 'session';
 }
 
 const RAN_ROWS = Object.freeze({ runner: 'rows' } as const);
@@ -228,7 +233,7 @@ export function compileOperationHandler<I extends RequestArguments>(
     aloneTarget: compileAloneTarget(sequelize as Sequelize, settings, Boolean(rows)),
     plan({ request, response }, input, around, on) {
       if (isWhole || (isRecordWritten && jsonReplacer(response) !== undefined)) return 'transaction';
-      if (!canBeAlone(input, around, request, response)) return sessionFor(request, around);
+      if (!canBeAlone(input, around, request, response)) return sessionFor(request, around, input);
       return then(rows?.mayDrop?.(on) ?? false, afterDrops);
     },
     runAlone({ request }, input, around, on) {

@@ -28,6 +28,7 @@ import {
   type TextRow,
 } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import type { Predicate } from '../request/query/predicate.js';
 import type { Maybe } from '../util/promises.js';
 import { type Outcome, rowsShown } from './outcome.js';
 
@@ -168,20 +169,23 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const explain = async (
     endpoint: Endpoint,
     { ifMatch, onlyNew }: Inputs,
-    { where, form }: Access,
+    { where, allowed, form }: Access,
     slots: Slots,
     on?: StatementTarget,
   ) => {
     const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
-    if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch) return whyUnwritten(write, null);
+    if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch && !allowed)
+      return whyUnwritten(write, null);
     const select = { columns: [address.name, ...asks] };
     const row = allOf(equalTo(address.name, { slot: 'id' }), where);
-    const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
-    const [values] = found.rows;
+    const read = (rows: Predicate) =>
+      executor.run({ kind: 'read', where: rows, select, isFresh: true }, slots, on);
+    const [values] = (await read(row)).rows;
+    const ruled = allowed && values ? { isAllowed: (await read(allOf(row, allowed))).count > 0 } : null;
     const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
     const isDeleted = mark !== undefined && textOf(mark) !== null;
     const state = entityTag && textOf(entityTag.attribute);
-    return whyUnwritten(write, values ? { isDeleted, state } : null);
+    return whyUnwritten(write, values ? { isDeleted, state, ...ruled } : null);
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
     const text = encodeParameter(address.type, id) as string;

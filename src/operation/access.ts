@@ -21,13 +21,28 @@ export interface AccessForm {
   readonly unreadable: ReadonlySet<string>;
   /** Attributes that it may not send. */
   readonly unwritable: ReadonlySet<string>;
+  /** Attributes that no request sends, because the server sets them. */
+  readonly given: ReadonlySet<string>;
 }
+
+/** Values that rules of `set` give, by attribute: for a new row, and for a change. */
+export type GivenValues = Readonly<Record<'create' | 'update', Readonly<Record<string, unknown>>>>;
+
+/** The values of a request without such rules. */
+export const NONE_GIVEN: GivenValues = Object.freeze({
+  create: Object.freeze({}),
+  update: Object.freeze({}),
+});
 
 /** The access of one request. It is not frozen, because there is one for each request; nothing changes it. */
 export interface Access {
   readonly form: AccessForm;
   /** Condition on rows: that of the form, and the part that differs from request to request. */
   readonly where: Predicate | null;
+  /** Condition on the rows in `where` that the operation of the request may change or delete; null is all of them. */
+  readonly allowed: Predicate | null;
+  /** Values that the server sets in rows that the operation writes. */
+  readonly given: GivenValues;
   /** The texts of the slots in `where`. */
   readonly slots: Readonly<Record<string, string>>;
   /** The values that a scoped attribute may have, as records have them. An attribute that may have any is left out. */
@@ -47,13 +62,41 @@ export const OPEN_ACCESS: Access = Object.freeze({
     where: null,
     unreadable: new Set<string>(),
     unwritable: new Set<string>(),
+    given: new Set<string>(),
   }),
   where: null,
+  allowed: null,
+  given: NONE_GIVEN,
   slots: Object.freeze({}),
   values: () => NO_VALUES,
   references: Object.freeze([]),
   digest: () => '',
 });
+
+/** The same access with other parts. It may have methods of a class. */
+export function accessWith(
+  access: Access,
+  others: Partial<Pick<Access, 'where' | 'allowed' | 'slots' | 'references'>>,
+): Access {
+  const { form, where, allowed, given, slots, references } = access;
+  const methods = { values: () => access.values(), digest: () => access.digest() };
+  return Object.freeze({ form, where, allowed, given, slots, references, ...methods, ...others });
+}
+
+/**
+ * The values of a write with those that the server sets; those that code has passed stay. A change without a value is none, and gets
+ * none.
+ */
+export function withGiven(
+  values: Readonly<Record<string, unknown>>,
+  { form, given }: Pick<Access, 'form' | 'given'>,
+  kind: 'create' | 'update',
+): Readonly<Record<string, unknown>> {
+  const isEmpty = () => Object.values(values).every((value) => value === undefined);
+  if (form.given.size === 0 || (kind === 'update' && isEmpty())) return values;
+  const passed = Object.entries(values).filter(([, value]) => value !== undefined);
+  return { ...given[kind], ...Object.fromEntries(passed) };
+}
 
 /** Memoizes what is made of a form. */
 export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
@@ -62,20 +105,21 @@ export function perForm<T extends object>(make: (form: AccessForm) => T): (form:
 
 /** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
 export function closedAttributes(
-  { scope, unwritable }: AccessForm,
+  { scope, unwritable, given }: AccessForm,
   kind: 'create' | 'update',
 ): ReadonlySet<string> {
   const scoped = [...scope].filter(([, mode]) => kind === 'update' || mode === 'one');
-  return new Set([...scoped.map(([name]) => name), ...unwritable]);
+  return new Set([...scoped.map(([name]) => name), ...unwritable, ...given]);
 }
 
 /**
  * Returns the access of a request, or a promise of it where a rule of the application's does.
  *
  * @param values that are written, by attribute
+ * @param kind the write that gets the values which the server sets, too. Default: none
  */
 export interface AccessSource {
-  (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
+  (values?: Readonly<Record<string, unknown>>, kind?: 'create' | 'update'): Access | Promise<Access>;
   /** True where the request may read and write all rows, and only the values of references are checked. */
   readonly isOpen?: boolean;
   /** Attributes of the model whose values have to name rows that the request sees. */

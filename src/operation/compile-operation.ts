@@ -2,7 +2,7 @@
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { BoundedCache, perPair } from '../util/memo.js';
 import { without } from '../util/without.js';
-import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
+import { type Access, type AccessForm, OPEN_ACCESS, withGiven } from './access.js';
 import type { ByEndpoint, Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
 import type { Operation, Selection } from './operation.js';
 import { equalTo } from './predicates.js';
@@ -48,7 +48,7 @@ export function compileOperation(
   const give = compileGiven(context.plan.info.address.name);
   const absent = absentFor(OPEN_ACCESS.form);
   const apply = (steps: readonly Step[], before: Operation, inputs: Inputs, access: Access): Operation => {
-    const isOpen = access.form === OPEN_ACCESS.form && access.where === null;
+    const isOpen = access.form === OPEN_ACCESS.form && access.where === null && access.allowed === null;
     let operation = before;
     for (const { change, dependsOn } of steps) {
       const isIdle = isOpen && dependsOn !== null && isSame(dependsOn, inputs, absent);
@@ -65,7 +65,8 @@ export function compileOperation(
   const isOfNewRow = endpoint === 'create' || endpoint === 'replace';
   return (inputs, access, values) => {
     const { form } = access;
-    const isUsual = inputs === absentFor(form) && access.where === form.where && !isOfNewRow;
+    const isUsual =
+      inputs === absentFor(form) && access.where === form.where && access.allowed === null && !isOfNewRow;
     let operation = isUsual ? usualOf.get(form) : undefined;
     if (operation === undefined) {
       const given = isOfNewRow ? give(prepared, access, values) : prepared;
@@ -90,16 +91,22 @@ function withKey(operation: Operation, { plan }: FeatureContext): Operation {
 
 /** An operation with the values of a body, and what these have to refer to. */
 function compileGiven(key: string) {
-  return (operation: Operation, { references, form }: Access, values: WrittenValues = {}): Operation => {
+  return (operation: Operation, access: Access, values: WrittenValues = {}): Operation => {
+    const { references, form } = access;
     const guards = references.length > 0 ? { references } : null;
     const hidden = form.unreadable.size > 0 ? { unseen: form.unreadable } : null;
+    const whole = (sent: WrittenValues, kind: 'create' | 'update') =>
+      form.given.size === 0 ? sent : withGiven(sent, access, kind);
     switch (operation.kind) {
       case 'insert':
-        return { ...operation, row: values, ...guards };
-      case 'replace':
-        return { ...operation, row: values, set: without(values, [key]), ...guards, ...hidden };
+        return { ...operation, row: whole(values, 'create'), ...guards };
+      case 'replace': {
+        const row = whole(values, 'create');
+        const set = whole(without(values, [key]), 'update');
+        return { ...operation, row, set, ...guards, ...hidden };
+      }
       case 'update':
-        return { ...operation, set: values, ...guards, ...hidden };
+        return { ...operation, set: whole(values, 'update'), ...guards, ...hidden };
       default:
         return operation;
     }

@@ -84,6 +84,8 @@ export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly kind: 'replace';
   /** The row with the key, as far as it may be replaced. */
   readonly where: Predicate;
+  /** The row with the key, where one that is seen may not be replaced. Default: such a row may be. */
+  readonly seen?: Predicate;
   /** The values of a new row, the key among them. */
   readonly row: Readonly<Record<string, unknown>>;
   /** The values that a row is changed to. */
@@ -139,6 +141,8 @@ export interface UpdateItem {
 export interface UpdateMatching extends Pick<UpdateOperation, 'unseen'> {
   /** Null is every row. */
   readonly where: Predicate | null;
+  /** Where one of the rows does not meet it, nothing is written; null is no such condition. Default: null. */
+  readonly allowed?: Predicate | null;
   readonly set: Readonly<Record<string, unknown>>;
   readonly references?: readonly Reference[];
   /** Where more rows are found, nothing is written. */
@@ -147,7 +151,7 @@ export interface UpdateMatching extends Pick<UpdateOperation, 'unseen'> {
 
 /** The end of all rows of a predicate. */
 export interface DeleteMatching
-  extends Pick<UpdateMatching, 'where' | 'maximum'>,
+  extends Pick<UpdateMatching, 'where' | 'allowed' | 'maximum'>,
     Pick<DeleteOperation, 'mark'> {}
 
 /** Any operation on one table. */

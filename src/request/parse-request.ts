@@ -9,7 +9,14 @@ import { compileWantedRelations, evaluateRelated } from '../access/related-acces
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
-import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS, perForm } from '../operation/access.js';
+import {
+  type Access,
+  type AccessForm,
+  closedAttributes,
+  OPEN_ACCESS,
+  perForm,
+  withGiven,
+} from '../operation/access.js';
 import {
   type Asked,
   NO_INPUTS,
@@ -36,7 +43,7 @@ export interface RequestArguments {
   /** Attributes and rows that the request may see and write. */
   readonly access: Access;
   readonly id?: unknown;
-  readonly values?: BodyValues;
+  readonly values?: Readonly<BodyValues>;
 }
 
 /** Reads the arguments of one operation. Only what has a body takes time. */
@@ -116,7 +123,8 @@ function compileReplacement(plan: ResourcePlan): ValuesParser {
   return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
-    const written = { ...values, [plan.info.address.name]: id };
+    const { create, update } = access.given;
+    const written = { ...create, ...update, ...values, [plan.info.address.name]: id };
     return { access: await accessToWrite(request, plan.model, access, written), values };
   };
 }
@@ -148,10 +156,12 @@ export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesP
   const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
   const isRuled = Boolean(plan.access?.fields.size);
   const isScoped = Boolean(plan.access?.scope.size);
+  const isGiven = Boolean(plan.access?.set.size);
   return (request, access, body, budget) => {
     if (isRuled) setToldNames(request, access.form, body);
-    return then(parseBody(schemaFor(access.form), body, budget), (values) => {
-      if (isScoped) checkScopedValues(kind, values, access);
+    return then(parseBody(schemaFor(access.form), body, budget), (sent) => {
+      if (isScoped) checkScopedValues(kind, sent, access);
+      const values = isGiven ? withGiven(sent, access, kind) : sent;
       const granted = accessToWrite(request, plan.model, access, values);
       return then(granted, (own) => ({ access: own, values }));
     });

@@ -105,13 +105,15 @@ const NOTES: Readonly<Record<SchemaUse, string>> = {
 };
 
 /**
- * The schema without what no request may have, and a body without what rows are scoped by; what some may not have is
+ * The schema without what no request may have, and a body without what the server writes; what some may not have is
  * optional.
  */
 export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: SchemaUse): JsonSchema {
   if (access === null) return schema;
   const ruleOf = (name: string) =>
-    kind !== 'read' && access.scope.has(name) ? false : strictest(access.fields.get(name), kind);
+    kind !== 'read' && (access.scope.has(name) || access.set.has(name))
+      ? false
+      : strictest(access.fields.get(name), kind);
   const { required = [], properties = {}, ...others } = schema;
   const known = Object.entries(properties).filter(([name]) => ruleOf(name) !== false);
   const needed = required.filter((name) => ruleOf(name) === true);

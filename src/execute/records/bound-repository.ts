@@ -135,9 +135,14 @@ export abstract class BoundRepository<M extends Model> {
    * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
    *
    * @param values that are written
+   * @param kind the write, where the server may set values in it
    */
-  protected async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
-    const access = this.access ? await this.access(values) : OPEN_ACCESS;
+  protected async context(
+    query: 'select' | 'other',
+    values?: WriteValues,
+    kind?: 'create' | 'update',
+  ): Promise<QueryContext> {
+    const access = this.access ? await this.access(values, kind) : OPEN_ACCESS;
     const { access: source, address } = this;
     if (this.session) return { access, source, address, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);

@@ -19,8 +19,9 @@ import { ambientTransactions } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
 import { currentSession, EngineSequelize } from '../../postgres/index.js';
-import type { Comparison, Value } from '../../request/query/predicate.js';
+import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
 import { pristineRow } from '../customization/hydrate-record.js';
+import { refusedRow } from '../executor.js';
 import { inTransaction } from '../session/database-session.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -153,12 +154,14 @@ function missing(record: Model): never {
   throw noSuchRecord({ name, key });
 }
 
-/** No attribute has it. */
+/** No attribute has them. */
 const INSIDE = 'is inside';
+const ALLOWED = 'is allowed';
 
-/** State of a row: whether it is in the scope, and its values of scoped attributes and of references. */
+/** State of a row: whether it is in the scope, whether the operation may change it, and its values of scoped attributes and of references. */
 interface RowState {
   readonly isInside: boolean;
+  readonly isAllowed: boolean;
   readonly values: WriteValues;
 }
 
@@ -188,13 +191,15 @@ export class GuardedRow {
   /** True where a write could break the scope or a reference. Sequelize refuses a write of a record without its key. */
   get isKept(): boolean {
     const isKnown = Object.values(this.#key()).every((value) => value !== undefined);
-    return isKnown && this.#scoped.length + this.#keys.length > 0;
+    const isRuled = this.#access.allowed !== null;
+    return isKnown && (isRuled || this.#scoped.length + this.#keys.length > 0);
   }
 
   /**
    * Writes the row, which nothing else changes meanwhile.
    *
    * @throws NotFoundError where it is not in the scope any more, and nothing was written
+   * @throws RefusedRequestError 403 where the rule of the operation refuses it, and nothing was written
    * @throws TypeError where it is not afterwards, or DatabaseError where it refers to a row that is not there for the request: the
    * transaction cannot be committed then, even if the error is caught
    */
@@ -203,6 +208,7 @@ export class GuardedRow {
     const { isPlain } = await modelTriggers(modelOf(this.#record as never), { transaction });
     const before = await this.#read(transaction, isPlain);
     if (!isNewRecord && !before?.isInside) return missing(this.#record);
+    if (!isNewRecord && before?.isAllowed === false) throw refusedRow('update', this.#info.name);
     try {
       const result = await run();
       await this.check(before?.values ?? null, transaction);
@@ -249,8 +255,10 @@ export class GuardedRow {
   async #read(transaction: Transaction, isLocked: boolean): Promise<RowState | null> {
     const { model } = this.#info;
     const inside: ProjectionAlias = [literal(this.#insideSql()), INSIDE];
+    const { allowed } = this.#access;
+    const ruled: ProjectionAlias[] = allowed ? [[literal(this.#sqlOf([allowed])), ALLOWED]] : [];
     const query: FindOptions & { readonly hooks: false } = {
-      attributes: [...this.#scoped, ...this.#keys, inside],
+      attributes: [...this.#scoped, ...this.#keys, inside, ...ruled],
       where: this.#key(),
       hooks: false,
       paranoid: false,
@@ -259,7 +267,13 @@ export class GuardedRow {
       ...(isLocked ? { lock: { level: transaction.LOCK.UPDATE, of: model } } : {}),
     };
     const found = (await model.unscoped().findOne(query)) as unknown as WriteValues | null;
-    return found && { isInside: found[INSIDE] === true, values: found };
+    return (
+      found && {
+        isInside: found[INSIDE] === true,
+        isAllowed: allowed === null || found[ALLOWED] === true,
+        values: found,
+      }
+    );
   }
 
   #key(): Record<string, unknown> {
@@ -269,13 +283,18 @@ export class GuardedRow {
 
   /** SQL that is true where the row has one of the allowed values of each scoped attribute. */
   #insideSql(): string {
-    const column = columnsOf(this.#info, this.#info.name);
-    const conditions = [...this.#access.values()].map(([attribute, allowed]) => {
+    const conditions = [...this.#access.values()].map(([attribute, allowed]): Comparison<Value> => {
       const { type } = attributeOf(this.#info, attribute);
       const values = allowed.flatMap((value) => encodeParameter(type, value) ?? []);
-      const within: Comparison<Value> = { kind: 'comparison', attribute, operator: '=in=', values };
-      return sql`(${compilePredicate(within, column)}) IS TRUE`;
+      return { kind: 'comparison', attribute, operator: '=in=', values };
     });
+    return this.#sqlOf(conditions);
+  }
+
+  /** SQL that is true where all conditions are. */
+  #sqlOf(predicates: readonly Predicate[]): string {
+    const column = columnsOf(this.#info, this.#info.name);
+    const conditions = predicates.map((each) => sql`(${compilePredicate(each, column)}) IS TRUE`);
     const all = conditions.length > 0 ? joinSql(conditions, ' AND ') : raw('true');
     return renderSql(all, (value) => this.sequelize.escape(boundText(value)));
   }

@@ -14,7 +14,7 @@ import {
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentSession } from '../../postgres/index.js';
-import type { Filter } from '../../request/query/predicate.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { ConfigError } from '../../util/config-error.js';
 import { whyUnwritten } from '../executor.js';
 import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
@@ -22,6 +22,7 @@ import type { WriteValues } from '../sql/encode-parameter.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
+import { refuseUnlessAllowed, unlessRefused } from './refused-row.js';
 import {
   type FoundRecords,
   type Id,
@@ -114,9 +115,10 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    *
    * @internal
    */
-  async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
+  async lockKeys(filter: Predicate, limit: number, isGoneToo = false): Promise<readonly unknown[]> {
     const context = await this.context('other');
-    return new SequelizeExecutor(this.model, context).lockKeys(filter, limit, context.scope);
+    const place = context.scope.transaction ? context.scope : { useMaster: true };
+    return new SequelizeExecutor(this.model, context).lockKeys(filter, limit, place, isGoneToo);
   }
 
   /**
@@ -176,7 +178,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
    */
   async create(values: CreateValues<M>): Promise<M> {
-    const context = await this.context('other', values);
+    const context = await this.context('other', values, 'create');
     checkNewRow(values, this.model.name, context.access);
     const { records } = await this.executeWrite('create', context, {}, values);
     return records[0] as M;
@@ -189,7 +191,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
-    const context = await this.context('other', values);
+    const context = await this.context('other', values, 'update');
     const written = changesWithin(values, this.model.name, context.access);
     const { records } = await this.executeWrite('update', context, { id }, written);
     return records[0] ?? this.missing();
@@ -293,6 +295,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     values?: WriteValues,
   ): Promise<FoundRecords<M>> {
     if ('id' in call) this.checkId(call.id);
+    const { id } = call;
+    const { allowed } = context.access;
     const operation = repositoryOperation(
       this.model,
       endpoint,
@@ -301,7 +305,9 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       undefined,
       values,
     );
-    const found = await writeRecords(this.model, context, endpoint, operation, call);
+    const write = writeRecords(this.model, context, endpoint, operation, call);
+    const refuse = async () => allowed && refuseUnlessAllowed(this, allowed, id as Id, endpoint);
+    const found = await (allowed && id !== undefined ? unlessRefused(write, refuse) : write);
     guardRecords(found.records, this.access);
     return found;
   }

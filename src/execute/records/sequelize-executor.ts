@@ -25,7 +25,7 @@ import { type Access, type AccessSource, presetOf } from '../../operation/access
 import type { ListOperation, Operation, ReadOperation } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { RowWrite } from '../../postgres/index.js';
-import type { Filter } from '../../request/query/predicate.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { without } from '../../util/without.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import {
@@ -67,7 +67,7 @@ import {
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
 /** The transaction of a query, as an option. */
-type TransactionOption = Pick<WriteOptions, 'transaction'>;
+type TransactionOption = Pick<WriteOptions, 'transaction' | 'useMaster'>;
 
 /** Runs operations with Sequelize's own queries. */
 export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords<M>, RecordCall<M>> {
@@ -123,12 +123,17 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return foundAll(await this.#model.findAll(query));
   }
 
-  /** The addresses of the rows that match, in the order of their keys, which nothing else may change until the transaction has ended. */
-  async lockKeys(filter: Filter, limit: number, scope: TransactionOption): Promise<readonly unknown[]> {
+  /** The addresses of the rows that match, deleted ones too if asked for, in the order of their keys. Nothing else may change them until the transaction has ended. */
+  async lockKeys(
+    filter: Predicate,
+    limit: number,
+    scope: TransactionOption,
+    isGoneToo = false,
+  ): Promise<readonly unknown[]> {
     const key = this.#address;
     const { where, slots } = this.#access;
     const within = bindTexts(allOf(filter, where), slots);
-    const finder = this.#finder({ within }, [], scope);
+    const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
     // Hooks may look at all of a record.
     const attributes = hasFindHooks(this.#model) ? {} : { attributes: [key] };
     const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });

@@ -44,6 +44,8 @@ import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
 export type MatchingWritten =
   | {
       readonly isExceeded: false;
+      /** False where one of the rows may not be written, and none was. */
+      readonly isAllowed: boolean;
       /** Rows that were found: each is as it was asked now. */
       readonly found: number;
       /** Number of found rows that were written: the others were so before. */
@@ -201,7 +203,7 @@ export class ManyRows {
    * @throws DatabaseError where a row that the values refer to is not there
    */
   async updateMatching(
-    { where, set, references = [], maximum, unseen: unreadable }: UpdateMatching,
+    { where, allowed = null, set, references = [], maximum, unseen: unreadable }: UpdateMatching,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
@@ -211,51 +213,56 @@ export class ManyRows {
     if (shape === null || dropped.has('update') || watchColumns) return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (attributes.includes(this.#info.primaryKey)) return null;
-    const lifted = liftAll(where, references.map(referredRow));
+    const lifted = liftMatching(where, allowed, references.map(referredRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
     const statement = this.#statements.get(`update ${always ? 'always ' : ''}${shape} ${lifted.shape}`, () =>
       compileUpdateMatching(this.#table, {
         set: attributes,
         always,
-        where: lifted.where,
-        references: lifted.rows,
+        ...lifted.rows,
       }),
     );
-    return this.#writeMatching(statement, joinSlots(filled, lifted.bound), maximum, references, on);
+    return this.#writeMatching(
+      statement,
+      joinSlots(filled, lifted.bound),
+      { allowed, maximum, references },
+      on,
+    );
   }
 
   /** Deletes all rows of a predicate, or marks them. */
   async deleteMatching(
-    { where, mark, maximum }: DeleteMatching,
+    { where, allowed = null, mark, maximum }: DeleteMatching,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
     const { dropped } = await triggersOf(this.#table, on);
     if (dropped.has(mark === null ? 'delete' : 'update')) return null;
-    const lifted = liftAll(where, []);
+    const lifted = liftMatching(where, allowed, []);
     const statement = this.#statements.get(`delete ${mark ?? ''} ${lifted.shape}`, () =>
-      compileDeleteMatching(this.#table, lifted.where, mark),
+      compileDeleteMatching(this.#table, lifted.rows, mark),
     );
     const filled = joinSlots(slots, lifted.bound);
     filled[NOW.slot] = now();
     filled[MAXIMUM.slot] = String(maximum);
-    return this.#writeMatching(statement, filled, maximum, [], on);
+    return this.#writeMatching(statement, filled, { allowed, maximum, references: [] }, on);
   }
 
   async #writeMatching(
     statement: Statement,
     slots: Slots,
-    maximum: number,
-    references: readonly Reference[],
+    { allowed, maximum, references }: Required<Pick<UpdateMatching, 'allowed' | 'maximum' | 'references'>>,
     on: StatementTarget,
   ): Promise<MatchingWritten> {
     const { rows } = await on.write(statement.text, fillSlots(statement, slots));
     const [found = null, written = null, ...marks] = rows[0] ?? [];
     if (Number(found) > maximum) return { isExceeded: true };
+    if (allowed && marks.shift() !== 't')
+      return { isExceeded: false, isAllowed: false, found: Number(found), written: 0 };
     const missing = references.find((_, index) => marks[index] !== 't');
     if (missing && Number(found) > 0) throw missingReference(this.#info, missing.attribute);
-    return { isExceeded: false, found: Number(found), written: Number(written) };
+    return { isExceeded: false, isAllowed: true, found: Number(found), written: Number(written) };
   }
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
@@ -272,6 +279,18 @@ export class ManyRows {
   #select(selection: Selection): SelectionSql {
     return describeSelection(this.#table, selection, 0);
   }
+}
+
+/** The rows of a write by a predicate, without bound values, and these. */
+function liftMatching(where: Predicate | null, allowed: Predicate | null, references: readonly Predicate[]) {
+  const { where: found, rows, ...lifted } = liftAll(where, allowed ? [allowed, ...references] : references);
+  const [first = null, ...others] = rows;
+  const referred = allowed ? { allowed: first, references: others } : { allowed: null, references: rows };
+  return {
+    ...lifted,
+    shape: `${allowed ? 'allowed ' : ''}${lifted.shape}`,
+    rows: { where: found, ...referred },
+  };
 }
 
 function givenRow({ attribute, target, key, where }: Reference): Predicate {

@@ -291,10 +291,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     slots: Slots,
     on: StatementTarget,
   ): Promise<ReplacedRows | null> {
-    const { where, row, set, only, references = [], returning, unseen } = operation;
+    const { where, seen, row, set, only, returning, unseen } = operation;
+    const references = referencesIn(operation, row);
+    const ofChange = referencesIn(operation, set);
     if (only === 'change') {
       const changed = await this.#update(
-        { kind: 'update', where, set, references, returning, unseen },
+        { kind: 'update', where, set, references: ofChange, returning, unseen },
         slots,
         on,
       );
@@ -311,10 +313,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const statement = this.#compiler.replace(shape, isChanged ? changes : null, operation);
     const written = await write(on, statement, filled);
     const isDone = written.rows.length > 0 || only === 'create';
-    const found = isDone ? written : await this.#explain(operation, changes, statement, filled, on);
+    const changing = { ...operation, references: ofChange };
+    const found = isDone ? written : await this.#explain(changing, changes, statement, filled, on);
     // The column behind those of a row is true for a new one; that of one as the values say does not differ.
     if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
     if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
+    if (seen && (await this.#isThere(seen, filled, on))) return { ...found, isNew: false };
     // A row that cannot be replaced is created, or the database reports why not.
     const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
     return created && { ...created, isNew: true };
@@ -335,6 +339,14 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
+}
+
+/** The references of an operation that values have. A new row and a change may have others. */
+function referencesIn(
+  { references = [] }: Pick<ReplaceOperation, 'references'>,
+  values: Readonly<Record<string, unknown>>,
+): readonly Reference[] {
+  return references.filter(({ attribute }) => (values[attribute] ?? null) !== null);
 }
 
 /** Any connection of the pool, with the settings of the running code. */

@@ -3,7 +3,7 @@
  * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
-import type { ModelInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type {
   DeleteOperation,
@@ -106,12 +106,16 @@ export class OperationCompiler {
     const always = changes !== null && this.#isAlways(changes, unseen);
     const name = `replace ${always ? 'always ' : ''}${shape} ${changes} ${selection.number} `;
     return this.#bound(all, name, (lifted) => {
-      const [, ...rows] = (lifted as Junction<Value>).operands;
+      const [found, ...rows] = (lifted as Junction<Value>).operands;
+      const row = this.encoder.attributesOf(shape);
       const set = changes === null ? null : this.encoder.attributesOf(changes);
+      const rowsOf = (written: readonly AttributeInfo[]) =>
+        rows.filter((_, index) => written.some(({ name }) => name === references[index]?.attribute));
+      const whole = set && allOf(found as Predicate, ...rowsOf(set));
       return compileReplace(this.table, {
-        row: this.encoder.attributesOf(shape),
-        change: set && { set, where: lifted, returning: selection, always },
-        references: allOf(...rows),
+        row,
+        change: set && whole && { set, where: whole, returning: selection, always },
+        references: allOf(...rowsOf(row)),
         returning: selection,
       });
     });

@@ -241,18 +241,23 @@ export interface UpdateMatchingSql {
   readonly set: readonly AttributeInfo[];
   /** Null is every row. */
   readonly where: Predicate | null;
+  /** Condition that all of them have to meet; null is none. */
+  readonly allowed: Predicate | null;
   /** Rows that have to be there. */
   readonly references: readonly Predicate[];
   /** True where a row that has the values already is written, too. Default: false. */
   readonly always?: boolean | undefined;
 }
 
-/** Changes rows; only one that differs is written. The columns: how many were found, up to one too many, how many were written, and whether each reference is there. */
+/**
+ * Changes rows; only one that differs is written. The columns: how many were found, up to one too many, how many were written, where there
+ * is such a condition whether all may be, and whether each reference is there.
+ */
 export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
   const { source, column } = table;
-  const { set, where, references, always } = update;
-  if (set.length === 0) return writeMatching(table, where, references, 'NO KEY UPDATE', null);
-  return writeMatching(table, where, references, 'NO KEY UPDATE', {
+  const { set, always } = update;
+  if (set.length === 0) return writeMatching(table, update, 'NO KEY UPDATE', null);
+  return writeMatching(table, update, 'NO KEY UPDATE', {
     head: sql`UPDATE ${source} SET ${changesSql(table, set)} FROM ${FOUND}`,
     conditions: [differsSql(set, column, always)],
   });
@@ -261,7 +266,7 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
 /** Deletes rows, or marks them. The columns are the same. */
 export function compileDeleteMatching(
   table: TableSql,
-  where: Predicate | null,
+  rows: Pick<UpdateMatchingSql, 'where' | 'allowed'>,
   mark: string | null,
 ): Statement {
   const { info, source } = table;
@@ -270,37 +275,36 @@ export function compileDeleteMatching(
       ? sql`DELETE FROM ${source} USING ${FOUND}`
       : sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))} FROM ${FOUND}`;
   const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
-  return writeMatching(table, where, [], lock, { head, conditions: [] });
+  return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions: [] });
 }
 
 function writeMatching(
   { info, source, column }: TableSql,
-  where: Predicate | null,
-  references: readonly Predicate[],
+  { where, allowed, references }: Pick<UpdateMatchingSql, 'where' | 'allowed' | 'references'>,
   lock: 'UPDATE' | 'NO KEY UPDATE',
   write: { readonly head: SqlFragment; readonly conditions: readonly SqlFragment[] } | null,
 ): Statement {
   const key = column(info.primaryKey.name);
   const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
   // Two statements that lock the same rows do so in one order.
-  const rows = sql`SELECT ${key} AS k FROM ${source}${conditions} ORDER BY ${key} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
-  const marks = references.map(
-    (each, index) => sql`${compilePredicate(each, column)} AS ${raw(`r${index}`)}`,
-  );
-  const judged = sql`SELECT ${joinSql([raw('count(*) AS found'), ...marks], ', ')} FROM ${FOUND}`;
+  const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;
+  const rows = sql`SELECT ${key} AS k${may} FROM ${source}${conditions} ORDER BY ${key} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
+  const marks = [
+    ...(allowed === null ? [] : [raw('coalesce(bool_and(may), true)')]),
+    ...references.map((each) => compilePredicate(each, column)),
+  ].map((mark, index) => ({ mark, name: raw(`r${index}`) }));
+  const named = marks.map(({ mark, name }) => sql`${mark} AS ${name}`);
+  const judged = sql`SELECT ${joinSql([raw('count(*) AS found'), ...named], ', ')} FROM ${FOUND}`;
   const shown = joinSql(
-    references.map((_, index) => raw(`, r${index}`)),
+    marks.map(({ name }) => sql`, ${name}`),
     '',
   );
   const tables = sql`WITH ${FOUND} AS MATERIALIZED (${rows}), ${JUDGED} AS MATERIALIZED (${judged})`;
   if (!write) return toStatement(sql`${tables} SELECT found, 0${shown} FROM ${JUDGED}`);
-  const may = joinSql(
-    [sql`found <= ${MAXIMUM}::int8`, ...references.map((_, index) => raw(`r${index}`))],
-    ' AND ',
-  );
+  const all = joinSql([sql`found <= ${MAXIMUM}::int8`, ...marks.map(({ name }) => name)], ' AND ');
   const written = whereSql([
     sql`${key} = ${FOUND}.k`,
-    sql`(SELECT ${may} FROM ${JUDGED})`,
+    sql`(SELECT ${all} FROM ${JUDGED})`,
     ...write.conditions,
   ]);
   return toStatement(

@@ -1,6 +1,7 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 
 import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
+import { compileGivenValues } from '../../access/given-values.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { everyInclude } from '../../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
@@ -134,7 +135,7 @@ function createResource(
   { bodyLimit, cursors, features: factories, application = {} }: ResourceSettings,
 ): Resource {
   const { plan } = view;
-  const access = compileRequestAccess(plan);
+  const access = compileRequestAccess(plan, compileGivenValues(plan));
   noteUnseen(plan.model, () => unseenAttributes(plan));
   const features = lazy(() => compileFeatures({ ...view, cursors, views, application }, factories));
   const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));

@@ -1,9 +1,9 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
-import type { SharedAccess } from '../../compile/compile-access.js';
+import { canProblems, type SharedAccess } from '../../compile/compile-access.js';
 import { isPlain } from '../../compile/compile-options.js';
-import type { RowSecurityOptions, Scope } from '../../declare/access-options.js';
+import type { OperationRules, RowSecurityOptions, Scope } from '../../declare/access-options.js';
 import { type CrudRecord, crudRecords, currentRecords } from '../../declare/crud.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { type CursorCodec, createCursorCodec } from '../../request/query/cursor-codec.js';
@@ -71,7 +71,16 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   scope?: Scope;
-  /** True: an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
+  /**
+   * Rules of operations, for every model whose own `can` does not name the operation. Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { can: { list: true, read: true, create: isMember, update: isStaff, delete: isStaff }, deny: true });
+   * ```
+   */
+  can?: OperationRules;
+  /** True: an operation without a rule in `can`, here or in `@Crud`, is a `ConfigError`. Default: false, and everybody may use it. */
   deny?: boolean;
   /**
    * Row security of PostgreSQL, beside `scope` or instead of it. Every statement of a request has these settings, which policies
@@ -157,6 +166,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   logger: true,
   routing: true,
   scope: true,
+  can: true,
   deny: true,
   rls: true,
   problem: true,
@@ -178,6 +188,7 @@ export function resolveSettings(
     controllers: givenControllers = [],
     routePrefix = '',
     scope = {},
+    can = {},
     deny = false,
     rls = null,
     problem = null,
@@ -198,6 +209,7 @@ export function resolveSettings(
     ...listProblems('controllers', givenControllers, 'classes'),
     ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
+    ...canProblems(can),
     ...flagProblems('deny', deny),
     ...('rls' in options ? rowSecurityProblems(options.rls) : []),
     ...('problem' in options && typeof problem !== 'function' && problem !== 'next'
@@ -209,7 +221,7 @@ export function resolveSettings(
       ? []
       : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
     // A variable that was never set must not switch a rule off.
-    ...(['scope', 'deny'] as const)
+    ...(['scope', 'can', 'deny'] as const)
       .filter((name) => name in options && options[name] === undefined)
       .map((name) => `${name} is undefined; give it a value, or leave it out.`),
   ];
@@ -218,7 +230,7 @@ export function resolveSettings(
     isScan: models === undefined,
     controllers,
     routePrefix: withoutSlash(String(routePrefix)),
-    access: Object.freeze({ scope, deny }),
+    access: Object.freeze({ scope, can, deny }),
     rls,
     problem,
     ...resolveRouterOptions(options, problems),

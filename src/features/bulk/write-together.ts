@@ -7,7 +7,7 @@ import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { rowsShown, type ShownRecords } from '../../handle/outcome.js';
 import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
-import type { Access } from '../../operation/access.js';
+import { type Access, accessWith } from '../../operation/access.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -103,12 +103,14 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     on?: StatementTarget,
   ): Promise<MatchingWritten | null> => {
     const { query, access, values = {} } = each;
-    const one = operation(query, access, values) as UpdateOperation | DeleteOperation;
+    // All rows that are found count, also those that may not be written.
+    const seen = access.allowed ? accessWith(access, { allowed: null }) : access;
+    const one = operation(query, seen, values) as UpdateOperation | DeleteOperation;
     const where = allOf(withoutKey(one.where, info.address.name), filter);
-    if (one.kind === 'delete')
-      return many.deleteMatching({ where, mark: one.mark, maximum }, access.slots, on);
+    const rows = { where, allowed: access.allowed, maximum };
+    if (one.kind === 'delete') return many.deleteMatching({ ...rows, mark: one.mark }, access.slots, on);
     const { set, unseen } = one;
-    return many.updateMatching({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
+    return many.updateMatching({ ...rows, set, unseen, ...referred([each]) }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {
@@ -121,7 +123,9 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
     const written = await writeMatching(each, inputs.filter, limit, on);
-    return !written || written.isExceeded ? null : { shown: null, count: written.found };
+    return !written || written.isExceeded || !written.isAllowed
+      ? null
+      : { shown: null, count: written.found };
   };
 }
 

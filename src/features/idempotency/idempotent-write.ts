@@ -188,13 +188,15 @@ function scopeOf(
   return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
 }
 
-/** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees. */
+/** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees, and may change. */
 function fingerprintOf(request: Request, access: Access): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
   const asked = digest(`${JSON.stringify([request.originalUrl, within])}\n${sentBody(request)}`);
-  return `${asked}.${digest(JSON.stringify([access.digest(), requestSettings(request)?.key]))}`;
+  const { allowed } = access;
+  const seen = [access.digest(), requestSettings(request)?.key, ...(allowed ? [allowed] : [])];
+  return `${asked}.${digest(JSON.stringify(seen))}`;
 }
 
 function digest(text: string): string {

@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { relatedAccess } from '../../access/related-access.js';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
-import { type Access, type AccessForm, perForm } from '../../operation/access.js';
+import { type Access, type AccessForm, accessWith, NONE_GIVEN, perForm } from '../../operation/access.js';
 import { NOTHING_ASKED } from '../../operation/compile-features.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { PARENT, type RelatedAccess, relatedSlots, rowsUnder } from '../../operation/related-rows.js';
@@ -79,6 +79,8 @@ function compileSubresourceAccess(plan: SubresourcePlan): GrantSubresource {
 
 /** The access of one request to the rows of one parent. Its statements lack the parent's key until that is known. */
 class SubresourceAccess implements Access {
+  readonly allowed = null;
+  readonly given = NONE_GIVEN;
   readonly slots: Access['slots'];
   readonly references = [];
 
@@ -105,14 +107,6 @@ class SubresourceAccess implements Access {
 
   /** The same with the text of the parent's key. */
   under(key: string): Access {
-    const { form, where, slots, references } = this;
-    return {
-      form,
-      where,
-      slots: { ...slots, [PARENT.slot]: key },
-      references,
-      values: () => this.values(),
-      digest: () => this.digest(),
-    };
+    return accessWith(this, { slots: { ...this.slots, [PARENT.slot]: key } });
   }
 }

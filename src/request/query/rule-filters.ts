@@ -4,7 +4,7 @@ import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js'
 import { canonicalOperator, operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
 import { type ColumnType, comparedType } from '../../describe/column-type.js';
-import { isMoment, localText } from '../../describe/exact-time.js';
+import { isMoment, localDate, localText } from '../../describe/exact-time.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { relationNames } from '../../describe/relations.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
@@ -89,6 +89,21 @@ export function exactText(type: ColumnType | undefined, value: unknown): string 
   return isRounded ? undefined : valueText(value);
 }
 
+/** The value that a record has of a text, whatever form the application gave it in. */
+export function recordValue(type: ColumnType | undefined, text: string): unknown {
+  switch (type?.kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'date':
+      return type.zone === undefined ? new Date(text) : localDate(text, type.zone);
+    default:
+      return text;
+  }
+}
+
 /** Parsed once: the texts are the same object each time. */
 function syntaxOf(texts: TemplateStringsArray, source: string): SyntaxNode {
   let syntax = parsed.get(texts);
@@ -169,6 +184,9 @@ export function writtenFilterProblems(plans: readonly ResourcePlan[]): string[] 
       rule: access?.visible,
       source: `${name}: visible`,
     })),
+    ...plans.flatMap(({ name, info, access }) =>
+      [...(access?.can ?? [])].map(([can, rule]) => ({ info, rule, source: `${name}: can.${can}` })),
+    ),
     ...plans.flatMap(({ name, relations }) =>
       everyInclude(relations.include).map(({ path, target: { info }, where }) => ({
         info,

@@ -13,6 +13,8 @@ import {
   type CrudContext,
   crudController,
   crudRouter,
+  EVERYTHING,
+  filter,
   type Id,
   InjectId,
   InjectRecord,
@@ -22,6 +24,7 @@ import {
 } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { passingController } from '../../support/passing-controllers.js';
@@ -41,6 +44,8 @@ const RULES: Readonly<Record<string, () => unknown>> = {
   truthy: () => 'yes',
   one: () => 1,
   'truthy later': async () => ({}),
+  'a filter': () => filter`name==a`,
+  everything: () => EVERYTHING,
   throws: () => {
     throw new Error('secret');
   },
@@ -214,7 +219,7 @@ describe('an operation with a rule', () => {
 
       it('[H1] fails closed, whatever a rule answers or throws', async () => {
         const refused = ['no', 'no later', 'nothing', 'null', 'truthy', 'one', 'truthy later', 'none such'];
-        const failing = ['throws', 'rejects', 'throws null', 'rejects with null'];
+        const failing = ['a filter', 'everything', 'throws', 'rejects', 'throws null', 'rejects with null'];
         const answers: Readonly<Record<string, readonly [number, string]>> = {
           ...Object.fromEntries(refused.map((rule) => [rule, [403, 'This request may not read a thing.']])),
           ...Object.fromEntries(failing.map((rule) => [rule, [500, 'Internal Server Error']])),
@@ -237,6 +242,43 @@ describe('an operation with a rule', () => {
     expect((await agent.get('/things')).status).to.equal(200);
     expect((await agent.get('/things/1')).status).to.equal(403);
     expect((await agent.post('/things').send({ name: 'x' })).status).to.equal(201);
+  });
+
+  it('may give rows where they are there already, and else names the mend', async () => {
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [Guarded] as ModelClass[], logger });
+    for (const [method, path, told] of [
+      [
+        'get',
+        '/things',
+        'can.list of Guarded gave a filter or EVERYTHING; use visible, which decides about rows',
+      ],
+      ['post', '/things', 'can.create of Guarded gave a filter or EVERYTHING; a new record is not there yet'],
+    ] as const) {
+      expect((await agent[method](path).set('rule', 'a filter')).status).to.equal(500);
+      expect(logger.text).to.include(told);
+    }
+    expect((await agent.patch('/things/999').set('rule', 'everything').send({})).status).to.equal(404);
+  });
+
+  it('may have its rule in bootstrap, where the model names none', async () => {
+    const can = { list: false, create: true, update: () => filter`name==mine`, delete: false };
+    const models = [Half] as ModelClass[];
+    const { agent } = await buildApp({ models, can, deny: true });
+    expect((await agent.get('/halves')).status).to.equal(200);
+    const { body } = await agent.post('/halves').send({ name: 'mine' });
+    const change = (name: string) => agent.patch(`/halves/${body.id}`).send({ name });
+    expect([(await change('yours')).status, (await change('mine')).status]).to.deep.equal([200, 403]);
+    expect((await agent.delete(`/halves/${body.id}`)).status).to.equal(403);
+    expect(await configProblems(() => buildApp({ models, can: { updat: 1 } as object }))).to.deep.equal([
+      "can names 'updat', which is no operation; use list, read, create, update, delete, deleted. Did you mean 'update'?",
+    ]);
+    expect(
+      await configProblems(() => buildApp({ models, can: { update: 'x', delete: null } as object })),
+    ).to.deep.equal([
+      'can.update is "x"; use a function of the request, true or false.',
+      'can.delete is null; use a function of the request, true or false.',
+    ]);
   });
 
   it('[H1] has to be there for each operation of each resource where bootstrap denies', async () => {
