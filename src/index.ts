@@ -96,6 +96,7 @@ export type {
   PageRequest,
   RelationOptions,
   RelationsToLoad,
+  RowChoice,
   RowCriteria,
 } from './execute/records/repository-options.js';
 export { NotDeletedError, type PurgeOptions } from './features/soft-delete/restore-and-purge.js';
@@ -105,7 +106,8 @@ export type {
   Page,
 } from './execute/page.js';
 export type { Id } from './execute/records/repository-operations.js';
-export { Repository, type RepositoryClass, type Source, repository } from './execute/records/repository.js';
+export { Repository } from './execute/records/repository.js';
+export { type RepositoryClass, repository, type Source } from './execute/records/repository-source.js';
 export {
   dbSession,
   type ReadSession,

@@ -1315,7 +1315,7 @@ export interface operations {
                      *       "municipalityCode": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CityWritten"];
+                    "application/json": components["schemas"]["CityRead"];
                 };
             };
             /** @description The record is deleted. */
@@ -2113,7 +2113,7 @@ export interface operations {
                      *       "flag": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CountryWritten"];
+                    "application/json": components["schemas"]["CountryRead"];
                 };
             };
             /** @description The record is deleted. */
@@ -2718,7 +2718,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ReviewWritten"];
+                    "application/json": components["schemas"]["ReviewRead"];
                 };
             };
             /** @description The record is deleted. */
@@ -2913,7 +2913,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ReviewWritten"];
+                    "application/json": components["schemas"]["ReviewRead"];
                 };
             };
             /** @description The record is removed for good. */

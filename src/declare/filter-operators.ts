@@ -1,7 +1,5 @@
 /** The comparison operators of `q`, one row each: all facts of an operator. A new operator is a new row. */
 
-import type { Op } from 'sequelize';
-
 /** Columns that have an operator: all, those whose values are equal or not, have an order, are texts, or arrays of such values. */
 type Columns = 'all' | 'equal' | 'ordered' | 'text' | 'array';
 
@@ -16,8 +14,6 @@ export interface OperatorRow {
   readonly aliases?: readonly string[];
   /** The condition: `{column}`, `{value}`, `{high}` of a pair, and `{list}`, an array. Operators of `truth` have one for each value. */
   readonly sql: string | { readonly true: string; readonly false: string };
-  /** The name in `Op` of Sequelize. */
-  readonly sequelize: keyof typeof Op | { readonly true: keyof typeof Op; readonly false: keyof typeof Op };
   /** The method of an index that serves it. Default: btree. */
   readonly index?: 'gin';
   /** A sentence of the document, where a resource has the operator. */
@@ -30,17 +26,16 @@ function rows<const T extends Readonly<Record<string, OperatorRow>>>(table: T): 
 
 /** In the order of the documentation. */
 const OPERATOR_TABLE = rows({
-  '==': { on: 'equal', takes: 'value', sql: '{column} = {value}', sequelize: 'eq' },
-  '!=': { on: 'equal', takes: 'value', sql: '{column} <> {value}', sequelize: 'ne' },
+  '==': { on: 'equal', takes: 'value', sql: '{column} = {value}' },
+  '!=': { on: 'equal', takes: 'value', sql: '{column} <> {value}' },
   // One array, so that a list of any length is the same statement.
-  '=in=': { on: 'equal', takes: 'list', sql: '{column} = ANY({list})', sequelize: 'in' },
-  '=out=': { on: 'equal', takes: 'list', sql: '{column} <> ALL({list})', sequelize: 'notIn' },
+  '=in=': { on: 'equal', takes: 'list', sql: '{column} = ANY({list})' },
+  '=out=': { on: 'equal', takes: 'list', sql: '{column} <> ALL({list})' },
   // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
   '=contains=': {
     on: 'array',
     takes: 'list',
     sql: '{column} OPERATOR(pg_catalog.@>) {list}',
-    sequelize: 'contains',
     index: 'gin',
     note: '`=contains=(a,b)` is an array with all of the values.',
   },
@@ -48,7 +43,6 @@ const OPERATOR_TABLE = rows({
     on: 'array',
     takes: 'list',
     sql: '{column} OPERATOR(pg_catalog.&&) {list}',
-    sequelize: 'overlap',
     index: 'gin',
     note: '`=overlaps=(a,b)` is an array with any of the values.',
   },
@@ -56,7 +50,6 @@ const OPERATOR_TABLE = rows({
     on: 'array',
     takes: 'truth',
     sql: { true: "{column} = '{}'", false: "{column} <> '{}'" },
-    sequelize: { true: 'eq', false: 'ne' },
     index: 'gin',
   },
   '=isnull=': {
@@ -64,53 +57,46 @@ const OPERATOR_TABLE = rows({
     takes: 'truth',
     aliases: ['=null='],
     sql: { true: '{column} IS NULL', false: '{column} IS NOT NULL' },
-    sequelize: { true: 'is', false: 'not' },
   },
-  '=lt=': { on: 'ordered', takes: 'value', aliases: ['<'], sql: '{column} < {value}', sequelize: 'lt' },
-  '=le=': { on: 'ordered', takes: 'value', aliases: ['<='], sql: '{column} <= {value}', sequelize: 'lte' },
-  '=gt=': { on: 'ordered', takes: 'value', aliases: ['>'], sql: '{column} > {value}', sequelize: 'gt' },
-  '=ge=': { on: 'ordered', takes: 'value', aliases: ['>='], sql: '{column} >= {value}', sequelize: 'gte' },
+  '=lt=': { on: 'ordered', takes: 'value', aliases: ['<'], sql: '{column} < {value}' },
+  '=le=': { on: 'ordered', takes: 'value', aliases: ['<='], sql: '{column} <= {value}' },
+  '=gt=': { on: 'ordered', takes: 'value', aliases: ['>'], sql: '{column} > {value}' },
+  '=ge=': { on: 'ordered', takes: 'value', aliases: ['>='], sql: '{column} >= {value}' },
   '=between=': {
     on: 'ordered',
     takes: 'pair',
     aliases: ['=bt='],
     sql: '{column} BETWEEN {value} AND {high}',
-    sequelize: 'between',
   },
   '=notbetween=': {
     on: 'ordered',
     takes: 'pair',
     aliases: ['=nb='],
     sql: '{column} NOT BETWEEN {value} AND {high}',
-    sequelize: 'notBetween',
   },
   '=like=': {
     on: 'text',
     takes: 'pattern',
     aliases: ['=ke='],
     sql: '{column} LIKE {value}',
-    sequelize: 'like',
   },
   '=notlike=': {
     on: 'text',
     takes: 'pattern',
     aliases: ['=nk='],
     sql: '{column} NOT LIKE {value}',
-    sequelize: 'notLike',
   },
   '=ilike=': {
     on: 'text',
     takes: 'pattern',
     aliases: ['=ik='],
     sql: '{column} ILIKE {value}',
-    sequelize: 'iLike',
   },
   '=inotlike=': {
     on: 'text',
     takes: 'pattern',
     aliases: ['=ni='],
     sql: '{column} NOT ILIKE {value}',
-    sequelize: 'notILike',
   },
 });
 

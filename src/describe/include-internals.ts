@@ -53,15 +53,3 @@ interface IncludingModel {
   _conformIncludes(options: object, model: object): void;
   _expandIncludeAll(options: object): void;
 }
-
-/** The model of the rows between two models; undefined where there are none. */
-export function throughModel(
-  { associations }: ModelStatic<Model>,
-  { model, as }: ConformedInclude,
-): ModelStatic<Model> | undefined {
-  const found = Object.values(associations).find(
-    (each) => each.target === model && (as === undefined || each.as === as),
-  );
-  return (found as { readonly through?: { readonly model?: ModelStatic<Model> } } | undefined)?.through
-    ?.model;
-}

@@ -3,7 +3,8 @@
 import { type Action, createParamDecorator } from 'routing-controllers';
 import type { Model, Sequelize } from 'sequelize';
 import { accessRules } from '../access/reference-access.js';
-import { type Repository, resolveSource, type Source } from '../execute/records/repository.js';
+import type { Repository } from '../execute/records/repository.js';
+import { resolveSource, type Source } from '../execute/records/repository-source.js';
 import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js';
 import { hasOwnIds, repositoryWithin } from '../express/resources/application-access.js';
 import { UNBOUND } from '../express/resources/resource-parameters.js';

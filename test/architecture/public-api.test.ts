@@ -144,6 +144,7 @@ describe('the public API', () => {
       'RouteDetails',
       'RouteInfo',
       'RoutingOptions',
+      'RowChoice',
       'RowCriteria',
       'RowRule',
       'RowSecurityOptions',

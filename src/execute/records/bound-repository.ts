@@ -99,7 +99,7 @@ export abstract class BoundRepository<M extends Model> {
    *
    * @example
    * ```ts
-   * const [review] = await reviews.list({ include: [City] });
+   * const [review] = await reviews.list({ include: ['city'] });
    * const city = reviews.related(review, 'city');
    * ```
    * @throws RelationNotLoaded when the query that read the record did not include it

@@ -5,12 +5,13 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
 import { describeModel, describeRecords } from '../../describe/describe-model.js';
+import type { RecordInfo } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
 import { describeRelation } from '../../describe/relations.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import type { Predicate } from '../../request/query/predicate.js';
+import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { typeTemplate } from '../../request/query/rule-filters.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
@@ -42,6 +43,7 @@ export async function wantedRelations(
   include: RelationsToLoad,
   source: AccessSource | null,
 ): Promise<readonly WantedRelation[]> {
+  throwProblems(includeProblems(model, include));
   const given: readonly (string | Inclusion | [string, true | RelationOptions])[] = Array.isArray(include)
     ? include
     : Object.entries(include);
@@ -58,6 +60,19 @@ export async function wantedRelations(
 }
 
 const NO_OPTIONS: RelationOptions = Object.freeze({});
+
+/** Problems of includes that types let pass, such as those of Sequelize. */
+function includeProblems({ name }: ModelClass, include: unknown): string[] {
+  const use = "name relations of the model: include: ['author'], or { reviews: { size: 3 } }";
+  if (typeof include !== 'object' || include === null)
+    return [`include of ${name} is ${showValue(include)}; ${use}.`];
+  const items: readonly unknown[] = Array.isArray(include) ? include : [];
+  const strange = items.filter(
+    (each) => typeof each !== 'string' && (typeof each !== 'object' || each === null || !('plan' in each)),
+  );
+  const shown = (each: unknown) => (typeof each === 'function' ? `the class ${each.name}` : showValue(each));
+  return strange.map((each) => `include of ${name} has ${shown(each)}; ${use}.`);
+}
 
 function isInclusion(each: string | Inclusion | readonly unknown[]): each is Inclusion {
   return typeof each === 'object' && 'plan' in each;
@@ -98,7 +113,7 @@ async function wantedByName(
     access: await accessTo(plan, source),
     size: checkSize(size, name),
     sort: totalOrder(sort, info.primaryKey.name),
-    filter: filter instanceof FilterTemplate ? typed(plan, filter) : filter,
+    filter: typedFilter(info, filter, `include.${name}.filter`),
     fields,
     include: await wantedRelations(info.model, behind, source),
   };
@@ -127,10 +142,20 @@ function optionProblems({ relation, target: { info } }: FoundRelation, options: 
   ];
 }
 
-function typed({ relation: { name }, target: { info } }: FoundRelation, filter: FilterTemplate): Predicate {
-  const source = `include.${name}.filter`;
-  const predicate = typeTemplate(info, filter, source);
-  if (predicate) return predicate;
+/**
+ * The filter that a caller of a repository means; null where there is none.
+ *
+ * @param source where it is, as the beginning of a sentence
+ * @throws TypeError for a mistake in a template, and for a value that is null or undefined, by which nothing is meant
+ */
+export function typedFilter<F extends Predicate>(
+  info: RecordInfo,
+  filter: F | FilterTemplate | null | undefined,
+  source: string,
+): F | Filter | null {
+  if (!(filter instanceof FilterTemplate)) return filter ?? null;
+  const typed = typeTemplate(info, filter, source);
+  if (typed) return typed;
   throw new TypeError(`${source} has a value that is null or undefined: ${filter.texts.join('…')}`);
 }
 

@@ -23,6 +23,11 @@ import type { ListOptions } from './repository-options.js';
 /** The value that addresses a record: of its primary key, or of the attribute that `id` names. */
 export type Id = string | number | bigint;
 
+/** Options of Sequelize for a list that is no page. */
+export type FindWords<M extends Model> = Pick<ListOptions<M>, 'order' | 'limit' | 'offset'> & {
+  readonly where?: Where<M>;
+};
+
 /** Parts of a call that are no part of its operation, and the connection of its statements. */
 export interface RecordCall<M extends Model> {
   /** The value of the slot `id`, as the caller has it. */
@@ -30,7 +35,7 @@ export interface RecordCall<M extends Model> {
   /** A condition in Sequelize's words. */
   readonly where?: Where<M> | undefined;
   /** Options of Sequelize for a list that is no page. */
-  readonly find?: ListOptions<M>;
+  readonly find?: FindWords<M>;
   /** The rows of a purge that has no key. */
   readonly purge?: Required<PurgeOptions>;
   /** Our own statements run there. Default: any connection of the pool. */
@@ -49,6 +54,15 @@ export interface QueryContext {
   readonly source: AccessSource | null;
   /** The attribute that addresses a row; null is as the model says. */
   readonly address: string | null;
+}
+
+/** Options of a read that are inputs of its operation. */
+export type ReadChoice = Readonly<Partial<Record<'fields' | 'filter' | 'deleted', unknown>>>;
+
+/** The inputs that are given; undefined where none is. */
+export function inputsOf({ fields, filter, deleted }: ReadChoice): Inputs | undefined {
+  const isAny = fields || filter || deleted !== undefined;
+  return isAny ? ({ fields, filter, deleted } as Inputs) : undefined;
 }
 
 /** Records that an operation has found or written. */

@@ -1,5 +1,5 @@
 /** Options of the methods of `Repository`. */
-import type { Attributes, Includeable, Model, OrderItem } from 'sequelize';
+import type { Attributes, Model, OrderItem } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { Where } from '../../declare/attributes.js';
 import type { CountRequest } from '../../declare/count-options.js';
@@ -8,15 +8,22 @@ import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Inclusion, SoftDeleteChoice } from '../../request/query/list-query.js';
 import type { Filter } from '../../request/query/predicate.js';
 
+/** Choice of rows: all conditions must hold. */
+export interface RowChoice<M extends Model = Model> extends SoftDeleteChoice {
+  /** A condition of the caller's own, in words of Sequelize or by `filter` of this package. Default: every row. */
+  readonly where?: Where<M> | FilterTemplate | undefined;
+  /** A parsed `q`, or `filter` of this package. Default: every row. */
+  readonly filter?: Filter | FilterTemplate | null | undefined;
+}
+
 /** Options of `Repository.list`. */
-export interface ListOptions<M extends Model> extends SoftDeleteChoice {
-  where?: Where<M>;
+export interface ListOptions<M extends Model> extends RowChoice<M> {
   /** Default: the primary key, ascending. */
-  order?: OrderItem[];
-  limit?: number;
-  offset?: number;
-  /** Relations to load along. */
-  include?: Includeable | Includeable[];
+  readonly order?: OrderItem[];
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Relations to load along, with one statement for each. Default: none. */
+  readonly include?: RelationsToLoad | undefined;
 }
 
 /** Options of `get` and `find`. */
@@ -28,11 +35,7 @@ export interface FindByKeyOptions<M extends Model = Model> extends SoftDeleteCho
 }
 
 /** Conditions on the rows, and their order. */
-export interface RowCriteria<M extends Model = Model> extends SoftDeleteChoice {
-  /** A condition of the caller's own; it and the filter must both hold. */
-  readonly where?: Where<M>;
-  /** A parsed `q`. */
-  readonly filter?: Filter | null;
+export interface RowCriteria<M extends Model = Model> extends RowChoice<M> {
   /** Default: the primary key, ascending. The primary key is appended when absent. */
   readonly sort?: readonly SortTerm[];
   /** Relations to load along, with one statement for each. Default: none. */

@@ -3,8 +3,8 @@ import type { Model } from 'sequelize';
 import { totalOrder } from '../../compile/compile-options.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import { FilterTemplate } from '../../declare/filter-template.js';
 import { describeAddressed } from '../../describe/describe-model.js';
-import { foundInstead, isModelClass } from '../../describe/record.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import {
   checkPurge,
@@ -13,9 +13,9 @@ import {
 } from '../../features/soft-delete/restore-and-purge.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { currentSession } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { ConfigError } from '../../util/config-error.js';
 import { whyUnwritten } from '../executor.js';
 import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
@@ -23,10 +23,13 @@ import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import { refuseUnlessAllowed, unlessRefused } from './refused-row.js';
+import { typedFilter } from './relation-requests.js';
 import {
   type FoundRecords,
   type Id,
+  inputsOf,
   type QueryContext,
+  type ReadChoice,
   type RecordCall,
   repositoryOperation,
 } from './repository-operations.js';
@@ -36,9 +39,9 @@ import type {
   ListOptions,
   PageRequest,
   RelationsToLoad,
+  RowChoice,
 } from './repository-options.js';
 import { readRecords, writeRecords } from './run-records.js';
-import { includesWithin } from './scoped-includes.js';
 import { changesWithin, checkNewRow, replacementWithin } from './scoped-values.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
 
@@ -127,20 +130,44 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when no row matches
    * @throws MultipleResultsFound when several do
    */
-  async one(where: Where<M>): Promise<M> {
+  async one(where: Where<M> | FilterTemplate): Promise<M> {
     const [first, second] = await this.list({ where, limit: 2 });
     if (second) throw new MultipleResultsFound(`There is more than one such ${this.model.name}.`);
     return first ?? this.missing();
   }
 
-  /** All rows that match, by primary key unless told otherwise. */
-  async list({ deleted, ...options }: ListOptions<M> = {}): Promise<M[]> {
-    const { include } = options;
-    const model = this.model as unknown as ModelClass;
-    const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
-    const find = { ...options, ...seen };
-    const { records } = await this.executeRead('list', inputsOf({ deleted }), { find });
+  /**
+   * All rows that match, by primary key unless told otherwise.
+   *
+   * @example
+   * ```ts
+   * const large = await cities.list({ where: filter`population>=${1_000_000}`, include: ['country'], limit: 10 });
+   * ```
+   */
+  async list({ where, filter, deleted, include, ...options }: ListOptions<M> = {}): Promise<M[]> {
+    const chosen = this.conditionsOf({ where, filter });
+    const find = { ...options, ...(chosen.where ? { where: chosen.where } : {}) };
+    const inputs = inputsOf({ deleted, filter: chosen.filter ?? undefined });
+    const { records } = await this.executeRead('list', inputs, { find });
+    if (include) await this.loadAlong(records, include);
     return guardRecords(records, this.access);
+  }
+
+  /**
+   * Number of the rows that match: all of them, whatever page a query is of.
+   *
+   * @example
+   * ```ts
+   * const open = await tasks.count({ where: { isDone: false } });
+   * const found = await tasks.count({ filter: query.filter });
+   * ```
+   */
+  async count({ where, filter, deleted }: RowChoice<M> = {}): Promise<number> {
+    const { total } = await this.executeList<OffsetPage<M>>(
+      { where, filter, deleted, page: 1, size: 0 },
+      { kind: 'offset', page: 1, size: 0 },
+    );
+    return total as number;
   }
 
   /**
@@ -248,6 +275,16 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     return count === 0 ? this.neverDeleted(which) : undefined;
   }
 
+  /** The condition in Sequelize's words, and the other one. */
+  private conditionsOf({ where, filter }: RowChoice<M>) {
+    const isTemplate = where instanceof FilterTemplate;
+    const info = describeAddressed(this.model as unknown as ModelClass, null);
+    const filters = [isTemplate ? where : null, filter].map((each) =>
+      typedFilter(info, each, `A query of ${info.name}`),
+    );
+    return { where: isTemplate ? undefined : where, filter: allOf(...filters) };
+  }
+
   private async loadAlong(records: readonly Model[], include: RelationsToLoad): Promise<void> {
     const scope = async () => (await this.context('select')).scope;
     await loadRelations(this.model, records, include, { source: this.access, scope });
@@ -279,7 +316,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     request: PageRequest<M> | CursorPageRequest<M>,
     place: Inputs,
   ): Promise<P> {
-    const { where, filter, sort = [], include, deleted, count, cap } = request;
+    const { sort = [], include, deleted, count, cap } = request;
+    const { where, filter } = this.conditionsOf(request);
     const order = totalOrder(sort, this.model.primaryKeyAttribute);
     const inputs = { ...place, filter, sort: order, deleted, count, cap } as Inputs;
     const { page, records } = await this.executeRead('list', inputs, { where });
@@ -323,19 +361,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 }
 
-/** Options of a read that are inputs of its operation. */
-type ReadChoice = Readonly<Partial<Record<'fields' | 'deleted', unknown>>>;
-
-/** The inputs that are given; undefined where none is. */
-function inputsOf({ fields, deleted }: ReadChoice): Inputs | undefined {
-  return fields || deleted !== undefined ? ({ fields, deleted } as Inputs) : undefined;
-}
-
 const OPERATIONS = [
   'get',
   'find',
   'one',
   'list',
+  'count',
   'page',
   'cursorPage',
   'create',
@@ -362,38 +393,4 @@ for (const name of OPERATIONS) {
 /** True where a repository has no class, transaction, method or anything else of its own. */
 export function isPlainRepository(repository: Repository): boolean {
   return repository.constructor === Repository && repository.isUnbound;
-}
-
-/** A subclass of `Repository` for one model. */
-export type RepositoryClass<M extends Model = Model> = new () => Repository<M>;
-
-/** A repository, a subclass of `Repository`, or a model class. */
-export type Source<M extends Model = Model> = Repository<M> | RepositoryClass<M> | ModelClass<M>;
-
-/** The repository of a source: the instance itself, one of the subclass, or a plain one over the model. */
-export function resolveSource<M extends Model>(source: Source<M>): Repository<M> {
-  if (source instanceof Repository) return source;
-  if (typeof source === 'function') {
-    if (source.prototype instanceof Repository) return new (source as RepositoryClass<M>)();
-    if (isModelClass(source)) return new Repository(source as ModelClass<M>);
-  }
-  throw new ConfigError([
-    `Expected a model class, a Repository or a subclass of Repository; got ${foundInstead(source)}.`,
-  ]);
-}
-
-/**
- * A provider of repositories, of a subclass as that subclass. What is wrong with the source is told now, not when the provider is called.
- *
- * @example
- * ```ts
- * container.bind('cities').toDynamicValue(repository(City));
- * ```
- * @throws ConfigError when the source is neither a model, nor a repository, nor a subclass of `Repository`
- */
-export function repository<R extends Repository>(source: R | (new () => R)): () => R;
-export function repository<M extends Model>(source: Source<M>): () => Repository<M>;
-export function repository(source: Source): () => Repository {
-  const provided = resolveSource(source);
-  return () => provided;
 }

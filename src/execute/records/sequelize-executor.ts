@@ -49,8 +49,8 @@ import {
   startVersion,
   unpin,
 } from './pinned-record.js';
-import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
-import type { ListOptions } from './repository-options.js';
+import type { FindWords, FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
+
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { keepingOurs, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
@@ -116,7 +116,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     }
   }
 
-  async #findAll(rows: SequelizeRows<M>, find: ListOptions<M>, scope: TransactionOption) {
+  async #findAll(rows: SequelizeRows<M>, find: FindWords<M>, scope: TransactionOption) {
     const { where, ...options } = find;
     const order: OrderItem[] = [[this.#model.primaryKeyAttribute, 'ASC']];
     const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };

@@ -7,7 +7,8 @@ import { currentEngine, currentSession, type Engine, type TransactionScope } fro
 import { ConfigError } from '../../util/config-error.js';
 import { adaptLogger, type Logger } from '../../util/logger.js';
 import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';
-import { type Repository, resolveSource, type Source } from './repository.js';
+import type { Repository } from './repository.js';
+import { resolveSource, type Source } from './repository-source.js';
 
 /** A transaction that reads only. */
 export interface ReadSession extends TransactionScope {

@@ -55,7 +55,7 @@ class Shelf extends KeyedRow {
 class ShelfController extends crudController(Shelf) {
   @Get('/loaded')
   async loaded(@InjectRepository(Shelf) shelves: Repository<Shelf>) {
-    const found = await shelves.list({ include: [Book] });
+    const found = await shelves.list({ include: ['books'] });
     return found.map((shelf) => (shelves.related(shelf, 'books') as Book[]).map(({ title }) => title));
   }
 }

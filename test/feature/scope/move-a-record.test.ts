@@ -84,8 +84,8 @@ const MOVES: Readonly<Record<string, Work>> = {
     const { folder } = await repository.get(note.id, { include: ['folder'] });
     return folder?.update({ tenant: 2 });
   },
-  'a record that Sequelize loaded along': async (_note, { repository }) => {
-    const [first] = await repository.list({ include: [Folder] });
+  'a record that a list has loaded along': async (_note, { repository }) => {
+    const [first] = await repository.list({ include: ['folder'] });
     return first?.folder?.update({ tenant: 2 });
   },
   'a record that a getter has loaded': async (note) => {

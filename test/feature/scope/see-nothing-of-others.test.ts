@@ -28,7 +28,7 @@ import { listen } from '../../support/listen.js';
 import { inUnit, passingController } from '../../support/passing-controllers.js';
 import { startProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
-import { Card, Folder, SERVED, Twin, type World } from '../../support/tenant-notes.js';
+import { Card, SERVED, Twin, type World } from '../../support/tenant-notes.js';
 
 /** Overrides of every method that ask `super`, and routes of their own. */
 function overridden(model: ModelClass, options: CrudOptions = {}) {
@@ -41,7 +41,7 @@ function overridden(model: ModelClass, options: CrudOptions = {}) {
     ) {
       const [found, pages] = [
         await rows.find(id),
-        await rows.list({ where: { points: 5 }, include: [Folder] }),
+        await rows.list({ where: { points: 5 }, include: ['folder'] }),
       ];
       return { record, found, pages, first: await rows.page({ page: 1, size: 3 }) };
     }

@@ -17,6 +17,7 @@ import {
   ConfigError,
   Crud,
   crudController,
+  filter,
   MultipleResultsFound,
   NotFoundError,
   RelationNotLoaded,
@@ -288,13 +289,72 @@ describe('a repository', () => {
     });
   });
 
+  describe('choosing rows', () => {
+    it('takes a filter, and a condition, in each of its queries', async () => {
+      const large = filter`population>=${400};name!=${'Metz'}`;
+      const where = { population: 500 };
+      for (const [choice, expected] of [
+        [{ where: large }, ['Lyon']],
+        [{ filter: large }, ['Lyon']],
+        [{ where, filter: filter`name==Metz` }, ['Metz']],
+        [{ where: filter`population==500`, filter: filter`name=in=${['Metz', 'Nice']}` }, ['Metz']],
+        [{ where }, ['Lyon', 'Metz']],
+        [{ filter: null }, ['Lyon', 'Nice', 'Metz']],
+        [{ where: filter`name=in=${[]}` }, []],
+      ] as const) {
+        const counted = await towns.count(choice);
+        const { items, total } = await towns.page({ ...choice, page: 1, size: 2 });
+        const { items: walked } = await towns.cursorPage({ ...choice, size: 9 });
+        expect([counted, total]).to.deep.equal([expected.length, expected.length]);
+        expect(namesOf(await towns.list(choice))).to.deep.equal(expected);
+        expect([namesOf(items), namesOf(walked)]).to.deep.equal([expected.slice(0, 2), expected]);
+      }
+      expect(await towns.one(filter`name==Nice`)).to.include({ id: 2 });
+      expect(await towns.count()).to.equal(3);
+    });
+
+    it('counts what it would list: deleted rows where it is asked to, and rows of a default scope', async () => {
+      await streets.create({ name: 'Rue', townId: 2 });
+      await streets.delete(1);
+      const counts = [{}, { deleted: 'only' }, { deleted: 'with' }] as const;
+      for (const [index, choice] of counts.entries()) {
+        expect(await streets.count(choice)).to.equal([1, 1, 2][index]);
+        expect((await streets.list(choice)).length).to.equal([1, 1, 2][index]);
+      }
+      await Park.bulkCreate([
+        { code: 'a', isPublic: true },
+        { code: 'b', isPublic: false },
+      ]);
+      expect(await new Repository(Park).count()).to.equal(1);
+    });
+
+    it('refuses a filter that means nothing', async () => {
+      const source = 'A query of Town';
+      for (const [where, message] of [
+        [filter`name==${null}`, `${source} has a value that is null or undefined: name==…`],
+        [filter`nmae==x`, `${source} gave the filter 'nmae==x', which is wrong: `],
+        [filter`streets.name==x`, `${source} gave a filter by a relation`],
+      ] as const)
+        for (const query of [
+          () => towns.list({ where }),
+          () => towns.count({ filter: where }),
+          () => towns.one(where),
+          () => towns.page({ where, page: 1, size: 1 }),
+        ])
+          expect((await caughtError(query)) as TypeError)
+            .to.be.instanceOf(TypeError)
+            .and.have.property('message')
+            .that.contains(message);
+    });
+  });
+
   describe('giving relations', () => {
     it('gives what was loaded, a missing one included', async () => {
       await streets.create({ name: 'Nowhere' });
-      const [quai, nowhere] = await streets.list({ include: [Town] });
+      const [quai, nowhere] = await streets.list({ include: ['town'] });
       expect(quai && streets.related(quai, 'town')).to.include({ name: 'Lyon' });
       expect(nowhere && streets.related(nowhere, 'town')).to.equal(null);
-      const [lyon] = await towns.list({ include: [Street] });
+      const [lyon] = await towns.list({ include: { streets: true } });
       expect(namesOf((lyon && towns.related(lyon, 'streets')) ?? [])).to.deep.equal(['Quai']);
     });
 

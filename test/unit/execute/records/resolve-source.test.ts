@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Model } from 'sequelize';
-import { Repository, resolveSource } from '../../../../src/execute/records/repository.js';
+import { Repository } from '../../../../src/execute/records/repository.js';
+import { resolveSource } from '../../../../src/execute/records/repository-source.js';
 import { ConfigError } from '../../../../src/util/config-error.js';
 
 describe('resolveSource', () => {
