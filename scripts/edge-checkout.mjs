@@ -68,7 +68,7 @@ export async function install(name, specs) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   // These packages get the program for this machine when they are installed.
-  const manifest = { private: true, allowScripts: { node: true, bun: true } };
+  const manifest = { private: true, allowScripts: { node: true, bun: true, deno: true } };
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // The edge tries what other packages say of their peers, too: routing-controllers asks for class-validator 0.14.

@@ -39,12 +39,17 @@ export function createSetup(folder, tarball, { setup, tests, versions = {}, with
   }
 }
 
-/** The versions of what a project has for its development, without types. */
+/** The versions of what a project has for its development, without types; the ranges where no package is in a folder. */
 export function toolsOf(folder) {
   const { devDependencies = {} } = readJson(folder, 'package.json');
   return Object.keys(devDependencies)
     .filter((name) => !name.startsWith('@types/'))
-    .map((name) => `${name} ${readJson(folder, 'node_modules', name, 'package.json').version}`);
+    .map((name) => `${name} ${versionOf(folder, name) ?? devDependencies[name]}`);
+}
+
+function versionOf(folder, name) {
+  const file = path.join(folder, 'node_modules', name, 'package.json');
+  return existsSync(file) ? readJson(file).version : undefined;
 }
 
 function commandsOf(setup) {

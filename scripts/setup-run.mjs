@@ -73,8 +73,10 @@ async function versionsOf(folder, tools, type) {
   const versions = [];
   for (const program of new Set(['node', ...tools.map((tool) => tool.replace(/@.*$/, ''))])) {
     const printed = await type(`${program} --version`).succeed();
-    // What comes before it are warnings.
-    versions.push(`${program} ${printed.trim().split('\n').at(-1).replace(/^v/, '')}`);
+    const lines = printed.trim().split('\n');
+    // What comes before the last line are warnings. Deno names itself, and others behind.
+    const line = lines.find((each) => each.startsWith(`${program} `))?.split(' ')[1] ?? lines.at(-1);
+    versions.push(`${program} ${line.replace(/^v/, '')}`);
   }
   return [...versions, ...toolsOf(folder)].join(', ');
 }

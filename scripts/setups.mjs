@@ -38,10 +38,17 @@ const RUNS = {
   'vitest-swc': { tests: 'vitest' },
   'jest-swc': {},
   'ts-jest': { tests: 'jest-swc' },
-  esbuild: {},
-  webpack: {},
   pnpm: { tools: ['pnpm'] },
+  // The package `yarn` is Yarn 1.
+  yarn: { tools: ['yarn@npm:@yarnpkg/cli-dist@4'] },
+  workspaces: {},
   bun: { tools: ['bun'] },
+  deno: { tools: ['deno'] },
+  esbuild: {},
+  rolldown: {},
+  ncc: {},
+  'bun-bundle': { tools: ['bun'] },
+  webpack: {},
 };
 
 export async function setups(names) {

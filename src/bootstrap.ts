@@ -3,6 +3,7 @@
 import type { Express } from 'express';
 import { RowSecurity } from './access/row-security.js';
 import { compilePlan } from './compile/compile-plan.js';
+import { IS_RENAMED } from './describe/minified-names.js';
 import { writeExactly } from './execute/customization/exact-types.js';
 import { admitRequests } from './express/connection/open-connection.js';
 import { declareResources } from './express/resources/declare-resources.js';
@@ -295,6 +296,8 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
       }),
     () => catalogue.version,
   );
+  // The document has names of classes that are known when it is written.
+  if (docs && IS_RENAMED) document.now();
   const application: CrudApplication = Object.freeze({
     get routes() {
       return describeRoutes(routePrefix, mounted.routes);

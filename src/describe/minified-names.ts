@@ -1,48 +1,43 @@
 /** Names of classes that a minifier made: routes, tables and schemas would have them. */
 import { getOptions } from 'sequelize-typescript';
-import type { Class, ModelClass } from '../declare/crud-options.js';
+import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 
 /** True where a minifier has renamed the classes of this package, and so those of its bundle. */
-const IS_RENAMED = ConfigError.name !== 'ConfigError';
+export const IS_RENAMED: boolean = ConfigError.name !== 'ConfigError';
 /** A bundle has fewer classes than names of four letters. */
 const LONGEST = 3;
 /** No compiler writes a class without a blank before its body. */
 const MINIFIED = /^class\b[^{]*\S\{/;
 
 const KEEP =
-  'keep the names (--keep-names of esbuild and Bun, keepNames of rolldown, keep_classnames of terser)';
+  'keep the names (--keep-names of esbuild and rolldown, keep_classnames of terser, --minify-syntax --minify-whitespace of Bun in the ' +
+  'place of --minify)';
 
 /**
- * Problems of short names in a bundle whose names are a minifier's. Where this package is outside of the bundle, its own names say nothing,
- * and the text of a class is likely evidence only: a warning.
+ * Lines about models whose short names are a minifier's: problems of a bundle with this package. Where the package is outside of it, the
+ * text of a class is likely evidence only, and they are warnings.
  */
-export function minifiedNames(
-  models: readonly ModelClass[],
-  others: readonly Class[],
-): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
-  const named = models.filter(
-    (model) => isShort(model) && getOptions(model.prototype)?.modelName !== model.name,
-  );
-  const lines = (classes: readonly Class[], kind: string, mend: string): string[] =>
-    classes.map(({ name }) => `The name of the ${kind} '${name}' is one that a minifier makes, and ${mend}`);
-  const ofModels = (classes: readonly ModelClass[]) =>
-    lines(
-      classes as unknown as Class[],
-      'model',
-      `routes, schemas and the table are named after it; ${KEEP}, or write @Table({ modelName: 'Task' }).`,
+export function minifiedModels(models: readonly ModelClass[]): {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+} {
+  const lines = models
+    .filter(({ name, prototype }) => name.length <= LONGEST && getOptions(prototype)?.modelName !== name)
+    .filter((model) => IS_RENAMED || MINIFIED.test(String(model)))
+    .map(
+      ({ name }) =>
+        `The name of the model '${name}' is one that a minifier makes, and routes, schemas and the table are named after it; ${KEEP}, or ` +
+        "write @Table({ modelName: 'Task' }).",
     );
-  if (!IS_RENAMED)
-    return { problems: [], warnings: ofModels(named.filter((model) => MINIFIED.test(String(model)))) };
-  return {
-    problems: [
-      ...ofModels(named),
-      ...lines(others.filter(isShort), 'class', `the document is named after it; ${KEEP}.`),
-    ],
-    warnings: [],
-  };
+  return IS_RENAMED ? { problems: lines, warnings: [] } : { problems: [], warnings: lines };
 }
 
-function isShort({ name }: { readonly name: string }): boolean {
-  return name.length <= LONGEST;
+/** @throws ConfigError for another class with such a name, in a bundle with this package: a part of the document is named after it */
+export function refuseMinified({ name }: { readonly name: string }): void {
+  if (!IS_RENAMED || name.length > LONGEST) return;
+  throw new ConfigError([
+    `The name of the class '${name}' is one that a minifier makes, and the document has it; ${KEEP}, or write static name = 'Task' in ` +
+      'the class, or docs: false in bootstrap.',
+  ]);
 }

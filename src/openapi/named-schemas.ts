@@ -1,5 +1,6 @@
 /** Components of a document for classes of the user's: each class has one name, and classes inside classes are references. */
 import type { Class } from '../declare/crud-options.js';
+import { refuseMinified } from '../describe/minified-names.js';
 import { isModel } from '../describe/record.js';
 import { answerJsonSchema, classJsonSchema, type WriteNested } from '../schema/class-json-schema.js';
 import { classProperties, isDerived } from '../schema/class-properties.js';
@@ -49,6 +50,7 @@ export class NamedSchemas {
   }
 
   #add(type: Class, direction: Direction): string {
+    if (!isDerived(type)) refuseMinified(type);
     const wanted = pascalCase(type.name) || 'Unnamed';
     const write = direction === 'read' ? answerJsonSchema : classJsonSchema;
     // The body of a resource may be that of a route of the user's.

@@ -1,6 +1,7 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
+import { refuseMinified } from '../describe/minified-names.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
@@ -98,8 +99,10 @@ export function* writeDocument({
     );
     yield;
   }
-  for (const { controller, routes: own } of handWritten)
+  for (const { controller, routes: own } of handWritten) {
+    refuseMinified(controller);
     draft.addController(controller.name, own, (method) => describeAction(lineageOf(controller), method));
+  }
   if (health) draft.addHealth(health);
   const finished = draft.finish(described.flatMap((each) => each.features.all));
   const { components, ...parts } = isProblemOwn ? withOpenProblems(finished) : finished;

@@ -58,10 +58,11 @@ function brokenLinks(page: string, text: string): readonly string[] {
   });
 }
 
-/** What the programs of a page import and no line of it, or of the first page, installs. */
+/** What the programs of a page import and no line of it, or of the first page, installs; packages that the page has are there. */
 function missingPackages(page: string): readonly string[] {
   const installs = `${read('docs/start.md')}${read(page)}`.match(/\bnpm install [^\n`]*/g)?.join(' ') ?? '';
-  const installed = new Set(installs.split(' ').map((name) => name.replace(/(?!^)@.*$/, '')));
+  const own = [...read(page).matchAll(/^ {2}"name": "([^"]+)"/gm)].map(([, name]) => name);
+  const installed = new Set([...own, ...installs.split(' ').map((name) => name.replace(/(?!^)@.*$/, ''))]);
   const programs = codeBlocks(page).filter(({ language }) => language === 'ts');
   const imports = programs.flatMap(({ code }) => [
     ...code.matchAll(/ from '((?:@[\w-]+\/)?[\w-]+)[\w/-]*'/g),

@@ -3,7 +3,7 @@
 import { reloadWarnings } from '../../declare/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import { isAttached } from '../../describe/describe-model.js';
-import { minifiedNames } from '../../describe/minified-names.js';
+import { minifiedModels } from '../../describe/minified-names.js';
 import { declaredOptions } from '../../describe/record.js';
 import { refusedModelOptions } from '../../execute/customization/refused-options.js';
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
@@ -120,7 +120,7 @@ export function declareResources(
   );
   problems.push(...takeoverProblems([...declarations.keys()]));
   problems.push(...refusedModelOptions([...declarations.keys()]));
-  const minified = minifiedNames([...declarations.keys()], handWritten);
+  const minified = minifiedModels([...declarations.keys()]);
   problems.push(...minified.problems);
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);

@@ -1,4 +1,4 @@
 npm install --save-dev esbuild
 npx tsc
-npx esbuild dist/main.js --bundle --platform=node --minify --keep-names --external:@koa/cors --external:pg-hstore --outfile=../bundle/main.js
+npx esbuild dist/main.js --bundle --platform=node --minify --keep-names --external:cors --external:@koa/cors --external:pg-hstore --outfile=../bundle/main.js
 node ../bundle/main.js

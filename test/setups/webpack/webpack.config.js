@@ -7,6 +7,6 @@ module.exports = {
   output: { path: path.resolve('../bundle'), filename: 'main.js' },
   // By the field `module`, class-transformer would be bundled twice.
   resolve: { mainFields: ['main'] },
-  externals: { '@koa/cors': 'commonjs @koa/cors', 'pg-hstore': 'commonjs pg-hstore' },
+  externals: { cors: 'commonjs cors', '@koa/cors': 'commonjs @koa/cors', 'pg-hstore': 'commonjs pg-hstore' },
   optimization: { minimize: false },
 };

@@ -1,0 +1,1 @@
+deno run --allow-all --unstable-sloppy-imports src/main.ts
