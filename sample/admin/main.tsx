@@ -1,7 +1,7 @@
 /** The back office: three resources, their pages, and the API they are on. */
 import { Admin, Resource } from 'react-admin';
 import { createRoot } from 'react-dom/client';
-import { dataProvider } from './atlas.js';
+import { dataProvider, i18nProvider } from './atlas.js';
 import { CityCreate, CityEdit, CityList } from './pages/cities.js';
 import { CountryCreate, CountryEdit, CountryList } from './pages/countries.js';
 import { ReviewCreate, ReviewEdit, ReviewList } from './pages/reviews.js';
@@ -9,7 +9,7 @@ import { ReviewCreate, ReviewEdit, ReviewList } from './pages/reviews.js';
 function BackOffice() {
   return (
     // Without the switch react-admin tells its makers where it runs.
-    <Admin dataProvider={dataProvider} title="Atlas" disableTelemetry>
+    <Admin dataProvider={dataProvider} i18nProvider={i18nProvider} title="Atlas" disableTelemetry>
       <Resource
         name="countries"
         list={CountryList}

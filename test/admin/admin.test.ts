@@ -148,6 +148,17 @@ describe('the back office', function () {
     expect(await column('author', 'Reader 1')).to.deep.equal(authors(0));
   });
 
+  it('counts a list by cursor on its last page', async () => {
+    const filter = { q: 'id=le=25' };
+    await open('/reviews', { ...BY_ID, filter });
+    await text('1-10 of more than 10').waitFor();
+    await open('/reviews', { ...BY_ID, page: 3, filter });
+    await text('21-25 of 25').waitFor();
+    expect(await column('author', 'Reader 25')).to.have.length(5);
+    await button('Go to previous page').click();
+    await text('11-20 of more than 20').waitFor();
+  });
+
   it('exports more than the API gives at once', async () => {
     await open('/reviews');
     const [download] = await Promise.all([page.waitForEvent('download'), button('Export').click()]);
@@ -166,19 +177,44 @@ describe('the back office', function () {
     expect((await Review.findByPk('1'))?.author).to.equal('Ann');
   });
 
-  it('tells of a conflict, overwrites nothing, and goes on from what it has read anew', async () => {
+  it('tells of a conflict once, with both values, and keeps what was typed', async () => {
     await open('/reviews/2');
     await field('Text').fill('Mine');
-    await change('/reviews/2', { text: 'Theirs' });
+    await change('/reviews/2', { text: 'Theirs', author: 'Zoe' });
     await button('Save').click();
     await page.getByText('Somebody else has changed this record since you opened it').waitFor();
+    expect(await page.getByRole('alert').count()).to.equal(1);
+    expect(await page.getByRole('alert').getByRole('row').allInnerTexts()).to.deep.equal([
+      '\tYours\tTheirs',
+      'Text\tMine\tTheirs',
+    ]);
     expect((await Review.findByPk('2'))?.text).to.equal('Theirs');
-    await requestOf('GET', '/reviews/2', () => button('Reload').click());
+    expect([await field('Text').inputValue(), await field('Author').inputValue()]).to.deep.equal([
+      'Mine',
+      'Zoe',
+    ]);
+    // Somebody is faster once more.
+    await change('/reviews/2', { text: 'Theirs again' });
+    await button('Save').click();
+    await page.getByRole('cell', { name: 'Theirs again', exact: true }).waitFor();
+    expect(await field('Text').inputValue()).to.equal('Mine');
+    const saved = await requestOf('PATCH', '/reviews/2', () => button('Save').click());
+    expect(saved.postDataJSON()).to.deep.equal({ text: 'Mine' });
+    expect(await Review.findByPk('2')).to.include({ text: 'Mine', author: 'Zoe' });
+  });
+
+  it('takes what somebody else has saved, where its user says so', async () => {
+    await open('/reviews/4');
+    await field('Text').fill('Mine');
+    await change('/reviews/4', { text: 'Theirs' });
+    await button('Save').click();
+    await button('Take theirs').click();
     await page.getByText('Somebody else has changed').waitFor({ state: 'detached' });
     expect(await field('Text').inputValue()).to.equal('Theirs');
-    await field('Text').fill('Both');
-    await requestOf('PATCH', '/reviews/2', () => button('Save').click());
-    expect((await Review.findByPk('2'))?.text).to.equal('Both');
+    await field('Author').fill('Ann');
+    const saved = await requestOf('PATCH', '/reviews/4', () => button('Save').click());
+    expect((await saved.response())?.status()).to.equal(200);
+    expect(await Review.findByPk('4')).to.include({ text: 'Theirs', author: 'Ann' });
   });
 
   it('tells of a conflict where the table has no version', async () => {
@@ -189,6 +225,7 @@ describe('the back office', function () {
     expect((await refused.response())?.status()).to.equal(412);
     await page.getByText('Somebody else has changed this record since you opened it').waitFor();
     expect((await City.findByPk(2))?.name).to.equal('Ville 2');
+    expect(await page.getByRole('alert').getByRole('row').last().innerText()).to.equal('Name\tMine\tVille 2');
   });
 
   it('shows each error at its field', async () => {
@@ -205,17 +242,17 @@ describe('the back office', function () {
     ] as const)
       await field(label).fill(value);
     await button('Save').click();
-    await text('code must be three capital letters.').waitFor();
-    expect(await problemAt('code')).to.equal('code must be three capital letters.');
-    expect(await problemAt('region')).to.match(/^region /);
-    expect(await problemAt('area')).to.match(/^area /);
+    await text('Code must be three capital letters.').waitFor();
+    expect(await problemAt('code')).to.equal('Code must be three capital letters.');
+    expect(await problemAt('region')).to.match(/^Region /);
+    expect(await problemAt('area')).to.match(/^Area \(km²\) /);
     await field('Code').fill('ITA');
     await field('Area (km²)').fill('301336.00');
     await field('Region').click();
     await page.getByRole('option', { name: 'Europe' }).click();
     await button('Save').click();
-    await text('Another Country has the same alpha2.').first().waitFor();
-    expect(await problemAt('alpha2')).to.equal('Another Country has the same alpha2.');
+    await text('Another Country has the same Alpha2.').waitFor();
+    expect(await problemAt('alpha2')).to.equal('Another Country has the same Alpha2.');
     await field('Alpha2').fill('IT');
     await button('Save').click();
     expect(await column('code', 'Italy')).to.deep.equal(['TCD', 'FRA', 'ITA']);

@@ -77,10 +77,10 @@ describe('the packed package', function () {
     return file;
   }
 
-  it('holds the sources, what was compiled from them, the template of a project, and documents', () => {
+  it('holds the sources, what was compiled from them, the template of a project, a data provider, and documents', () => {
     const others = tarball.files.filter(
       (file) =>
-        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.(?:md|png)|template\/.*)$/.test(
+        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.(?:md|png)|template\/.*|sample\/admin\/(?:components|data-provider)\/[\w-]+\.tsx?)$/.test(
           file,
         ),
     );
@@ -93,7 +93,10 @@ describe('the packed package', function () {
       'docs/grafana-dashboard.json',
       'package.json',
     ]);
-    expect(tarball.files).to.include.members(guidePages());
+    expect(tarball.files).to.include.members([
+      ...guidePages(),
+      'sample/admin/data-provider/data-provider.ts',
+    ]);
   });
 
   it('has documents whose links lead to its own files', async () => {

@@ -18,6 +18,7 @@ import {
 } from 'react-admin';
 import { toParameters } from './filter.js';
 import { ListPages, type Page } from './list-pages.js';
+import type { LabelOf } from './problem.js';
 import type { AnyResource, Resource } from './resources.js';
 import { type Answer, createSender } from './sender.js';
 
@@ -43,9 +44,10 @@ export function crudDataProvider<Paths extends object>(
   const pages = new ListPages();
 
   function find(name: string): Required<AnyResource> {
-    const resource: AnyResource | undefined = resources[name];
+    // The compiler has compared it with the document, and `AnyResource` has all members that it may have.
+    const resource = resources[name] as AnyResource | undefined;
     if (!resource) throw new Error(`The data provider knows no '${name}'.`);
-    return { key: 'id', pagination: 'offset', tags: false, bulk: false, ...resource };
+    return { key: 'id', pagination: 'offset', tags: false, bulk: false, labels: {}, ...resource };
   }
 
   function findBulk(name: string): Required<AnyResource> {
@@ -97,7 +99,12 @@ export function crudDataProvider<Paths extends object>(
 
     async create(name: string, { data }: CreateParams) {
       const resource = find(name);
-      return { data: toRecord(resource, await send<Item>('post', resource.path, { body: data })) };
+      return {
+        data: toRecord(
+          resource,
+          await send<Item>('post', resource.path, { body: data, labelOf: labelsOf(resource) }),
+        ),
+      };
     },
 
     async update(name: string, { id, data, previousData }: UpdateParams) {
@@ -107,14 +114,20 @@ export function crudDataProvider<Paths extends object>(
         throw new HttpError('The record was read without its tag. Reload it, and repeat the change.', 412);
       }
       const body = changesOf(data, previousData);
-      const answer = await send<Item>('patch', `${resource.path}/{id}`, { id, body, ...condition });
+      const answer = await send<Item>('patch', `${resource.path}/{id}`, {
+        id,
+        body,
+        ...condition,
+        labelOf: labelsOf(resource),
+      });
       return { data: toRecord(resource, answer) };
     },
 
     /** All of them or none. */
     async updateMany(name: string, { ids, data }: UpdateManyParams) {
-      const { path, key } = findBulk(name);
-      await send('patch', path, { query: toParameters({ [key]: ids }), body: data });
+      const resource = findBulk(name);
+      const query = toParameters({ [resource.key]: ids });
+      await send('patch', resource.path, { query, body: data, labelOf: labelsOf(resource) });
       return { data: ids };
     },
 
@@ -138,6 +151,20 @@ export function crudDataProvider<Paths extends object>(
   };
   // react-admin lets whoever calls say what its records are, which no answer can know.
   return provider as CrudDataProvider;
+}
+
+/** Labels of a resource: those that it names, and those that react-admin makes of names. */
+function labelsOf({ labels }: Required<AnyResource>): LabelOf {
+  return (attribute) => labels[attribute] ?? humanized(attribute);
+}
+
+/** `officialName` is `Official name`, and `cityId` is `City`. */
+function humanized(attribute: string): string {
+  const words = attribute
+    .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+  return words.replace(/ ids?$/, '').replace(/^./, (first) => first.toUpperCase());
 }
 
 /** Records of react-admin have their key in `id`. */

@@ -40,10 +40,10 @@ export class ListPages {
       last = await this.#readOne(list, number, size);
       items.push(...last.items);
     }
-    const { total, total_is = 'exact' } = last;
+    const total = totalOf(last, (page - 1) * perPage, items.length);
     return {
       data: items,
-      ...(typeof total === 'number' && total_is === 'exact' ? { total } : {}),
+      ...(total === undefined ? {} : { total }),
       pageInfo: { hasNextPage: last.has_next, hasPreviousPage: page > 1 },
     };
   }
@@ -74,6 +74,16 @@ export class ListPages {
     if (this.#cursors.size >= MOST_CURSORS) this.#cursors.clear();
     this.#cursors.set(key, cursor);
   }
+}
+
+/** Behind the last item of a list by cursor there is nothing, so all items are counted. */
+function totalOf(
+  { total, total_is = 'exact', has_next }: Page<unknown>,
+  before: number,
+  count: number,
+): number | undefined {
+  if (typeof total === 'number' && total_is === 'exact') return total;
+  return has_next || (count === 0 && before > 0) ? undefined : before + count;
 }
 
 function keyOf({ name }: List<unknown>, number: number, size: number): string {

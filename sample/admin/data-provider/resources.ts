@@ -16,7 +16,8 @@ export type Resource<Paths> = {
   [Path in ResourcePath<Paths>]: { readonly path: Path } & Key<RecordOf<Paths, Path>> &
     Pagination<QueryOf<Paths, Path>> &
     Tags<HeaderOf<Paths, `${Path}/{id}`>> &
-    Bulk<Paths[Path]>;
+    Bulk<Paths[Path]> &
+    Labels<RecordOf<Paths, Path>>;
 }[ResourcePath<Paths>];
 
 /** The same, where the program runs and the document is not known. */
@@ -26,7 +27,11 @@ export interface AnyResource {
   readonly pagination?: 'offset' | 'cursor';
   readonly tags?: boolean;
   readonly bulk?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
 }
+
+/** Labels of the attributes in messages, where they are others than react-admin makes of the names. */
+type Labels<Item> = { readonly labels?: { readonly [Attribute in keyof Item & string]?: string } };
 
 /** The primary key. It needs no mention where it is called `id`, as react-admin wants it. */
 type Key<Item> = 'id' extends keyof Item

@@ -51,12 +51,10 @@ export function CityList() {
 export function CityEdit() {
   return (
     <GuardedEdit>
-      <SimpleForm>
-        <CityInputs />
-        <Labeled label="Reviews" fullWidth>
-          <ReviewsOfCity />
-        </Labeled>
-      </SimpleForm>
+      <CityInputs />
+      <Labeled label="Reviews" fullWidth>
+        <ReviewsOfCity />
+      </Labeled>
     </GuardedEdit>
   );
 }

@@ -48,7 +48,7 @@ export function CountryList() {
         <DataTable.Col source="code" />
         <DataTable.Col source="region" />
         <DataTable.Col source="subregion" disableSort />
-        <DataTable.NumberCol source="area" label="Area (km²)" />
+        <DataTable.NumberCol source="area" />
         <DataTable.Col source="independent" field={BooleanField} disableSort />
       </Rows>
     </List>
@@ -58,13 +58,11 @@ export function CountryList() {
 export function CountryEdit() {
   return (
     <GuardedEdit>
-      <SimpleForm>
-        <TextInput source="code" readOnly />
-        <CountryInputs />
-        <Labeled label="Cities" fullWidth>
-          <CitiesOfCountry />
-        </Labeled>
-      </SimpleForm>
+      <TextInput source="code" readOnly />
+      <CountryInputs />
+      <Labeled label="Cities" fullWidth>
+        <CitiesOfCountry />
+      </Labeled>
     </GuardedEdit>
   );
 }
@@ -90,7 +88,7 @@ function CountryInputs() {
       <SelectInput source="region" choices={REGIONS} />
       <TextInput source="subregion" />
       <TextArrayInput source="capital" />
-      <TextInput source="area" label="Area (km²)" />
+      <TextInput source="area" />
       <NumberInput source="latitude" />
       <NumberInput source="longitude" />
       <BooleanInput source="landlocked" />

@@ -61,17 +61,15 @@ export function ReviewList() {
 
 export function ReviewEdit() {
   return (
-    <GuardedEdit>
-      <SimpleForm
-        toolbar={
-          <Toolbar sx={{ justifyContent: 'space-between' }}>
-            <SaveButton />
-            <DeleteButton />
-          </Toolbar>
-        }
-      >
-        <ReviewInputs />
-      </SimpleForm>
+    <GuardedEdit
+      toolbar={
+        <Toolbar sx={{ justifyContent: 'space-between' }}>
+          <SaveButton />
+          <DeleteButton />
+        </Toolbar>
+      }
+    >
+      <ReviewInputs />
     </GuardedEdit>
   );
 }
