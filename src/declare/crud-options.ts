@@ -71,7 +71,7 @@ export type FilterAllow<M extends Model> =
 export type Dependency = RequestHandler | Class<{ use: (...args: never[]) => unknown }>;
 
 /**
- * Type of the primary key in a path. `Number`, `String` and `BigInt` mean 'integer', 'string' and 'bigint'; they are
+ * Type of the id in a path. `Number`, `String` and `BigInt` mean 'integer', 'string' and 'bigint'; they are
  * functions of a text, and naming their types would leave the parameter of an arrow function without one.
  */
 export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) => unknown);

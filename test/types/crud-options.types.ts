@@ -27,6 +27,7 @@ export const accepted: CrudOptions<City>[] = [
   { count: true },
   { count: { default: 'capped', allow: ['capped', 'none'], cap: 5 } },
   { include: { country: true, reviews: { count: true } } },
+  { id: 'name', idType: 'string' },
   { idType: 'uuid' },
   { idType: Number },
   { idType: String },
@@ -55,6 +56,10 @@ export const rejected: CrudOptions<City>[] = [
   { filterAllow: ['save'] },
   // @ts-expect-error: nor those of sequelize-typescript
   { filterAllow: ['$get'] },
+  // @ts-expect-error: no such attribute
+  { id: 'nmae' },
+  // @ts-expect-error: a relation is no attribute
+  { id: 'country' },
   // @ts-expect-error: a relation is no attribute
   { sortAllow: ['country'] },
   // @ts-expect-error: nor is a list of them

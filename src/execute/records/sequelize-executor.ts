@@ -135,7 +135,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const within = bindTexts(allOf(filter, where), slots);
     const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
     // Hooks may look at all of a record.
-    const attributes = hasFindHooks(this.#model) ? {} : { attributes: [key] };
+    const keys = [...new Set([this.#model.primaryKeyAttribute, key])];
+    const attributes = hasFindHooks(this.#model) ? {} : { attributes: keys };
     const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });
     return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }

@@ -122,6 +122,7 @@ const LEAFLET_REQUESTS: readonly WholeRequest[] = [
     'x'.repeat(10),
     '2?fields=rank',
     '2?include=pages',
+    '2?include=pages&fields=rank',
     '2/pages',
     '1/pages',
   ].map((rest) => ({ path: `/leaflets/${rest}` })),
