@@ -135,8 +135,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const within = bindTexts(allOf(filter, where), slots);
     const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
     // Hooks may look at all of a record.
-    const keys = [...new Set([this.#model.primaryKeyAttribute, key])];
-    const attributes = hasFindHooks(this.#model) ? {} : { attributes: keys };
+    const few = { attributes: [...new Set([this.#model.primaryKeyAttribute, key])] };
+    const attributes = hasFindHooks(this.#model) ? {} : few;
     const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });
     return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }
@@ -286,10 +286,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       return record;
     };
     const { primaryKeyAttribute: key } = this.#model;
-    for (const record of found) {
-      const where = { [key]: record.dataValues[key] } as Rows<M>;
-      await this.#change({ ...rows, where }, record, options, destroy);
-    }
+    const byKey = ({ dataValues }: M) => ({ ...rows, where: this.#byId(dataValues[key], key) });
+    for (const record of found) await this.#change(byKey(record), record, options, destroy);
     return found.length;
   }
 
@@ -362,8 +360,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return this.#info.address?.name ?? this.#model.primaryKeyAttribute;
   }
 
-  #byId(id: unknown): Rows<M> {
-    return { [this.#address]: id } as Rows<M>;
+  #byId(id: unknown, key = this.#address): Rows<M> {
+    return { [key]: id } as Rows<M>;
   }
 
   /** Of this table only: a scope may join others. */
