@@ -165,7 +165,7 @@ function serveProblems(options: ServeOptions): string[] {
     ...runtimeProblems(process.versions),
     ...unknownOptions('serve', options, NAMES),
     ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
-    ...(host === undefined || typeof host === 'string'
+    ...(host === undefined || (typeof host === 'string' && host !== '')
       ? []
       : [
           `host is ${inspect(host, { depth: 0 })}; use a name or an address of this machine, or leave it out.`,

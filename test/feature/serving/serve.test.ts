@@ -299,6 +299,8 @@ describe('serve', () => {
       'host is 127; use a name or an address of this machine, or leave it out.',
       'lifespan is {}; use a function such as engineLifespan(dsn).',
     ],
+    // Node would listen on all addresses.
+    [{ host: '' }, "host is ''; use a name or an address of this machine, or leave it out."],
     [
       { host: '192.0.2.1' },
       'Port 0 cannot be had, because host is no address of this machine; correct it or leave it out.',
