@@ -1,7 +1,8 @@
-/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `clients`, `mutation`, `soak`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { admin } from './admin.mjs';
 import { bench } from './bench.mjs';
+import { clients } from './clients.mjs';
 import { combinations } from './combinations.mjs';
 import { docs } from './docs.mjs';
 import { matrix } from './matrix.mjs';
@@ -22,6 +23,7 @@ const commands = {
   combinations,
   matrix,
   setups,
+  clients,
   mutation,
   soak,
   tracers,

@@ -81,7 +81,8 @@ async function versionsOf(folder, tools, type) {
   return [...versions, ...toolsOf(folder)].join(', ');
 }
 
-function environment(bins) {
+/** The environment of commands that are typed: nothing of this package, and these programs first. */
+export function environment(bins) {
   const entries = Object.entries(process.env).filter(([name]) => !NOT_THEIRS.test(name));
   return { ...Object.fromEntries(entries), PATH: [...bins, process.env.PATH].join(path.delimiter) };
 }

@@ -1,0 +1,15 @@
+/** Parts that the programs of all generated clients share: the requests that each sends, and the answers that it expects. */
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
+
+export const ATLAS_URL = process.env['ATLAS_URL'] ?? 'http://localhost:3000';
+
+export const PARIS = 2988507;
+export const LARGE = 'countryCode==FRA;population>=450000';
+export const NEW = { cityId: PARIS, author: 'Ann', rating: 4 };
+/** No rule of the document says so, and no text of PostgreSQL has a NUL. */
+export const WRONG = { ...NEW, author: 'A\u0000' };
+
+export function expect(description: string, found: unknown, expected: unknown): void {
+  const [shown, wanted] = [found, expected].map((each) => JSON.stringify(each));
+  if (shown !== wanted) throw new Error(`${description}: ${shown}, and not ${wanted}`);
+}
