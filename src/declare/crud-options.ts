@@ -111,6 +111,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { max: 500 }
    */
   bulk?: { max?: number };
+  /**
+   * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: those with the value that the
+   * record has are left out, so that a client may send a record as a GET gave it; another value is 422. The record is locked and read
+   * before the write, in one transaction. Arrays of records are refused as before. Default: `'refuse'`.
+   *
+   * @example 'ignore-unchanged'
+   */
+  sentBack?: 'refuse' | 'ignore-unchanged';
   /** Paging of the list. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */

@@ -7,6 +7,7 @@ import { embeddedRecords } from './include/embed.js';
 import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
+import { sentBack } from './sent-back/sent-back.js';
 import { subResources } from './sub-resources/sub-resources.js';
 
 /** A new feature is a folder or file beside these, and a line here. */
@@ -16,6 +17,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   embeddedRecords,
   idempotency,
   preference,
+  sentBack,
   subResources,
   bulk,
 ];

@@ -49,6 +49,8 @@ export interface EndpointFeatures {
   /** In the order of the document. */
   readonly inputs: readonly Input[];
   readonly problems: readonly ProblemStatus[];
+  /** Changes of a body before it is parsed. */
+  readonly prepareBody: readonly ((request: Request, form: AccessForm, body: unknown) => unknown)[];
   /** Descriptions of other answers that succeed, with the record, by status. */
   readonly records: Readonly<Record<number, string>>;
   /** The headers of an answer that succeeds. */
@@ -151,6 +153,7 @@ function compileEndpoint(
   const absentFor = perForm((form) => rows.narrow(absentInputs(inputs, constants, form)));
   return Object.freeze({
     inputs,
+    prepareBody: features.flatMap(({ prepareBody }) => partFor(prepareBody, endpoint) ?? []),
     problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
     records: Object.assign({}, ...features.map(({ records }) => partFor(records, endpoint))),
     headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),

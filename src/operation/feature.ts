@@ -225,6 +225,12 @@ export const PLACES = 3;
 /** Members of a resource's feature. Each is optional; a feature that is off does not exist. */
 export interface Feature {
   readonly inputs?: readonly Input[];
+  /**
+   * Takes out of a body what its parser is not to see. Executed for requests that have one, of one record.
+   *
+   * @param form of the access of the request
+   */
+  readonly prepareBody?: ByEndpoint<(request: Request, form: AccessForm, body: unknown) => unknown>;
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
   /**

@@ -108,10 +108,12 @@ export function compileParser(
   }
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
   const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation);
+  const { prepareBody } = features[operation];
   return async (request) => {
     const access = await accessOf(request, endpoint);
     const { query, id } = readHead(request, access);
-    const body = await readBody(request, limits);
+    let body = await readBody(request, limits);
+    for (const prepare of prepareBody) body = prepare(request, access.form, body);
     const { access: granted, values } = await parseValues(request, access, body, undefined, id);
     return { query, access: granted, id, values };
   };

@@ -44,6 +44,7 @@ export const LAYERS = [
   'features/replace',
   'features/idempotency',
   'features/preference',
+  'features/sent-back',
   'express/connection',
   'express/routes',
   'express/server',

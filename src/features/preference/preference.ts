@@ -3,21 +3,16 @@ import type { Request } from 'express';
 import { ENDPOINTS, type Endpoint } from '../../declare/crud-options.js';
 import { baseOf } from '../../declare/endpoint.js';
 import type { Id } from '../../execute/records/repository-operations.js';
-import { lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundContext, AroundFinder } from '../../handle/around.js';
-import { answerChanges } from '../../handle/decide-route.js';
-import { contextOf, outcomeOf } from '../../handle/run-method.js';
-import { compileShape } from '../../handle/shape-answer.js';
+import { compileReadLocked } from '../../handle/read-locked.js';
 import type {
   AnswerDraft,
   FeatureContext,
   FeatureFactory,
   HeaderDescription,
 } from '../../operation/feature.js';
-import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
 import { parsePathId } from '../../request/read-id.js';
 import { type Return, wantedReturn } from './parse-preference.js';
 
@@ -78,7 +73,7 @@ export const preference: FeatureFactory = ({ plan: { endpoints } }: FeatureConte
 
 /** Finds the preference of a request; null where it changes nothing. */
 function compileFinder(resource: Resource, route: RouteSpec, context: AroundContext): AroundFinder {
-  const readBefore = isRemoval(route.operation) ? compileRead(resource, route, context) : null;
+  const readLocked = isRemoval(route.operation) ? compileReadLocked(resource, context.shaper) : null;
   const applied = (wanted: Return, change: (draft: AnswerDraft) => AnswerDraft): Around => {
     // Each record has a status of its own there.
     const present = (draft: AnswerDraft) =>
@@ -102,12 +97,12 @@ function compileFinder(resource: Resource, route: RouteSpec, context: AroundCont
     if (!isRemoval(route.operation)) return applied(wanted, (draft) => draft);
     const id = input ? input.id : parsePathId(resource.plan, action.request);
     // Many records have none.
-    if (!readBefore || id === undefined) return null;
+    if (!readLocked || id === undefined) return null;
     return {
       async run(next, format) {
-        const body = await readBefore(action, id as Id, format);
+        const body = await readLocked(action, id as Id, format, route.operation === 'purge');
         const draft = await next();
-        if (!draft || body === undefined) return draft;
+        if (!draft || body === undefined || body === null) return draft;
         return withHeader({ ...draft, status: 200, body }, wanted);
       },
     };
@@ -126,46 +121,4 @@ function withHeader(draft: AnswerDraft, wanted: Return): AnswerDraft {
 function withoutBody(draft: AnswerDraft): AnswerDraft {
   const body = typeof draft.body === 'string' ? '' : undefined;
   return { ...draft, status: draft.status === 200 ? 204 : draft.status, body };
-}
-
-type ReadBefore = (
-  action: Parameters<AroundFinder>[0],
-  id: Id,
-  format: Parameters<Around['run']>[1],
-) => Promise<unknown>;
-
-/**
- * Compiles the reader of the record that a request removes, in the transaction of the running code: the record is locked. It is
- * undefined for requests that may not read it. Null where code of the user's takes part in reads of a record, which would be
- * passed by.
- */
-function compileRead(
-  resource: Resource,
-  { operation }: RouteSpec,
-  { shaper }: AroundContext,
-): ReadBefore | null {
-  const { plan, access, features, controller } = resource;
-  const { method } = USUAL.read;
-  const changes = answerChanges(method, lineageOf(controller, CrudController), { routing: {} });
-  if (!plan.endpoints.has('read') || isOverridden(controller, method) || changes.length > 0) return null;
-  const shape = compileShape(resource, USUAL.read);
-  const mayRead = async (request: Request) => {
-    try {
-      return await access(request, 'read');
-    } catch (error) {
-      if (error instanceof RefusedRequestError) return null;
-      throw error;
-    }
-  };
-  return async (action, id, format) => {
-    const granted = await mayRead(action.request);
-    if (!granted) return undefined;
-    const { repository } = contextOf(resource, action);
-    const record = await repository.findLocked(id, operation === 'purge');
-    if (!record) return undefined;
-    await shaper.ready(record, action);
-    const query = features.read.absentFor(granted.form);
-    const { body } = shape(outcomeOf(resource, 'read', record), { query, access: granted }, format, action);
-    return body;
-  };
 }

@@ -1,0 +1,92 @@
+/** `sentBack`: a PATCH or PUT of a record as a GET gave it. Read-only properties whose values are unchanged are left out of the body. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Request } from 'express';
+import type { OptionCheck } from '../../compile/compile-options.js';
+import type { Id } from '../../execute/records/repository-operations.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ActingFeature, AroundContext, AroundFinder } from '../../handle/around.js';
+import { compileReadLocked } from '../../handle/read-locked.js';
+import { type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
+import type { FeatureContext, FeatureFactory } from '../../operation/feature.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
+import { replacementSchema } from '../../request/parse-replacement.js';
+import { parsePathId } from '../../request/read-id.js';
+import { type BodySchema, bodySchema } from '../../schema/body-schema.js';
+import { InvalidBodyError, readOnlyIssue } from '../../schema/request-issue.js';
+import { showValue } from '../../util/option-problems.js';
+import { without } from '../../util/without.js';
+
+const CHOICES = ['refuse', 'ignore-unchanged'] as const;
+
+/** Read-only properties that a request has sent. */
+const SENT = Symbol('sent back');
+
+interface SendingRequest extends Request {
+  [SENT]?: Readonly<Record<string, unknown>>;
+}
+
+function compileChoice(value: unknown, { report }: OptionCheck): boolean {
+  if (!CHOICES.some((each) => each === value))
+    report(`sentBack is ${showValue(value)}; use ${CHOICES.map((each) => `'${each}'`).join(' or ')}.`);
+  return value === 'ignore-unchanged';
+}
+
+function makeFeature({ plan, readable }: FeatureContext): ActingFeature | null {
+  if (plan.features['sentBack'] !== true) return null;
+  const take = (schemaFor: (form: AccessForm) => BodySchema) => {
+    const namesFor = perForm((form) => {
+      const { properties } = schemaFor(form);
+      return readable.filter((name) => !properties.has(name) && !form.unreadable.has(name));
+    });
+    return (request: SendingRequest, form: AccessForm, body: unknown): unknown => {
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+      const values = body as Readonly<Record<string, unknown>>;
+      const sent = namesFor(form).filter((name) => Object.hasOwn(values, name));
+      if (sent.length === 0) return body;
+      request[SENT] = Object.fromEntries(sent.map((name) => [name, values[name]]));
+      return without(values, sent);
+    };
+  };
+  return {
+    prepareBody: {
+      update: take((form) => bodySchema(plan, 'update', closedAttributes(form, 'update'))),
+      replace: take((form) => replacementSchema(plan, form)),
+    },
+    around: (resource, route, context) =>
+      route.operation === 'update' || route.operation === 'replace'
+        ? compileFinder(resource, route, context)
+        : null,
+  };
+}
+
+/** Compares what a request has sent with the record that it writes, which is locked until the write is done. */
+function compileFinder(
+  resource: Resource,
+  { operation }: RouteSpec,
+  { shaper }: AroundContext,
+): AroundFinder {
+  const readLocked = compileReadLocked(resource, shaper);
+  return async (action, input) => {
+    const sent = (action.request as SendingRequest)[SENT];
+    if (!sent) return null;
+    return {
+      async run(next) {
+        const id = input?.id ?? parsePathId(resource.plan, action.request);
+        const text = await readLocked?.(action, id as Id, 'text');
+        // A change of what is not there is refused for that.
+        if (text === null && operation === 'update') return next();
+        const record: Readonly<Record<string, unknown>> = typeof text === 'string' ? JSON.parse(text) : {};
+        const changed = Object.keys(sent).filter(
+          (name) => !Object.hasOwn(record, name) || !isDeepStrictEqual(record[name], sent[name]),
+        );
+        if (changed.length > 0) throw new InvalidBodyError(changed.map(readOnlyIssue));
+        return next();
+      },
+    };
+  };
+}
+
+/** For resources with the option. */
+export const sentBack: FeatureFactory = Object.assign(makeFeature, {
+  resourceOptions: { sentBack: compileChoice },
+});
