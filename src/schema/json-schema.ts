@@ -77,7 +77,7 @@ const MERGERS: ReadonlyMap<string, Merger> = new Map<string, Merger>([
   ['format', (first) => first],
 ]);
 
-/** One pattern for both: generators make no string of one that stands in an `allOf`. */
+/** One pattern for both: generators make no string of one in an `allOf`. */
 function bothPatterns(first: unknown, second: unknown): unknown {
   return first === second ? first : `^(?=[\\s\\S]*(?:${first}))[\\s\\S]*(?:${second})`;
 }
