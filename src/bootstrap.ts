@@ -49,6 +49,7 @@ import { prepareConnections } from './postgres/index.js';
 import { sealedCursorWarnings } from './request/query/cursor-codec.js';
 import { writtenFilterProblems } from './request/query/rule-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
+import { addServedPlans } from './request/request-notes.js';
 import { installLastHandler } from './respond/exception-handler.js';
 import { setProblemOption } from './respond/send-problem.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
@@ -141,6 +142,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   }
   claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);
+  addServedPlans(app, plans);
   if (settings.problem) setProblemOption(app, settings.problem);
   admitRequests(app);
   observeRequests(app, options, plans, settings.logger);

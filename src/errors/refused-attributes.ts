@@ -2,12 +2,34 @@
  * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
+
+import type { ModelClass } from '../declare/crud-options.js';
 import { cutName, MAX_BYTES } from '../describe/describe-model.js';
 import { fieldName } from '../describe/foreign-keys.js';
 import type { ModelInfo } from '../describe/model-info.js';
+import { isModel } from '../describe/record.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { tableFacts } from '../describe/table-facts.js';
 import type { DatabaseFault } from './database-fault.js';
+
+/** Models of writes that code of the user's has made, by their errors. */
+const WRITTEN = new WeakMap<object, ModelClass>();
+
+/** Throws the error of a write of a model, which is remembered. */
+export function throwOf(model: unknown): (error: unknown) => never {
+  return (error) => {
+    if (typeof error === 'object' && error !== null && isModel(model)) WRITTEN.set(error, model);
+    throw error;
+  };
+}
+
+/** The model whose values an error is about, as far as the repository or Sequelize has named it. */
+export function writtenModel(error: unknown): ModelClass | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { errors } = error as { readonly errors?: readonly { readonly instance?: object | null }[] };
+  const model: unknown = Array.isArray(errors) ? errors[0]?.instance?.constructor : undefined;
+  return WRITTEN.get(error) ?? (isModel(model) ? model : undefined);
+}
 
 /** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
 export function refusedAttributes(

@@ -7,6 +7,7 @@ import type { Repository } from '../execute/records/repository.js';
 import { resolveSource, type Source } from '../execute/records/repository-source.js';
 import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js';
 import { hasOwnIds, repositoryWithin } from '../express/resources/application-access.js';
+import type { ParameterArgs } from '../express/resources/controller-metadata.js';
 import { UNBOUND } from '../express/resources/resource-parameters.js';
 import { currentEngine } from '../postgres/index.js';
 import { requestResource } from '../request/request-notes.js';
@@ -146,7 +147,15 @@ function sequelizeOf(request: Action['request']): Sequelize {
   return requestResource(request)?.model.sequelize ?? currentEngine().sequelize;
 }
 
+const READERS = new WeakSet<object>();
+
+/** True for a parameter of one of these decorators. They read no query string and no body that is not theirs. */
+export function isInjected({ transform }: ParameterArgs): boolean {
+  return transform !== undefined && READERS.has(transform);
+}
+
 function parameter(value: (action: Action) => unknown): ParameterDecorator {
+  READERS.add(value);
   const decorate = createParamDecorator({ required: false, value });
   return (target, method, index) => decorate(target, String(method), index);
 }

@@ -28,11 +28,16 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
  * @throws BodyError 400 for what is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
-  if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
+  if (!hasBody(request)) throw missingBody();
   checkMediaType(request, limits);
   const body = isRead(request) ? takeReadBody(request) : parseJson(await readOnce(request, limits.limit));
   refuseDepth(body);
   return body;
+}
+
+/** The error of a request without a body. */
+export function missingBody(): BodyError {
+  return new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
 }
 
 /** @throws BodyError 400 for a body that what walks through it may have no stack for */
@@ -62,12 +67,12 @@ async function readOnce(request: ReadRequest, limit: number): Promise<string> {
 }
 
 /** RFC 9112, 6.3: a request has a body when it says how long it is, or that it comes in chunks. */
-function hasBody({ headers }: Request): boolean {
+export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Asked of the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
-function isRead(request: Request): boolean {
+export function isRead(request: Request): boolean {
   return request.readableDidRead || request.readableEnded;
 }
 

@@ -1,7 +1,9 @@
 /** Facts of a request by which its errors are explained: its resource, the item that it is at, and the names that it may be told. */
-import type { Request } from 'express';
+import type { Application, Request } from 'express';
 import { type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
+import type { ModelClass } from '../declare/crud-options.js';
 import type { AccessForm } from '../operation/access.js';
+import { applicationChain } from './express-internals.js';
 
 const RESOURCE = Symbol('resource');
 const ITEM = Symbol('current item');
@@ -35,6 +37,23 @@ export function requestResource(request: NotedRequest): ResourcePlan | undefined
   return request[RESOURCE];
 }
 
+/** The plans of applications. */
+const SERVED = new WeakMap<Application, readonly ResourcePlan[]>();
+
+/** Remembers the resources of an application, beside those that it has already. */
+export function addServedPlans(app: Application, plans: readonly ResourcePlan[]): void {
+  SERVED.set(app, [...(SERVED.get(app) ?? []), ...plans]);
+}
+
+/** The resource of a model in the application of a request. */
+export function servedPlan({ app }: Request, model: ModelClass): ResourcePlan | undefined {
+  for (const each of applicationChain(app)) {
+    const found = SERVED.get(each)?.find((plan) => plan.model === model);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /** Remembers the item that a request is at: an error that is thrown then refuses that item. */
 export function setCurrentItem(request: NotedRequest, item: CurrentItem): void {
   request[ITEM] = item;
@@ -57,5 +76,7 @@ export function setToldNames(
 
 /** Limits for a resource. Where no rule was evaluated, all attributes with a rule are hidden. */
 export function shownNames(request: NotedRequest, plan: ResourcePlan | undefined): ShownNames {
-  return request[TOLD] ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
+  const isOther = plan !== undefined && plan !== request[RESOURCE];
+  const told = isOther ? undefined : request[TOLD];
+  return told ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
 }

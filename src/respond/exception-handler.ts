@@ -1,9 +1,16 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { barePlan } from '../compile/bare-plan.js';
+import { compileUnservedAccess } from '../compile/compile-access.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { describeRecords, perModel } from '../describe/describe-model.js';
+import { ownModel } from '../describe/record.js';
+import { writtenModel } from '../errors/refused-attributes.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { isErrorHandler, layersOf, moveLayers } from '../request/express-internals.js';
-import { currentItem, requestResource, shownNames } from '../request/request-notes.js';
+import { currentItem, requestResource, servedPlan, shownNames } from '../request/request-notes.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { describeExposure } from '../schema/model-decorators.js';
 import { thrownError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
 import { handedProblem, noteProblem, ofItem, type Problem, toProblem, UNEXPECTED } from './problem.js';
@@ -112,6 +119,23 @@ export function exceptionHandler(logger?: Logger, isLast: () => boolean = () => 
   };
 }
 
+/** The resource that an error is about. Code of the user's may write records of another one, or of a model without routes. */
+function planOf(error: unknown, request: Request): ResourcePlan | undefined {
+  const plan = requestResource(request);
+  const written = writtenModel(error);
+  const model = written && ownModel(written);
+  if (!model || model === plan?.model) return plan;
+  // In a request for a resource, a model without routes is no matter of the client's.
+  return servedPlan(request, model) ?? plan ?? unservedPlan(model);
+}
+
+const unservedPlan = perModel((model): ResourcePlan => {
+  const info = describeRecords(model);
+  const nothing = (): void => {};
+  const exposure = describeExposure(info, nothing);
+  return { ...barePlan(info), exposure, access: compileUnservedAccess(model, {}, nothing) };
+});
+
 /**
  * Problem of an error, or null where nothing failed here and nobody waits for an answer. Reading a thrown value, or
  * even its class, can itself throw: a proxy, a getter.
@@ -120,7 +144,7 @@ export function requestProblem(error: unknown, request: Request): Problem | null
   try {
     if (error instanceof ClientGone) return null;
     // A delete is refused for rows that refer to the record, and for no attribute of a body.
-    const plan = request.method === 'DELETE' ? undefined : requestResource(request);
+    const plan = request.method === 'DELETE' ? undefined : planOf(error, request);
     const problem = toProblem(error, {
       plan,
       told: shownNames(request, plan),

@@ -1,5 +1,5 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
-import { type ValidationError, ValidationTypes } from 'class-validator';
+import { type ValidationError, ValidationTypes, type ValidatorOptions } from 'class-validator';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
@@ -51,22 +51,29 @@ export interface BodySchema extends ValueSchema {
 const NONE: ReadonlySet<string> = new Set();
 
 /** Unknown properties of a body for which a similar name is looked for: the search costs more than the rest of a body. */
-const MAX_GUESSES = 20;
+export const MAX_GUESSES = 20;
 
 /** class-validator's name of a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
 const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
+
+/** Steps by which values become an instance of a class, and are validated. */
+export interface ClassReading {
+  fill(target: Class, values: object): object;
+  readonly options: ValidatorOptions;
+}
+
+const USUAL: ClassReading = Object.freeze({ fill: fillClass, options: STRICT });
+
+/** Parts of a plan that decide about bodies. */
+export type BodyPlan = Pick<ResourcePlan, 'model' | 'info' | 'exposure' | 'explicitSchemas'>;
 
 /**
  * The schema of a resource's create or update body: the user's class where he gave one, else the derived one.
  *
  * @param refused attributes that the request may not send
  */
-export function bodySchema(
-  plan: ResourcePlan,
-  kind: BodyKind,
-  refused: ReadonlySet<string> = NONE,
-): BodySchema {
+export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<string> = NONE): BodySchema {
   const explicit = plan.explicitSchemas[kind];
   // The user's class may have been made before the table was known.
   const closed = explicit ? new Set([...refused, ...generatedNames(plan)]) : refused;
@@ -96,7 +103,7 @@ export function bodySchema(
   });
 }
 
-function generatedNames({ info }: ResourcePlan): readonly string[] {
+function generatedNames({ info }: BodyPlan): readonly string[] {
   return [...info.attributes.values()].filter(isGenerated).map(({ name }) => name);
 }
 
@@ -106,19 +113,20 @@ function isGivenText(address: AttributeInfo, kind: BodyKind): boolean {
   return address.isAddress === true || (kind === 'create' && !isFilled(address));
 }
 
-function isNested(target: Class, name: string): boolean {
+/** True for a property whose values class-transformer makes instances, or class-validator validates from the inside. */
+export function isNested(target: Class, name: string): boolean {
   const isValidated = validatorsOf(target, name).some(
     ({ type }) => type === ValidationTypes.NESTED_VALIDATION,
   );
   return isValidated || hasType(target, name);
 }
 
-function writableNames({ info, exposure }: ResourcePlan, kind: BodyKind): ReadonlySet<string> {
+function writableNames({ info, exposure }: BodyPlan, kind: BodyKind): ReadonlySet<string> {
   return new Set(writableAttributes(info, exposure, kind).map(({ name }) => name));
 }
 
 function derivedClass(
-  { model, info, exposure }: ResourcePlan,
+  { model, info, exposure }: BodyPlan,
   kind: BodyKind,
   closed: ReadonlySet<string>,
 ): SchemaClass {
@@ -135,25 +143,31 @@ function derivedClass(
  * @throws InvalidBodyError with all problems at once
  */
 export function parseBody(schema: BodySchema, body: unknown, budget = new MemberBudget()): Maybe<BodyValues> {
-  return schema.read(body) ?? parseThroughClass(schema, body, budget);
+  return schema.read(body) ?? readThroughSchema(schema, body, budget).then(({ values }) => values);
 }
 
-/** Parses a body through its class: values, or all problems with them. */
-async function parseThroughClass(
+/**
+ * Reads a body through its class: an instance and its values, or all problems with them.
+ *
+ * @throws InvalidBodyError
+ */
+export async function readThroughSchema(
   schema: BodySchema,
   body: unknown,
   budget: MemberBudget,
-): Promise<BodyValues> {
+  reading = USUAL,
+): Promise<{ readonly instance: object; readonly values: BodyValues }> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidBodyError([
       { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
     ]);
   }
+  const isStrict = reading.options.whitelist === true && reading.options.forbidNonWhitelisted === true;
   const known: BodyValues = {};
   const refused = new Map<string, readonly RequestIssue[]>();
   const issues: RequestIssue[] = [];
   for (const [name, value] of Object.entries(body)) {
-    if (!schema.properties.has(name)) {
+    if (isStrict && !schema.properties.has(name)) {
       if (issues.length <= MAX_ISSUES) issues.push(refuseProperty(schema, name, issues.length < MAX_GUESSES));
       continue;
     }
@@ -162,7 +176,7 @@ async function parseThroughClass(
     else known[name] = value;
   }
   issues.push(...[...refused.values()].flat());
-  const { instance, failures } = await validateByClass(schema, known);
+  const { instance, failures } = await validateByClass(schema, known, reading);
   const told = failures.filter(
     ({ property, constraints }) =>
       // A property that is undeclared at the top is refused already, or was set by the user's class itself.
@@ -177,26 +191,31 @@ async function parseThroughClass(
   }
   if (issues.length === 0) issues.push(...storageIssues(schema, values));
   if (issues.length > 0) throw new InvalidBodyError(issues);
-  return values;
+  return { instance, values };
 }
 
-async function validateByClass(schema: BodySchema, values: BodyValues) {
+async function validateByClass(schema: BodySchema, values: BodyValues, reading: ClassReading) {
+  const { fill, options } = reading;
   try {
-    const instance = fillClass(schema.class, values);
-    return { instance, failures: schema.hasRules ? await validate(instance, STRICT) : [] };
+    const instance = fill(schema.class, values);
+    return { instance, failures: schema.hasRules ? await validate(instance, options) : [] };
   } catch (error) {
     // Most such code takes a right value for granted.
     if (isHttpError(error)) throw error;
     const wrong = typeIssues(schema, values);
-    const issues = wrong.length > 0 ? wrong : await ruleIssues(schema, values);
+    const issues = wrong.length > 0 ? wrong : await ruleIssues(schema, values, options);
     throw issues.length > 0 ? new InvalidBodyError(issues) : error;
   }
 }
 
 /** Issues of the values as they came, by the rules of the class. */
-async function ruleIssues(schema: BodySchema, values: BodyValues): Promise<readonly RequestIssue[]> {
+async function ruleIssues(
+  schema: BodySchema,
+  values: BodyValues,
+  options: ValidatorOptions,
+): Promise<readonly RequestIssue[]> {
   try {
-    const failures = await validate(fillClass(schema.class, values, false), STRICT);
+    const failures = await validate(fillClass(schema.class, values, false), options);
     return failureIssues(
       failures.filter(({ property }) => !schema.closed.has(property)),
       values,
@@ -218,7 +237,16 @@ function refuseProperty(
 ): RequestIssue {
   const pointer = bodyPointer(name);
   if (readOnly.has(name)) return readOnlyIssue(name);
-  const allowed = [...properties];
+  return unknownProperty(pointer, name, [...properties], isGuessed);
+}
+
+/** Issue of a property that its object does not have. */
+export function unknownProperty(
+  pointer: string,
+  name: string,
+  allowed: readonly string[],
+  isGuessed = true,
+): RequestIssue {
   const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
   const detail = `There is no such property.${isGuessed ? didYouMean(name, allowed) : ''} ${choices}`;
   return { pointer, code: 'unknownProperty', detail };
@@ -252,7 +280,10 @@ function failureIssue(
   [code, message]: readonly [code: string, message: string],
 ): RequestIssue {
   const pointer = bodyPointer(...path);
-  if (code === UNDECLARED) return { pointer, code: 'unknownProperty', detail: 'There is no such property.' };
+  if (code === UNDECLARED) {
+    const inner = failure.target?.constructor as Class | undefined;
+    return unknownProperty(pointer, failure.property, inner ? [...classProperties(inner, 'write')] : []);
+  }
   const text = columnRuleOf(failure, code, message) ? message : withoutValue(message, failure);
   return { pointer, code, detail: sentence(text) };
 }

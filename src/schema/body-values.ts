@@ -95,12 +95,13 @@ function brokenRule(type: ColumnType, value: unknown): Wording | undefined {
   return columnRules(type).find(({ check }) => !check(value));
 }
 
-interface DeclaredType extends Wording {
+/** Rule of a type that TypeScript declares. */
+export interface DeclaredType extends Wording {
   holds(value: unknown): boolean;
 }
 
 /** Rules of the types that TypeScript declares. */
-const DECLARED: ReadonlyMap<unknown, DeclaredType> = new Map<unknown, DeclaredType>([
+export const DECLARED: ReadonlyMap<unknown, DeclaredType> = new Map<unknown, DeclaredType>([
   [String, { name: 'isString', text: 'must be a string', holds: (value) => typeof value === 'string' }],
   [Number, { name: 'isNumber', text: 'must be a number', holds: (value) => typeof value === 'number' }],
   [

@@ -26,6 +26,19 @@ import { derivedProperty } from './read-property.js';
 /** By what the table adds to the model: the catalogue may be read when a class is there already. */
 const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();
 
+/** Origin of a derived class. */
+export interface SchemaSource {
+  readonly model: ModelClass;
+  readonly kind: SchemaKind;
+}
+
+const sources = new WeakMap<object, SchemaSource>();
+
+/** Origin of a class; undefined for one that is not derived from a model. */
+export function schemaSource(target: object): SchemaSource | undefined {
+  return sources.get(target);
+}
+
 /**
  * The class of a record as it leaves: every serializable attribute, without those that `@Exclude()` hides. Cached:
  * the same model has the same class.
@@ -87,6 +100,7 @@ function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   const key = `${kind} ${isAttached(model) && kind !== 'read' ? tableShare(model) : ''}`;
   const found = known.get(key) ?? lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
   known.set(key, found);
+  sources.set(found, { model, kind });
   if (isAttached(model)) finishClass(found);
   return found;
 }

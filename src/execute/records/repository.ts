@@ -6,6 +6,7 @@ import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
+import { throwOf } from '../../errors/refused-attributes.js';
 import {
   checkPurge,
   isPurgeOptions,
@@ -343,7 +344,9 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       undefined,
       values,
     );
-    const write = writeRecords(this.model, context, endpoint, operation, call);
+    const running = writeRecords(this.model, context, endpoint, operation, call);
+    // A delete is refused for rows that refer to the record, and for none of its values.
+    const write = values ? running.catch(throwOf(this.model)) : running;
     const refuse = async () => allowed && refuseUnlessAllowed(this, allowed, id as Id, endpoint);
     const found = await (allowed && id !== undefined ? unlessRefused(write, refuse) : write);
     guardRecords(found.records, this.access);

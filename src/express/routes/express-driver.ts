@@ -29,7 +29,8 @@ import { thrownError } from '../../util/describe-error.js';
 import { answering, evaluateForAnswer } from '../resources/application-access.js';
 import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
-import { type OwnParameter, ownParameter } from './own-parameter.js';
+import { OwnArguments } from './own-arguments.js';
+import { bodyParsers } from './own-body.js';
 
 /** A route of a controller, and its layer in the router. */
 export interface RegisteredRoute {
@@ -50,16 +51,21 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly routes: RegisteredRoute[] = [];
   /** Results that are sent as they are. */
   readonly #shaped = new WeakSet<object>();
-  /** The parameters that are read here. */
-  readonly #asked = new WeakMap<ParamMetadata, OwnParameter>();
+  /** The arguments that are read here. */
+  readonly #asked = new WeakMap<ActionMetadata, OwnArguments>();
+  readonly #bodyLimit: number;
   /** Routes whose method has returned nothing. */
   readonly #missing = new WeakSet<ActionMetadata>();
   /** True where the application has middlewares that run after an answer. */
   #hasAfter = false;
 
-  /** @param isIntercepted whether interceptors of the application see all results */
-  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
+  /**
+   * @param isIntercepted whether interceptors of the application see all results
+   * @param bodyLimit in bytes
+   */
+  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean, bodyLimit: number) {
     super(router);
+    this.#bodyLimit = bodyLimit;
     this.#router = router;
     checkDriver();
     this.#serializers = serializers;
@@ -80,11 +86,20 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
-  /** Reads parameters that have a class: routing-controllers would let arrays pass. */
+  /** Returns what was read before: routing-controllers would let arrays pass, and has other words for mistakes. */
   override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
-    const sent: unknown = super.getParamFromRequest(action, param);
-    const asked = this.#asked.get(param);
-    return asked ? asked.read(sent) : sent;
+    const values = this.#asked.get(param.actionMetadata)?.valuesOf(action.request);
+    return values?.has(param) ? values.get(param) : this.#find(action, param);
+  }
+
+  #find(action: Action, param: ParamMetadata): unknown {
+    // routing-controllers reads a member of what may be no object.
+    const isMember = param.type === 'body-param';
+    return isMember ? memberOf(action.request.body, param.name) : super.getParamFromRequest(action, param);
+  }
+
+  protected override loadBodyParser(): object {
+    return bodyParsers(super.loadBodyParser(), this.#bodyLimit);
   }
 
   /**
@@ -92,41 +107,35 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    * way there makes eight promises, one behind the other.
    */
   override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
-    this.#takeParameters(method);
-    this.#register(method, execute);
+    for (const param of method.params) {
+      // Every request has headers and cookies that no class names.
+      if (param.type === 'headers' || param.type === 'cookies')
+        param.validate ??= { forbidNonWhitelisted: false };
+    }
+    // A form with files is not JSON; another middleware reads it.
+    if (method.isFileUsed || method.isFilesUsed) method.bodyExtraOptions ??= {};
+    super.registerAction(method, this.#executionOf(method, execute));
     const { target, type, method: name, fullRoute } = method;
     const layer = this.#router.stack.at(-1);
     if (layer) this.routes.push({ target, verb: type, method: name, path: fullRoute, layer });
   }
 
-  #register(method: ActionMetadata, execute: (action: Action) => unknown): void {
+  #executionOf(method: ActionMetadata, execute: (action: Action) => unknown): (action: Action) => unknown {
     const { params, appendParams, methodOverride } = method;
-    if (!methodOverride || params.length > 0 || appendParams || this.#isInterceptedFor(method)) {
-      super.registerAction(method, execute);
-      return;
-    }
-    super.registerAction(method, async (action: Action) => {
+    const asked = new OwnArguments(method, this, (action, param) => this.#find(action, param));
+    this.#asked.set(method, asked);
+    const isBare = params.length === 0 && !appendParams && !this.#isInterceptedFor(method);
+    const runBare = isBare ? methodOverride : undefined;
+    if (!runBare && asked.isEmpty) return execute;
+    return async (action) => {
       try {
-        this.handleSuccess(await methodOverride(method, action, []), method, action);
+        if (!asked.isEmpty) await asked.read(action);
+        if (runBare) this.handleSuccess(await runBare(method, action, []), method, action);
+        else await execute(action);
       } catch (error) {
         await this.handleError(error, method, action);
       }
-    });
-  }
-
-  #takeParameters(method: ActionMetadata): void {
-    const { params, isJsonTyped, bodyExtraOptions } = method;
-    for (const param of params) {
-      const { type } = param;
-      // Every request has headers and cookies that no class names.
-      if (type === 'headers' || type === 'cookies') param.validate ??= { forbidNonWhitelisted: false };
-      const asked = ownParameter(param, this);
-      if (asked) this.#asked.set(param, asked);
-    }
-    const [whole, ...others] = params.filter(({ type }) => type === 'body' || type === 'body-param');
-    const isAsked = whole?.type === 'body' && others.length === 0 && this.#asked.has(whole);
-    // The parser calls `null` invalid otherwise, and a member of it would be an error of ours.
-    if (isJsonTyped && isAsked) method.bodyExtraOptions = { strict: false, ...bodyExtraOptions };
+    };
   }
 
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
@@ -240,6 +249,12 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+function memberOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null && Object.hasOwn(body, name)
+    ? (body as Readonly<Record<string, unknown>>)[name]
+    : undefined;
 }
 
 function comesAfter({ afterAction }: UseMetadata): boolean {

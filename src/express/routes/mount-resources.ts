@@ -28,7 +28,7 @@ import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-mat
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** Resources to mount, and their settings. */
-export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' | 'logger'> {
+export interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
@@ -65,6 +65,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
     router,
     serializersOf(served),
     (routing.interceptors ?? []).length > 0,
+    plan.bodyLimit,
   );
   const rules = accessOfApplication(resources, access);
   const followed: FollowedModels = new Map(

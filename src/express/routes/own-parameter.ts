@@ -1,13 +1,15 @@
 /**
- * Parameters of the user's routes that are asked as a class or a list: checked for their shape, made instances, and validated.
- * routing-controllers lets arrays and single values pass as they came.
+ * One parameter of a route of the user's: checked for its shape, converted, made an instance, and validated, in the words of
+ * generated routes. routing-controllers lets arrays and single values pass as they came.
  */
-import type { ValidationError } from 'class-validator';
-import { BadRequestError, type ExpressDriver, type ParamMetadata } from 'routing-controllers';
+import type { ValidatorOptions } from 'class-validator';
+import type { ExpressDriver, ParamMetadata } from 'routing-controllers';
 import type { Class } from '../../declare/crud-options.js';
-import { refuseDepth } from '../../request/read-body.js';
-import { failureOf, validate } from '../../schema/class-validator-internals.js';
-import { holdsUnsafeKey, isStructured } from '../../schema/json-value.js';
+import { repeatedIssue, unknownParameter } from '../../request/query/query-string.js';
+import { hasBody, missingBody, refuseDepth } from '../../request/read-body.js';
+import { type ClassReading, readThroughSchema } from '../../schema/body-schema.js';
+import { classSchema } from '../../schema/class-schema.js';
+import { holdsUnsafeKey, isStructured, MemberBudget } from '../../schema/json-value.js';
 import { bodyToInstance } from '../../schema/read-through-class.js';
 import {
   BodyError,
@@ -16,28 +18,53 @@ import {
   InvalidQueryError,
   type RequestIssue,
 } from '../../schema/request-issue.js';
+import { lazy } from '../../util/memo.js';
 import { type ParameterType, parameterType } from '../resources/untyped-parameters.js';
+import { absentParameter, type ValueType, valueType, wrongText } from './own-value.js';
 
 /** class-transformer takes an own `constructor` for the class of a value, and calls it. */
 const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
 
 /** Options of a driver by which a parameter is read. */
-type ParameterDriver = Pick<
+export type ParameterDriver = Pick<
   ExpressDriver,
   'useClassTransformer' | 'enableValidation' | 'validationOptions' | 'plainToClassTransformOptions'
 >;
 
-/** Sources whose values are JSON. Of the others routing-controllers makes objects. */
-const JSON_SOURCES: ReadonlySet<string> = new Set(['body', 'body-param', 'query', 'header', 'cookie']);
+/** Sources whose values are read here. */
+const SOURCES: ReadonlySet<string> = new Set([
+  'body',
+  'body-param',
+  'query',
+  'queries',
+  'param',
+  'params',
+  'header',
+  'headers',
+  'cookie',
+  'cookies',
+]);
+/** Sources that are several values by name, which are one object. */
+const GROUPS: ReadonlySet<string> = new Set(['queries', 'params', 'headers', 'cookies']);
 
 /** The reader of a parameter; null where routing-controllers reads it by itself. */
 export function ownParameter(param: ParamMetadata, driver: ParameterDriver): OwnParameter | null {
-  const { type, targetType, actionMetadata } = param;
+  const { type, targetType, actionMetadata, isArray } = param;
+  if (!SOURCES.has(type)) return null;
+  const value = valueType(param);
+  const asked = parameterType(targetType, declaredType(param), isArray) ?? { target: null, isList: false };
   const isMade = driver.useClassTransformer && actionMetadata.options.transformRequest !== false;
-  const asked = parameterType(targetType, declaredType(param), param.isArray);
-  if (!JSON_SOURCES.has(type) || !isMade || !asked) return null;
-  const isTaken = asked.target !== null || isOfBody(type);
-  return isTaken ? new OwnParameter(param, asked, driver) : null;
+  const isClass = asked.target !== null && isMade && type !== 'param';
+  // A whole body of a single value has nothing to convert.
+  const isValue = value !== null && (type !== 'body' || asked.isList) && !param.parse;
+  const isPlainList = asked.isList && asked.target === null && isOfBody(type) && isMade;
+  if (!isClass && !isValue && !isPlainList && !(param.required && asked.target === null)) return null;
+  return new OwnParameter(
+    param,
+    isClass ? asked : { ...asked, target: null },
+    isValue ? value : null,
+    driver,
+  );
 }
 
 /** Type that TypeScript emitted, whatever type the decorator has. */
@@ -47,106 +74,171 @@ function declaredType({ target, method, index }: ParamMetadata): unknown {
   return types[index];
 }
 
+/** A request, as far as parameters of its body are read from it. */
+export type ReadRequest = Parameters<typeof hasBody>[0];
+
 /** Reads a parameter of a route. */
 export class OwnParameter {
   readonly #param: ParamMetadata;
   readonly #target: Class | null;
   readonly #isList: boolean;
-  readonly #driver: ParameterDriver;
+  readonly #value: ValueType | null;
+  readonly #isRequired: boolean;
   readonly #isValidated: boolean;
   /** True where the parameter is the entire body. */
   readonly #isWhole: boolean;
+  readonly #schema = lazy(() => classSchema(this.#target as Class));
+  readonly #reading: ClassReading;
 
-  constructor(param: ParamMetadata, { target, isList }: ParameterType, driver: ParameterDriver) {
+  constructor(
+    param: ParamMetadata,
+    { target, isList }: ParameterType,
+    value: ValueType | null,
+    driver: ParameterDriver,
+  ) {
+    const { validate: own, required, classTransform } = param;
     this.#param = param;
     this.#target = target;
     this.#isList = isList;
+    this.#value = value;
     this.#isWhole = param.type === 'body';
-    this.#driver = driver;
-    this.#isValidated = param.validate instanceof Object || (param.validate ?? driver.enableValidation);
-    if (target === null) return;
-    // routing-controllers passes it on then as it is read here.
-    param.isTargetObject = false;
-    param.parse = false;
+    this.#isValidated = own instanceof Object || (own ?? driver.enableValidation);
+    this.#isRequired =
+      required === true || (this.#isWhole && required !== false && target !== null && this.#isValidated);
+    const transform = classTransform ?? driver.plainToClassTransformOptions;
+    const options: ValidatorOptions = {
+      forbidUnknownValues: false,
+      ...driver.validationOptions,
+      ...(own instanceof Object ? own : {}),
+      // The words of issues need both.
+      validationError: { target: true, value: true },
+    };
+    this.#reading = {
+      fill: (type, values) => bodyToInstance(type, values, transform) as object,
+      options,
+    };
+    // routing-controllers passes values on then as they are read here.
+    Object.assign(param, { isTargetObject: false, parse: false, required: false });
+    if (target !== null || value !== null) param.targetName = '';
   }
 
-  /** @param sent what routing-controllers has found in the request */
-  read(sent: unknown): unknown {
+  /**
+   * @param sent what routing-controllers has found in the request
+   * @throws InvalidQueryError @throws InvalidBodyError @throws BodyError
+   */
+  async read(sent: unknown, request: ReadRequest): Promise<unknown> {
+    if (this.#isWhole && sent !== null && !isThere(sent, request)) {
+      if (this.#isRequired) throw missingBody();
+      return undefined;
+    }
     // A body that is null was sent.
-    if (sent === undefined || (sent === null && !this.#isWhole)) return sent;
+    if (!this.#isWhole && (sent === undefined || sent === null || (sent === '' && this.#isRequired))) {
+      if (this.#isRequired) throw this.#refusal([this.#absent(sent)]);
+      return sent;
+    }
+    if (this.#value !== null) return this.#readValues(this.#value, sent, request);
     if (this.#target !== null) return this.#readInto(this.#target, sent);
     // Items without a class are converted by routing-controllers.
-    const isRight = !this.#isValidated || Array.isArray(sent);
-    return isRight ? sent : Promise.reject(this.#refusal([this.#noArray()]));
+    const isWrong = this.#isList && isOfBody(this.#param.type) && this.#isValidated && !Array.isArray(sent);
+    if (isWrong) throw this.#refusal([this.#noArray()]);
+    return sent;
+  }
+
+  #absent(sent: unknown): RequestIssue {
+    const { type, name } = this.#param;
+    if (!isOfBody(type)) return absentParameter(this.#param);
+    const detail = sent === null ? `${name} must not be null.` : `${name} is required.`;
+    return { pointer: this.#pointer(), code: 'isDefined', detail };
+  }
+
+  #readValues(type: ValueType, sent: unknown, request: ReadRequest): unknown {
+    const isOfText = !isOfBody(this.#param.type) || !isJson(request);
+    const issues: RequestIssue[] = [];
+    const readOne = (value: unknown, ...item: readonly number[]): unknown => {
+      const isText = isOfText && typeof value === 'string';
+      const read = isText ? type.read(value) : type.take(value);
+      if (read === undefined) issues.push(this.#wrong(type, value, ...item));
+      return read;
+    };
+    const isSeveral = Array.isArray(sent);
+    let read: unknown;
+    if (!this.#isList) read = readOne(sent);
+    else if (isSeveral) read = sent.map((each, index) => readOne(each, index));
+    else if (isOfText && !this.#isWhole) read = [readOne(sent)];
+    else issues.push(this.#noArray());
+    if (issues.length > 0) throw this.#refusal(issues);
+    return read;
+  }
+
+  #wrong(type: ValueType, value: unknown, ...item: readonly number[]): RequestIssue {
+    const { name } = this.#param;
+    if (!isOfBody(this.#param.type)) {
+      return typeof value === 'string' ? wrongText(this.#param, type, value) : repeatedIssue(name);
+    }
+    const subject = item.length > 0 ? 'An item' : name;
+    return { pointer: this.#pointer(...item), code: type.name, detail: `${subject} ${type.text}.` };
   }
 
   async #readInto(target: Class, sent: unknown): Promise<unknown> {
     const value = typeof sent === 'string' ? this.#parse(sent) : sent;
     if (value === null && !this.#isWhole) return value;
     refuseDepth(value);
-    if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
-    if (!this.#isValidated) return isObject(value) ? this.#instance(target, value) : value;
-    return this.#isList ? this.#instances(target, this.#list(value)) : this.#one(target, value);
-  }
-
-  async #one(target: Class, value: unknown): Promise<object> {
-    if (!isObject(value)) throw this.#refusal([this.#noObject()]);
-    const instance = this.#instance(target, value);
-    this.#refuse(await this.#failures(instance));
-    return instance;
-  }
-
-  async #instances(target: Class, values: readonly unknown[]): Promise<object[]> {
-    const objects = values.filter(isObject);
-    if (objects.length < values.length) {
-      const others = values.flatMap((value, index) => (isObject(value) ? [] : [index]));
-      throw this.#refusal(others.map((index) => this.#noObject(index)));
+    if (!this.#isValidated) {
+      if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
+      return isObject(value) ? this.#reading.fill(target, value) : value;
     }
-    const instances = objects.map((value) => this.#instance(target, value));
-    const found = await Promise.all(instances.map((each) => this.#failures(each)));
-    this.#refuse(
-      found.flatMap((children, index) => (children.length > 0 ? [failureOf(index, children)] : [])),
-    );
-    return instances;
+    const budget = new MemberBudget();
+    if (!this.#isList) return this.#one(value, budget);
+    const values = this.#list(value);
+    const read = await Promise.allSettled(values.map((each, index) => this.#one(each, budget, index)));
+    const issues = read.flatMap((each) => (each.status === 'rejected' ? issuesOf(each.reason) : []));
+    if (issues.length > 0) throw this.#refusal(issues);
+    return read.map((each) => (each.status === 'fulfilled' ? each.value : undefined));
+  }
+
+  async #one(value: unknown, budget: MemberBudget, ...item: readonly number[]): Promise<object> {
+    if (!isObject(value)) throw this.#refusal([this.#noObject(...item)]);
+    const target = this.#target as Class;
+    if (value instanceof target) return value;
+    try {
+      const values = GROUPS.has(this.#param.type) ? convertedTexts(target, value) : value;
+      return (await readThroughSchema(this.#schema(), values, budget, this.#reading)).instance;
+    } catch (error) {
+      if (!(error instanceof InvalidBodyError)) throw error;
+      throw this.#refusal(error.errors.map((issue) => this.#placed(issue, item)));
+    }
+  }
+
+  /** An issue of an object at its place in the request. */
+  #placed(issue: RequestIssue, item: readonly number[]): RequestIssue {
+    if (!('pointer' in issue)) return issue;
+    const { type, name } = this.#param;
+    const { pointer, ...rest } = issue;
+    if (isOfBody(type)) return { ...rest, pointer: this.#pointer(...item) + pointer };
+    if (!GROUPS.has(type)) return { ...rest, parameter: name };
+    const [, parameter = ''] = pointer.split('/');
+    const isUnknown = issue.code === 'unknownProperty' && type === 'queries';
+    return isUnknown ? unknownParameter(parameter, [...this.#schema().properties]) : { ...rest, parameter };
   }
 
   /** A query string repeats a name for each item, and has a single one alone. */
   #list(value: unknown): readonly unknown[] {
-    const { type } = this.#param;
     if (Array.isArray(value)) return value;
-    if (!isOfBody(type)) return [value];
+    if (!isOfBody(this.#param.type)) return [value];
     throw this.#refusal([this.#noArray()]);
   }
 
   #parse(text: string): unknown {
+    const { type, name, actionMetadata } = this.#param;
     try {
       return JSON.parse(text);
     } catch {
-      if (this.#isWhole && this.#param.actionMetadata.isJsonTyped) return text;
-      throw new BadRequestError(
-        `Given parameter ${this.#param.name} is invalid. It cannot be parsed into JSON.`,
-      );
+      if (isOfBody(type) && actionMetadata.isJsonTyped) return text;
+      const issue = { code: 'malformed', detail: `${name} must be JSON.` };
+      throw this.#refusal([
+        isOfBody(type) ? { pointer: this.#pointer(), ...issue } : { parameter: name, ...issue },
+      ]);
     }
-  }
-
-  #instance(target: Class, value: object): object {
-    if (value instanceof target) return value;
-    const options = this.#param.classTransform ?? this.#driver.plainToClassTransformOptions;
-    return bodyToInstance(target, value, options) as object;
-  }
-
-  #failures(instance: object): Promise<ValidationError[]> {
-    const { validate: own } = this.#param;
-    const options = { forbidUnknownValues: false, ...this.#driver.validationOptions };
-    return validate(instance, own instanceof Object ? { ...options, ...own } : options);
-  }
-
-  /** As routing-controllers words it, and is understood where errors are answered. */
-  #refuse(failures: readonly ValidationError[]): void {
-    if (failures.length === 0) return;
-    const { type, name } = this.#param;
-    const error = new BadRequestError(`Invalid ${type}, check 'errors' property for more info.`);
-    throw Object.assign(error, { errors: failures, paramName: name });
   }
 
   #noObject(...item: readonly number[]): RequestIssue {
@@ -169,7 +261,7 @@ export class OwnParameter {
     return bodyPointer(...(this.#isWhole ? [] : [this.#param.name]), ...item);
   }
 
-  #refusal(issues: readonly RequestIssue[]): Error {
+  #refusal(issues: readonly RequestIssue[]): InvalidBodyError | InvalidQueryError {
     return isOfBody(this.#param.type) ? new InvalidBodyError(issues) : new InvalidQueryError(issues);
   }
 }
@@ -178,6 +270,34 @@ function isOfBody(type: ParamMetadata['type']): boolean {
   return type === 'body' || type === 'body-param';
 }
 
-function isObject(value: unknown): value is object {
+/** True for an object that is no array. */
+export function isObject(value: unknown): value is object {
   return isStructured(value) && !Array.isArray(value);
+}
+
+/** Express 4 has an empty object for a request without a body. */
+function isThere(sent: unknown, request: ReadRequest): boolean {
+  return sent !== undefined && hasBody(request);
+}
+
+/** True for a body whose values have types; those of a form are texts. */
+export function isJson({ headers }: ReadRequest): boolean {
+  return /json/i.test(headers['content-type'] ?? '');
+}
+
+/** The issues of an error; any other error is thrown. */
+export function issuesOf(error: unknown): readonly RequestIssue[] {
+  if (error instanceof InvalidBodyError || error instanceof InvalidQueryError) return error.errors;
+  throw error;
+}
+
+/** Texts of a query string, as the types of the properties have them. What has another type is left to the class. */
+function convertedTexts(target: Class, values: object): object {
+  const entries = Object.entries(values).map(([name, value]) => {
+    const targetType: unknown = Reflect.getMetadata('design:type', target.prototype, name);
+    const targetName = typeof targetType === 'function' ? targetType.name.toLowerCase() : '';
+    const type = valueType({ targetType, targetName } as ParamMetadata);
+    return [name, typeof value === 'string' && type ? (type.read(value) ?? value) : value];
+  });
+  return Object.fromEntries(entries);
 }

@@ -30,6 +30,7 @@ import {
   applicationClass,
   copyGuards,
   declaredActions,
+  declaredParameters,
   type HandWrittenRoute,
   lineageOf,
   type RegisteredController,
@@ -39,6 +40,7 @@ import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { closeRoute } from './own-arguments.js';
 import { isCovered } from './own-routes.js';
 import { LOOSE, pathShape, withoutSlash } from './path-matching.js';
 import { addGeneratedMetadata, bindArguments, evaluateSettings } from './route-metadata.js';
@@ -95,6 +97,9 @@ export function registerResourceController(
   for (const { single, method } of apart) if (single) copyGuards(lineage, single.method, method, controller);
   for (const method of routesByMethod.keys()) {
     const { spec, decide } = routesByMethod.get(method) as MountedMethod;
+    // A list query refuses other names itself.
+    if (!spec && !takes.get(method)?.parameters.has('listQuery'))
+      closeRoute(controller, method, declaredParameters(lineage, method), plan.unknownQuery);
     const isUserCodeRun = () => !spec || Boolean(spec.compile) || decide?.().runsUserCode === true;
     evaluateSettings(controller, method, settings, isUserCodeRun);
     addGeneratedMetadata(resource, method, controller, lineage);
@@ -308,7 +313,10 @@ export function registerPlainController(
     };
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
-  for (const { method } of actions) evaluateSettings(controller, method, settings, () => true);
+  for (const { method } of actions) {
+    closeRoute(controller, method, declaredParameters(lineage, method), 'reject');
+    evaluateSettings(controller, method, settings, () => true);
+  }
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   const routes = declared.flatMap(({ route: prefix = '' }) =>

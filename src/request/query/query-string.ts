@@ -91,7 +91,8 @@ function encodingIssue(name: string): RequestIssue {
   };
 }
 
-function repeatedIssue(parameter: string): RequestIssue {
+/** Issue of a parameter that is given twice. */
+export function repeatedIssue(parameter: string): RequestIssue {
   return { parameter, code: 'repeated', detail: `Parameter ${quote(parameter)} may be given once.` };
 }
 
@@ -110,14 +111,18 @@ export function parameterIssues(
   }
   const unknown = [...parameters.keys()].filter((name) => !accepted.includes(name));
   if (unknown.length === 0) return [...issues];
-  const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
   // More are not told.
-  const told = unknown.slice(0, MAX_ISSUES + 1).map((name) => ({
-    parameter: name,
-    code: 'unknown',
-    detail: `This route has no parameter ${quote(name)}.${filterHint(plan, name, accepted) || didYouMean(name, accepted)} ${choices}`,
-  }));
+  const told = unknown
+    .slice(0, MAX_ISSUES + 1)
+    .map((name) => unknownParameter(name, accepted, filterHint(plan, name, accepted)));
   return [...issues, ...told];
+}
+
+/** Issue of a parameter that a route does not read. */
+export function unknownParameter(name: string, accepted: readonly string[], hint = ''): RequestIssue {
+  const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
+  const detail = `This route has no parameter ${quote(name)}.${hint || didYouMean(name, accepted)} ${choices}`;
+  return { parameter: name, code: 'unknown', detail };
 }
 
 /** For `?title=Hello`. Nothing is told of attributes that only some requests may read. */

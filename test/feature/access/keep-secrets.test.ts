@@ -252,22 +252,23 @@ describe('keeping secrets', () => {
 
   describe('in a body that fails later', () => {
     it('says nothing of one that a hand-written controller validates, or a validator of it quotes', async () => {
-      expectSilence(await site.agent.post('/logins').send({ password: SECRET }), 400);
-      expectSilence(await site.agent.post('/logins').send({ password: 'ok', other: SECRET }), 400);
+      expectSilence(await site.agent.post('/logins').send({ password: SECRET }), 422);
+      expectSilence(await site.agent.post('/logins').send({ password: 'ok', other: SECRET }), 422);
       const response = await site.agent.post('/logins/quoting').send({ password: SECRET });
-      expectSilence(response, 400);
+      expectSilence(response, 422);
       expect(response.body).to.deep.equal({
-        detail: 'The request has problems.',
-        errors: [{ pointer: '/password', code: 'matches', detail: 'password is not valid' }],
+        detail: 'password is not valid.',
+        errors: [{ pointer: '/password', code: 'matches', detail: 'password is not valid.' }],
       });
     });
 
     it('says nothing of one that a parameter of a hand-written controller cannot be read from', async () => {
       for (const pin of [SECRET, `${SECRET}\n) cannot be parsed into number.`]) {
         const response = await site.agent.post('/logins/pin').send({ pin });
-        expectSilence(response, 400);
+        expectSilence(response, 422);
         expect(response.body).to.deep.equal({
-          detail: 'Given parameter pin is invalid. It cannot be parsed into number.',
+          detail: 'pin must be a number.',
+          errors: [{ pointer: '/pin', code: 'isNumber', detail: 'pin must be a number.' }],
         });
       }
     });

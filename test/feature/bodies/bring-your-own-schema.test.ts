@@ -243,8 +243,11 @@ describe('bringing your own schema', () => {
       expect(response.body.errors).to.have.deep.members([
         { pointer: '/address/street', code: 'isString', detail: 'street must be a string.' },
         { pointer: '/address/lines', code: 'isString', detail: 'each value in lines must be a string.' },
-        { pointer: '/address/evil', code: 'unknownProperty', detail: 'There is no such property.' },
-        { pointer: '/address/country', code: 'unknownProperty', detail: 'There is no such property.' },
+        ...['evil', 'country'].map((name) => ({
+          pointer: `/address/${name}`,
+          code: 'unknownProperty',
+          detail: 'There is no such property. The properties are street, lines, note.',
+        })),
       ]);
       expect(await rows()).to.have.lengthOf(1);
     });

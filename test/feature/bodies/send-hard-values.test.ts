@@ -354,13 +354,13 @@ describe('sending hard values', () => {
 
   describe("to a route of the user's", () => {
     for (const [body, status] of [
-      ['{"name":"a","settings":{"constructor":1}}', 400],
-      ['{"name":{"constructor":1}}', 400],
-      ['{"name":"a","settings":[{"__proto__":{"a":1}}]}', 400],
-      ['{"name":5}', 400],
-      ['{"name":"a","sizes":[{"toString":1}]}', 400],
+      ['{"name":"a","settings":{"constructor":1}}', 422],
+      ['{"name":{"constructor":1}}', 422],
+      ['{"name":"a","settings":[{"__proto__":{"a":1}}]}', 422],
+      ['{"name":5}', 422],
+      ['{"name":"a","sizes":[{"toString":1}]}', 422],
       ['{"name":"a","sizes":[1,2]}', 200],
-      ['{}', 400],
+      ['{}', 422],
       [`${'{"name":"a","answer":'.repeat(30)}{"name":"a"}${'}'.repeat(30)}`, 200],
       [`${'{"name":"a","answer":'.repeat(3_000)}{"name":"a"}${'}'.repeat(3_000)}`, 400],
       ['{"name":"a","settings":{"toJSON":1,"then":2,"hasOwnProperty":3,"length":4}}', 200],
@@ -380,10 +380,11 @@ describe('sending hard values', () => {
     }
 
     it('says which keys no body may hold', async () => {
-      expectIssue(await write('post', '/letters', '{"prototype":1}'), 400, {
-        pointer: '',
-        code: 'unsafeKey',
-        detail: 'The body must not hold keys named __proto__, constructor or prototype.',
+      expectIssue(await write('post', '/letters', '{"name":"a","settings":{"prototype":1}}'), 422, {
+        pointer: '/settings',
+        code: 'isStorableJson',
+        detail:
+          'settings must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.',
       });
     });
   });

@@ -24,7 +24,7 @@ import {
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { captureStderr } from '../../support/captured-stderr.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'towns', timestamps: false })
@@ -171,10 +171,15 @@ describe('handling exceptions by hand', () => {
       [() => towns.update(9, {}), 404, missing],
       [() => towns.delete(9), 404, missing],
       [() => towns.one({ name: null }), 409, 'There is more than one such Town.'],
-      [() => Town.create({ name: 'Springfield' }), 409, 'Another record has the same unique value.'],
       [() => Town.create({ name: 'x'.repeat(21) }), 422, 'The database does not accept these values.'],
     ] as const)
       expectProblem(await serve(work).get('/town'), status, { detail });
+    const detail = 'Another Town has the same name.';
+    expectIssue(await serve(() => Town.create({ name: 'Springfield' })).get('/town'), 409, {
+      pointer: '/name',
+      code: 'unique',
+      detail,
+    });
   });
 
   it('answers errors of Express and its parsers', async () => {

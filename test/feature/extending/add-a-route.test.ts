@@ -35,7 +35,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -255,30 +255,17 @@ describe('adding a route', () => {
   describe('that takes a body', () => {
     const rename = (body: string | object) => site.agent.post('/teams/1/rename').type('json').send(body);
 
-    const problem = (pointer: string, code: string, detail: string) => ({
-      detail: 'The request has problems.',
-      errors: [{ pointer, code, detail }],
-    });
-
     it('gets it as its class', async () => {
       expectJson(await rename({ name: 'Blues' }), 200, { id: 1, name: 'Blues' });
     });
 
-    for (const [what, body, answer] of [
-      [
-        'what breaks the class, without the value',
-        { name: 'B' },
-        problem('/name', 'isLength', 'name must be longer than or equal to 2 characters'),
-      ],
-      [
-        'an unknown property',
-        { name: 'Blues', budget: 'mine' },
-        problem('/budget', 'whitelistValidation', 'property budget should not exist'),
-      ],
-      ['what is not JSON', '{"name":"Blu', { detail: 'The body is not valid JSON.' }],
-    ] as const) {
-      it(`refuses ${what}`, async () => expectProblem(await rename(body), 400, answer));
-    }
+    it('refuses what breaks the class, without the value', async () => {
+      expectIssue(await rename({ name: 'B' }), 422, {
+        pointer: '/name',
+        code: 'isLength',
+        detail: 'name must be longer than or equal to 2 characters.',
+      });
+    });
   });
 
   describe('in a hand-written controller', () => {

@@ -224,11 +224,11 @@ describe('an injected parameter', () => {
     it('gives its connection back when another parameter is wrong', async () => {
       for (const body of [{ count: 'many' }, {}]) {
         const response = await post('/tasks/one/checked', body);
-        expect(response.status).to.equal(400);
+        expect(response.status).to.equal(422);
         expect(response.body.errors).to.deep.include({
           pointer: '/count',
           code: 'isInt',
-          detail: 'count must be an integer number',
+          detail: 'count must be an integer number.',
         });
       }
       expect((await post('/tasks/one/checked', { count: 2 })).body).to.include({ title: 'one 2' });

@@ -414,8 +414,10 @@ describe('overriding a method', () => {
       const found = await agent.get('/songs?minPlays=5&fields=title&size=1');
       expect([found.body.items, found.body.total]).to.deep.equal([[{ title: 'Second' }], 1]);
       expect((await agent.get('/songs')).body.total).to.equal(2);
-      expectProblem(await agent.get('/songs?minPlays=many'), 400, {
-        detail: 'Given parameter minPlays is invalid. It cannot be parsed into number.',
+      expectIssue(await agent.get('/songs?minPlays=many'), 400, {
+        parameter: 'minPlays',
+        code: 'range',
+        detail: "Parameter 'minPlays' is 'many'; it accepts a number.",
       });
       expectIssue(await agent.get('/songs?minPlay=5'), 400, {
         parameter: 'minPlay',

@@ -208,7 +208,7 @@ describe('the running application and its document', () => {
 
     it('answers the routes of a subclass', async () => {
       await expectStatus('renameGadget', 202, { id: '1', body: { code: 'x' } });
-      await expectStatus('renameGadget', 400, { id: '1', body: { code: 'x', other: 1 } });
+      await expectStatus('renameGadget', 422, { id: '1', body: { code: 'x', other: 1 } });
       await expectStatus('renameGadget', 500, { id: '1', body: { code: 'x' }, fail: true });
       await expectStatus('renameGadget', 405, { id: '1', method: 'put' });
       await expectStatus('countGadget', 200, { query: 'under=5' });

@@ -54,7 +54,7 @@ describe('the sample unit-of-work', () => {
       body: { detail: 'There is not enough money in the account.' },
     });
     expect((await send('/accounts/1/transfers', { to: 99, amount: 1 })).status).to.equal(404);
-    expect((await send('/accounts/1/transfers', { to: 2, amount: -1 })).status).to.equal(400);
+    expect((await send('/accounts/1/transfers', { to: 2, amount: -1 })).status).to.equal(422);
     expect((await send('/accounts/2/transfers', { to: 1, amount: 50 })).status).to.equal(201);
     expect(await balances()).to.deep.equal(Array(ACCOUNTS).fill(BALANCE));
   });
