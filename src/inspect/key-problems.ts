@@ -71,7 +71,7 @@ function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts)
       ? []
       : [
           `${head} no unique index of the table ${table} is over ${column} alone, so that a request for one record would read, change or ` +
-            `delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique. Indexes over some rows, over an ` +
+            `delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique, and write unique: true in its @Column. Indexes over some rows, over an ` +
             'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.',
         ]),
     ...(own.notNull

@@ -120,7 +120,7 @@ except(OF_MANY).describe('the catalogue', () => {
   describe('asks of the attribute that id names', () => {
     const unique =
       `Line: id names 'no', and no unique index of the table ${TABLE} is over "no" alone, so that a request for one record would read, ` +
-      `change or delete several; CREATE UNIQUE INDEX ON ${TABLE} ("no"); where its values are unique. Indexes over some rows, over an ` +
+      `change or delete several; CREATE UNIQUE INDEX ON ${TABLE} ("no"); where its values are unique, and write unique: true in its @Column. Indexes over some rows, over an ` +
       'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.';
     const filled =
       `Line: id names 'no', and its column "no" of the table ${TABLE} may be NULL, so that some records would have no address; ALTER TABLE ` +
