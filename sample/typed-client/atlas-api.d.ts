@@ -590,7 +590,7 @@ export interface components {
             has_prev: boolean;
         };
         CountryCreate: {
-            code: string & unknown;
+            code: string;
             alpha2: string;
             name: string;
             officialName: string;
@@ -635,7 +635,7 @@ export interface components {
             flag?: string;
         };
         CountryReplace: {
-            code?: string & unknown;
+            code?: string;
             alpha2: string;
             name: string;
             officialName: string;
@@ -1780,6 +1780,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "ABC",
+                 *       "alpha2": "AB",
+                 *       "name": "text",
+                 *       "officialName": "text",
+                 *       "region": "Africa",
+                 *       "subregion": "text",
+                 *       "capital": [
+                 *         "text"
+                 *       ],
+                 *       "languages": {},
+                 *       "currencies": {},
+                 *       "borders": [
+                 *         "ABC"
+                 *       ],
+                 *       "area": "42",
+                 *       "latitude": 1,
+                 *       "longitude": 1,
+                 *       "landlocked": true,
+                 *       "independent": true,
+                 *       "flag": "text"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CountryCreate"];
             };
         };
@@ -1947,6 +1971,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "code": "ABC",
                  *       "alpha2": "AB",
                  *       "name": "text",
                  *       "officialName": "text",
