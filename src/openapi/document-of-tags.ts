@@ -4,8 +4,6 @@ import { InvalidQueryError } from '../schema/request-issue.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { OpenAPIObject, OperationObject } from './openapi-object.js';
 
-/** A part is made for each request. */
-const MAX_TAGS = 20;
 /** A reference to a component: its kind and its name. */
 const COMPONENT = /^#\/components\/(?<kind>schemas|responses)\/(?<name>.+)$/;
 
@@ -13,20 +11,13 @@ const COMPONENT = /^#\/components\/(?<kind>schemas|responses)\/(?<name>.+)$/;
  * The document of the operations that have one of the tags. It still names all tags, so that a client can choose.
  *
  * @param tags an empty text is none: the document then has no operation
- * @throws InvalidQueryError for a tag that the document does not have, and for more than 20
+ * @throws InvalidQueryError for a tag that the document does not have
  */
 export function documentOfTags(document: OpenAPIObject, tags: readonly string[]): OpenAPIObject {
   const known = document.tags.map(({ name }) => name);
-  if (tags.length > MAX_TAGS) {
-    const detail = `At most ${MAX_TAGS} tags are allowed (found ${tags.length}).`;
-    throw new InvalidQueryError([{ parameter: 'tag', code: 'tag.too-many', detail }]);
-  }
   const wanted = tags.filter((tag) => tag !== '');
   const unknown = wanted.find((tag) => !known.includes(tag));
-  if (unknown !== undefined) {
-    const detail = `The document has no tag ${quote(unknown)}.${didYouMean(unknown, known)} Its member 'tags' names all of them.`;
-    throw new InvalidQueryError([{ parameter: 'tag', code: 'tag.unknown', detail }]);
-  }
+  if (unknown !== undefined) throw unknownTag(unknown, known);
   const hasTag = ([, operation]: [string, OperationObject]) =>
     operation.tags.some((tag) => wanted.includes(tag));
   const paths = Object.entries(document.paths).flatMap(([path, item]) => {
@@ -58,4 +49,9 @@ function findComponents(value: unknown, components: OpenAPIObject['components'],
     used.add(member);
     findComponents(components[kind][component], components, used);
   }
+}
+
+function unknownTag(tag: string, known: readonly string[]): InvalidQueryError {
+  const detail = `The document has no tag ${quote(tag)}.${didYouMean(tag, known)} Its member 'tags' names all of them.`;
+  return new InvalidQueryError([{ parameter: 'tag', code: 'tag.unknown', detail }]);
 }
