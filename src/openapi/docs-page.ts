@@ -45,7 +45,7 @@ export function docsPage({ title, folder, home, isByTag }: DocsPage): string {
 <body>
 ${home ? `<nav id="way-back"><a href="${escapeHtml(home)}">← ${escapeHtml(title)}</a></nav>` : ''}
 <p id="refusal" role="alert" hidden></p>
-${isByTag ? CHOICE : ''}
+${isByTag ? `<h1 id="title">${escapeHtml(title)}</h1>\n${CHOICE}` : ''}
 <div id="swagger-ui"></div>
 <script src="${folder}swagger-ui-bundle.js"></script>
 <script src="${folder}start.js"></script>
@@ -184,8 +184,9 @@ const PAGE_STYLE = `${PAGE_COLOURS}
 html, html.dark-mode { background: var(--ground); }
 body { margin: 0; color: var(--text); font: 1rem/1.55 system-ui, sans-serif; }
 a { color: var(--link); }
-#way-back, #refusal, #choice { box-sizing: border-box; max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; }
+#way-back, #title, #refusal, #choice { box-sizing: border-box; max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; }
 #refusal { color: var(--delete); font-weight: 600; }
+#title:has(+ #choice:not([open])) { display: none; }
 #choice summary { cursor: pointer; font-weight: 600; }
 #choice input {
   width: 100%; max-width: 30rem; margin: 0.75rem 0; padding: 0.5rem 0.75rem; border: 1px solid var(--line);
