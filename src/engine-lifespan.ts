@@ -5,6 +5,7 @@ import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import { currentRecords } from './declare/crud.js';
 import type { ModelClass } from './declare/crud-options.js';
+import { minifiedModels } from './describe/minified-names.js';
 import { refusedOptions } from './execute/customization/refused-options.js';
 import { modelProblems } from './inspect/model-problems.js';
 import { createOwnTables } from './inspect/own-tables.js';
@@ -206,6 +207,8 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
   for (const text of new Set(all.flatMap(({ advice }) => advice))) warnOf(sequelize, text);
   const classes = loadModels([...new Set(models)], forwarded.modelMatch);
   throwProblems(modelProblems(classes));
+  // Before a table is created under such a name.
+  throwProblems(minifiedModels(classes).problems);
   throwProblems(ownerProblems(sequelize, classes));
   // sequelize-typescript has a type of its own for its models.
   addModels(sequelize, classes as unknown as ModelCtor[]);

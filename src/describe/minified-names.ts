@@ -1,5 +1,5 @@
 /** Names of classes that a minifier made: routes, tables and schemas would have them. */
-import { getOptions } from 'sequelize-typescript';
+import { getModelName, getOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 
@@ -15,22 +15,27 @@ const KEEP =
   'place of --minify)';
 
 /**
- * Lines about models whose short names are a minifier's: problems of a bundle with this package. Where the package is outside of it, the
- * text of a class is likely evidence only, and they are warnings.
+ * Lines about models whose short names are a minifier's: problems in a bundle with this package. Where the package is outside of it, the
+ * text of a class is likely evidence only, and a class without `@Table` may be named by `init`: these are warnings.
  */
 export function minifiedModels(models: readonly ModelClass[]): {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 } {
-  const lines = models
-    .filter(({ name, prototype }) => name.length <= LONGEST && getOptions(prototype)?.modelName !== name)
-    .filter((model) => IS_RENAMED || MINIFIED.test(String(model)))
-    .map(
-      ({ name }) =>
-        `The name of the model '${name}' is one that a minifier makes, and routes, schemas and the table are named after it; ${KEEP}, or ` +
-        "write @Table({ modelName: 'Task' }).",
-    );
-  return IS_RENAMED ? { problems: lines, warnings: [] } : { problems: [], warnings: lines };
+  const short = models.filter(
+    ({ name, prototype }) => name.length <= LONGEST && !getOptions(prototype)?.modelName,
+  );
+  const isCertain = ({ prototype }: ModelClass): boolean =>
+    IS_RENAMED && getModelName(prototype) !== undefined;
+  const isLikely = (model: ModelClass): boolean => !isCertain(model) && MINIFIED.test(String(model));
+  return { problems: short.filter(isCertain).map(lineOf), warnings: short.filter(isLikely).map(lineOf) };
+}
+
+function lineOf({ name }: ModelClass): string {
+  return (
+    `The name of the model '${name}' is one that a minifier makes, and routes, schemas and the table are named after it; ${KEEP}, or write ` +
+    "@Table({ modelName: 'Task' })."
+  );
 }
 
 /** @throws ConfigError for another class with such a name, in a bundle with this package: a part of the document is named after it */
