@@ -191,6 +191,9 @@ function servesFilter(
   scope: readonly string[],
   attribute: string,
 ): boolean {
+  const { address } = info;
+  // One value of an address is one row at most, in any scope.
+  if (address.isAddress && attribute === address.name && keys[0]?.column === address.column) return true;
   if (!startsWith(info, keys, scope)) return false;
   return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
 }

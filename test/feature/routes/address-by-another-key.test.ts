@@ -109,7 +109,6 @@ describe('a record that another key addresses', () => {
       models: [Article, Comment],
       controllers: [DraftController],
       idempotency: { principal: () => 'all' },
-      indexAdvice: false,
       logger: log,
     },
     minPool: 2,
@@ -247,6 +246,13 @@ describe('a record that another key addresses', () => {
       'Cursors of Article hide a primary key that no answer has, with a secret of this process alone; set cursorSecret in bootstrap, so ' +
         'that other processes read them, too.',
     ]);
+    // The unique index of the slug serves a filter by it within any scope.
+    const [advice = ''] = log.lines
+      .map(({ message }) => message)
+      .filter((text) => text.includes('are missing'));
+    expect(
+      [...advice.matchAll(/(Article): no index serves (.*) within/g)].map(([, , what]) => what),
+    ).to.deep.equal(["the order 'title' (sortAllow)", "the order 'id' (defaultSort)"]);
     for (const send of [
       () => agent.patch('/articles/two').set('Idempotency-Key', 'k1').send({ slug: 'zwei' }),
       () => agent.post('/articles').set('Idempotency-Key', 'k2').send({ slug: 'made' }),
