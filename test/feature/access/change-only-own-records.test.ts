@@ -189,6 +189,14 @@ for (const kind of wholeOr(SHORT, Object.keys(APPLICATIONS))) {
       });
     }
 
+    it('tells nothing of a deleted row', async () => {
+      for (const request of [
+        { method: 'PATCH', path: '/papers/5', body: change },
+        { method: 'DELETE', path: '/papers/5' },
+      ])
+        expect((await ask(request)).status).to.equal(404);
+    });
+
     it('allows all rows, or refuses before the body is read', async () => {
       const path = '/papers/2';
       const all = await ask({ method: 'PATCH', path, body: change, headers: { user: 'admin' } });

@@ -261,6 +261,17 @@ describe('a first mistake', () => {
         );
     });
 
+    it('of an operation, that is misspelt, is refused at the start, also in bootstrap', async () => {
+      const can = { update: () => filter`nmae==${'x'}` };
+      const controllers = [class extends crudController(Pear, { can }) {}];
+      const logger = new CapturedLog();
+      for (const options of [{ controllers }, { controllers: [class extends crudController(Pear) {}], can }])
+        expect(await caughtError(() => buildApp({ models: [], logger, ...options })))
+          .to.be.instanceOf(ConfigError)
+          .with.property('message')
+          .that.matches(/^Pear: can.update names 'nmae', which is not an attribute. Did you mean 'name'\?/);
+    });
+
     it('that the start cannot see is told with the attribute and the names there are', async () => {
       const hidden = filter`nmae==x`;
       const log = new CapturedLog();

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
 import { compileRequestAccess } from '../../../src/access/evaluate-rules.js';
+import { filter } from '../../../src/index.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
@@ -37,6 +38,22 @@ describe('the access of a request', () => {
       await access(request, 'create');
       expect([team.asked, list.asked]).to.deep.equal([2, 1]);
       expect(await access({} as Request, 'list')).not.to.equal(first);
+    }
+  });
+
+  it('has the rows of a write in code that runs for it, and those of no other operation', async () => {
+    const update = () => filter`ownerId==${7}`;
+    for (const later of [false, true]) {
+      const can = { list: () => (later ? Promise.resolve(true) : true), update };
+      const access = compileRequestAccess(planOf(Task, { scope: { team: () => 1 }, can }));
+      const request = {} as Request;
+      await access(request);
+      const { allowed } = await access(request, 'update');
+      expect(allowed).to.deep.include({ attribute: 'ownerId', values: ['7'] });
+      await access(request, 'list');
+      expect((await access(request)).allowed).to.equal(allowed);
+      expect((await access(request, 'restore')).allowed).to.deep.equal(allowed);
+      expect((await access(request, 'delete')).allowed).to.equal(null);
     }
   });
 
