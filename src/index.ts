@@ -130,9 +130,11 @@ export { installExceptionHandlers } from './respond/exception-handler.js';
 export { httpExceptionFor, type Problem, problemOf, statusFor } from './respond/problem.js';
 export type { ProblemOption } from './respond/send-problem.js';
 export {
+  InjectContext,
   InjectId,
   InjectListQuery,
   InjectRecord,
+  type InjectRecordOptions,
   InjectRepository,
   InjectSession,
   InjectUnitOfWork,

@@ -8,7 +8,7 @@ import { resolveSource, type Source } from '../execute/records/repository-source
 import type { ReadSession, UnitOfWork } from '../execute/records/unit-of-work.js';
 import { hasOwnIds, repositoryWithin } from '../express/resources/application-access.js';
 import type { ParameterArgs } from '../express/resources/controller-metadata.js';
-import { UNBOUND } from '../express/resources/resource-parameters.js';
+import { UNBOUND, unboundRecord } from '../express/resources/resource-parameters.js';
 import { currentEngine } from '../postgres/index.js';
 import { requestResource } from '../request/request-notes.js';
 import { requestSessions } from '../request/request-sessions.js';
@@ -100,8 +100,34 @@ export function InjectId(): ParameterDecorator {
  * }
  * ```
  */
-export function InjectRecord(): ParameterDecorator {
-  return parameter(UNBOUND.record);
+export function InjectRecord({ by }: InjectRecordOptions = {}): ParameterDecorator {
+  return parameter(by === undefined ? UNBOUND.record : unboundRecord(by));
+}
+
+/** Options of `@InjectRecord`. */
+export interface InjectRecordOptions {
+  /**
+   * A unique attribute that the record is found by. The parameter of the path has its name, as in `/by-slug/:slug`. Where several rows
+   * have the value, the answer is 409. Default: the attribute that addresses a record of the resource, with `:id` in the path.
+   */
+  readonly by?: string;
+}
+
+/**
+ * Injects what overrides get as their last argument: the request, the response, and the repository of the resource within the
+ * access of the request. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it
+ * elsewhere with a ConfigError.
+ *
+ * @example
+ * ```ts
+ * @Get('/open/count')
+ * async count(@InjectContext() { repository }: CrudContext<Task>) {
+ *   return { count: await repository.count({ where: { isDone: false } }) };
+ * }
+ * ```
+ */
+export function InjectContext(): ParameterDecorator {
+  return parameter(UNBOUND.context);
 }
 
 /**

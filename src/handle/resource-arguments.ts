@@ -1,17 +1,27 @@
 /** Reads parameters of the user's methods from their resource: the id, the record and the list query of a request. */
 import type { Action } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
+import { compileId } from '../compile/compile-id.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import { fieldName } from '../describe/foreign-keys.js';
+import { constrainedModel } from '../describe/sequelize-internals.js';
+import { noSuchRecord } from '../errors/errors.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
+import type { Repository } from '../execute/records/repository.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import type { Resource } from '../express/resources/resource.js';
 import {
   ownQueryParameters,
   type ResourceParameter,
+  recordKeys,
   resourceParameters,
 } from '../express/resources/resource-parameters.js';
 import { routeNamed, USUAL } from '../operation/route-spec.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
+import { parsePathId } from '../request/read-id.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { ConfigError } from '../util/config-error.js';
+import { didYouMean } from '../util/option-problems.js';
 import { operationSessions } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { contextOf } from './run-method.js';
@@ -21,8 +31,8 @@ export interface ResourceArguments {
   readonly parameters: ReadonlySet<ResourceParameter>;
   /** Reads its part of the request, once for each. */
   readonly parse: RequestParser;
-  /** Returns the value of a parameter. */
-  read(parameter: ResourceParameter, action: Action): Promise<unknown>;
+  /** Returns the value of a parameter. @param key the attribute that a record is found by, where it is not that of the resource */
+  read(parameter: ResourceParameter, action: Action, key?: string): Promise<unknown>;
 }
 
 /** Compiles what a method takes of its resource; undefined where that is nothing. */
@@ -43,11 +53,16 @@ export function compileArguments(
     }),
   );
   const findRecord = recordFinder(resource, settings);
+  const finders = new Map(
+    recordKeys(lineage, method).map((key) => [key, keyedFinder(resource, key, findRecord)]),
+  );
   return {
     parameters,
     parse,
-    async read(parameter, action) {
+    async read(parameter, action, key) {
       const { id, query } = await parse(action.request);
+      if (key !== undefined) return finders.get(key)?.(action);
+      if (parameter === 'context') return contextOf(resource, action);
       if (parameter === 'record') return findRecord(id as Id, action);
       return parameter === 'id' ? id : query;
     },
@@ -58,17 +73,70 @@ export function compileArguments(
  * Finds a record as the generated read does. Where the request may write it is locked, in the transaction that the method's
  * writes are part of. A session of another parameter has begun by then.
  */
-function recordFinder(resource: Resource, settings: PathSettings) {
+function recordFinder(resource: Resource, settings: PathSettings): FindRecord {
   const reading = operationSessions(resource, USUAL.read, settings).session;
   const writing = operationSessions(resource, USUAL.update, settings).transaction;
   const { plan, access } = resource;
-  return async (id: Id, action: Action): Promise<object> => {
+  return async (id, action, key) => {
     const { request, response } = action;
     const { repository } = contextOf(resource, action);
     const sessions = requestSessions(request, response);
-    if (!SAFE_METHODS.has(request.method)) return writing(sessions, () => repository.getLocked(id));
-    const record = await reading(sessions, () => repository.get(id));
+    const find = () => (key === undefined ? repository.get(id) : oneBy(repository, key, id));
+    if (!SAFE_METHODS.has(request.method))
+      return writing(sessions, async () => {
+        if (key === undefined) return repository.getLocked(id);
+        const found = (await find()) as RecordValues;
+        const record: object = await repository.getLocked(found[repository.idAttribute] as Id);
+        // Another request may have changed the key before the lock.
+        if (String((record as RecordValues)[key]) === String(found[key])) return record;
+        throw noSuchRecord({ name: plan.name, key });
+      });
+    const record = await reading(sessions, find);
     // The method runs elsewhere, and may write.
     return guardRecords(record, accessSource(request, plan.model, plan.access && access));
   };
+}
+
+type RecordValues = Readonly<Record<string, unknown>>;
+
+/** @param key the attribute that the value is of. Default: that of the resource */
+type FindRecord = (value: Id, action: Action, key?: string) => Promise<object>;
+
+/** The only row with the value: a key may be unique in the model, and not in the table. */
+function oneBy(repository: Repository, key: string, value: Id): Promise<object> {
+  return repository.addressedBy(key).one({ [key]: value });
+}
+
+/**
+ * Finds a record by the attribute that the parameter of the path is named after.
+ *
+ * @throws ConfigError for what is no attribute, or cannot be read from a path, or is not unique in the model
+ */
+function keyedFinder(resource: Resource, key: string, find: FindRecord): (action: Action) => Promise<object> {
+  const { name, info } = resource.plan;
+  const attribute = info.attributes.get(key);
+  const source = `@InjectRecord({ by: '${key}' }) of ${resource.controller.name}`;
+  if (!attribute) {
+    const names = [...info.attributes.keys()];
+    throw new ConfigError([`${source} names no attribute of ${name}.${didYouMean(key, names)}`]);
+  }
+  const address = { ...attribute, isAddress: true } as const;
+  const { parser, problems } = compileId(name, address, undefined);
+  if (!parser) throw new ConfigError(problems.map((problem) => `${source}: ${problem}`));
+  if (!isUniqueAttribute(info, key))
+    throw new ConfigError([
+      `${source} names an attribute that is not unique, so that it could find several records; write unique: true at its @Column, or ` +
+        'give @Table a unique index of it.',
+    ]);
+  const plan = { name, parseId: parser, info: { address } };
+  return (action) => find(parsePathId(plan, action.request, key) as Id, action, key);
+}
+
+/** True where the model declares that no two rows have the same value. */
+function isUniqueAttribute({ model, primaryKey, attributes }: ResourcePlan['info'], name: string): boolean {
+  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
+  const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
+  const names: readonly unknown[] = [name, attributes.get(name)?.column];
+  const isOfOne = keys.some(({ fields = [] }) => fields.length === 1 && names.includes(fieldName(fields[0])));
+  return isOfOne || name === primaryKey.name;
 }

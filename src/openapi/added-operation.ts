@@ -1,5 +1,7 @@
 /** A route of the user's, added to a resource or written by hand, described by its decorators: its answer is in its code alone. */
 
+import { compileId } from '../compile/compile-id.js';
+import type { ResourcePlan } from '../compile/resource-plan.js';
 import { isModel } from '../describe/record.js';
 import type { AnswerType } from '../express/routes/answers.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
@@ -12,6 +14,7 @@ import type { JsonSchema } from '../schema/json-schema.js';
 import {
   type DescribedResource,
   pathParameter as idParameter,
+  idSchema,
   inputParameter,
   ownParameters,
   parameterSchema,
@@ -56,7 +59,9 @@ export function addedOperation(
     ...pathParameters.map((parameter) =>
       resource && takesId(action) && parameter.name === 'id'
         ? idParameter(resource.plan, parameter)
-        : pathParameter(parameter, action.parameters),
+        : resource && action.recordKeys.includes(parameter.name)
+          ? keyParameter(resource.plan, parameter)
+          : pathParameter(parameter, action.parameters),
     ),
     ...listed,
     ...ownParameters(action.parameters, listed),
@@ -177,6 +182,14 @@ function answered(answer: AnswerType, refer: WriteNested): JsonSchema {
   return typeof answer === 'function'
     ? refer(answer, 'read')
     : { type: 'array', items: refer(answer[0], 'read') };
+}
+
+/** The value of another attribute than that which addresses a record. */
+function keyParameter(plan: ResourcePlan, { name, shownAs }: PathParameter): ParameterObject {
+  const address = plan.info.attributes.get(name) ?? plan.info.address;
+  const idKind = compileId(plan.name, address, undefined).kind ?? 'string';
+  const schema = idSchema({ ...plan, idKind, info: { ...plan.info, address } });
+  return { name: shownAs, in: 'path', required: true, description: `The ${name}.`, schema };
 }
 
 function pathParameter(

@@ -46,6 +46,8 @@ export interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
   readonly isPartial: ResolvedDocs['isPartial'];
+  /** Status of routes of the user's that return nothing, where the application has one. */
+  readonly emptyStatus: number | undefined;
   readonly routes: MountedRouter['routes'];
   readonly handWritten: MountedRouter['handWritten'];
   readonly routePrefix: string;
@@ -59,6 +61,7 @@ export function* writeDocument({
   info,
   securitySchemes,
   isPartial,
+  emptyStatus,
   routes,
   handWritten,
   routePrefix,
@@ -94,14 +97,16 @@ export function* writeDocument({
     draft.addResource(
       described[index] as DescribedResource,
       registered.routes,
-      (method) => describeAction(lineageOf(resource.controller, CrudController), method),
+      (method) => describeAction(lineageOf(resource.controller, CrudController), method, emptyStatus),
       (model) => byModel.get(model) as DescribedResource,
     );
     yield;
   }
   for (const { controller, routes: own } of handWritten) {
     refuseMinified(controller);
-    draft.addController(controller.name, own, (method) => describeAction(lineageOf(controller), method));
+    draft.addController(controller.name, own, (method) =>
+      describeAction(lineageOf(controller), method, emptyStatus),
+    );
   }
   if (health) draft.addHealth(health);
   const finished = draft.finish(described.flatMap((each) => each.features.all));

@@ -42,9 +42,9 @@ export function readId(model: ModelClass, raw: string): Id {
   return parseId({ name, info, parseId: parser }, raw) as Id;
 }
 
-/** The id in the path of a request. @throws NotFoundError @throws InvalidQueryError */
-export function parsePathId(plan: IdPlan, request: Request): unknown {
-  return parseId(plan, String(request.params['id']));
+/** The id in the path of a request. @param parameter that of the path @throws NotFoundError @throws InvalidQueryError */
+export function parsePathId(plan: IdPlan, request: Request, parameter = 'id'): unknown {
+  return parseId(plan, String(request.params[parameter]));
 }
 
 /**

@@ -6,12 +6,14 @@ import { CrudController, controllerSource } from './crud-controller.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
 /** Kinds of parameters that a resource provides. */
-export type ResourceParameter = 'id' | 'record' | 'listQuery';
+export type ResourceParameter = 'id' | 'record' | 'recordBy' | 'listQuery' | 'context';
 
 const DECORATORS: Readonly<Record<ResourceParameter, string>> = {
   id: '@InjectId()',
   record: '@InjectRecord()',
+  recordBy: '@InjectRecord({ by })',
   listQuery: '@InjectListQuery()',
+  context: '@InjectContext()',
 };
 
 /** Refuses to read a parameter until its controller is mounted. */
@@ -22,19 +24,40 @@ function unbound(parameter: ResourceParameter): () => never {
 }
 
 /** By which the parameters are known again among those of routing-controllers. */
-export const UNBOUND: Readonly<Record<ResourceParameter, () => never>> = {
+export const UNBOUND: Readonly<Record<Exclude<ResourceParameter, 'recordBy'>, () => never>> = {
   id: unbound('id'),
   record: unbound('record'),
   listQuery: unbound('listQuery'),
+  context: unbound('context'),
 };
+
+/** Attributes that records are found by, where it is another one than that of the resource. */
+const RECORD_KEYS = new WeakMap<object, string>();
+
+/** The same for a record that is found by another attribute. */
+export function unboundRecord(by: string): () => never {
+  const read = unbound('recordBy');
+  RECORD_KEYS.set(read, by);
+  return read;
+}
+
+/** The attribute that a record is found by; undefined for any other parameter. */
+export function recordKey({ transform }: ParameterArgs): string | undefined {
+  return transform && RECORD_KEYS.get(transform);
+}
+
+/** The attributes that records of a method are found by. */
+export function recordKeys(lineage: readonly object[], method: string): readonly string[] {
+  return declaredParameters(lineage, method).flatMap((each) => recordKey(each) ?? []);
+}
 
 const KINDS = new Map<unknown, ResourceParameter>(
   Object.entries(UNBOUND).map(([kind, read]) => [read, kind as ResourceParameter]),
 );
 
 /** Kind of a decorated parameter of a resource; undefined for any other. */
-export function resourceParameter({ transform }: ParameterArgs): ResourceParameter | undefined {
-  return KINDS.get(transform);
+export function resourceParameter(parameter: ParameterArgs): ResourceParameter | undefined {
+  return recordKey(parameter) === undefined ? KINDS.get(parameter.transform) : 'recordBy';
 }
 
 /** Kinds of parameters that a method has. */
@@ -96,15 +119,19 @@ function placeProblem(
       ? 'and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().'
       : undefined;
   }
-  const path = pathsOf(lineage, method, routes).find(
-    (each) => typeof each !== 'string' || !HAS_ID.test(each),
-  );
-  return path === undefined
-    ? undefined
-    : `but its path '${path}' has no ':id'; name the parameter of the path so, or take @Param().`;
+  if (parameter === 'context') return undefined;
+  const needed = parameter === 'recordBy' ? recordKeys(lineage, method) : ['id'];
+  return pathsOf(lineage, method, routes).flatMap((path) => {
+    const missing = needed.find((name) => typeof path !== 'string' || !hasParameter(path, name));
+    return missing === undefined
+      ? []
+      : `but its path '${path}' has no ':${missing}'; name the parameter of the path so, or take @Param().`;
+  })[0];
 }
 
-const HAS_ID = /:id(?!\w)/;
+function hasParameter(path: string, name: string): boolean {
+  return [...path.matchAll(/:(\w+)/g)].some(([, each]) => each === name);
+}
 
 function pathsOf(
   lineage: readonly object[],

@@ -1,7 +1,7 @@
 /** Decorators of a route as data for the document: those of routing-controllers, and `@Answers`. */
 import type { Class } from '../../declare/crud-options.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
-import { type ResourceParameter, resourceParameters } from '../resources/resource-parameters.js';
+import { type ResourceParameter, recordKeys, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import { type DeclaredRoute, declaredRoute } from './answers.js';
 
@@ -25,6 +25,8 @@ export interface ActionDescription {
   readonly parameters: readonly ActionParameter[];
   /** Parameters that it takes of its resource. */
   readonly takes: ReadonlySet<ResourceParameter>;
+  /** Attributes that records are found by, each with a parameter of the path. */
+  readonly recordKeys: readonly string[];
   /** Texts and answers that `@Answers` declares. */
   readonly declared: DeclaredRoute;
   /** Type of its result, as TypeScript has emitted it. */
@@ -37,26 +39,36 @@ export interface ActionDescription {
   readonly refusedStatus: 401 | 403 | undefined;
 }
 
-/** Describes a method of a controller, by the user's classes that it is made of. */
-export function describeAction(lineage: readonly object[], method: string): ActionDescription {
+/**
+ * Describes a method of a controller, by the user's classes that it is made of.
+ *
+ * @param emptyStatus status of methods that return nothing, where the application has one
+ */
+export function describeAction(
+  lineage: readonly object[],
+  method: string,
+  emptyStatus?: number,
+): ActionDescription {
   const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
   // The nearest class decides, and of one class the last decorator.
-  const statusOf = (type: string): number | undefined => {
-    const value: unknown = lineage
-      .map((target) =>
-        handlers.find((each) => each.target === target && each.method === method && each.type === type),
-      )
-      .find((handler) => handler !== undefined)?.value;
+  const statusOf = (type: string, usual?: number): number | undefined => {
+    const value: unknown =
+      lineage
+        .map((target) =>
+          handlers.find((each) => each.target === target && each.method === method && each.type === type),
+        )
+        .find((handler) => handler !== undefined)?.value ?? usual;
     return typeof value === 'number' ? value : undefined;
   };
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method)),
     takes: resourceParameters(lineage, method),
+    recordKeys: recordKeys(lineage, method),
     declared: declaredRoute(lineage, method),
     returnType: emittedResult(lineage, method),
     successStatus: statusOf('success-code'),
-    undefinedStatus: statusOf('on-undefined'),
+    undefinedStatus: statusOf('on-undefined', emptyStatus),
     refusedStatus: refusedStatus(
       handlers.filter(
         (handler) =>

@@ -11,7 +11,7 @@ import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
 import { setToldNames } from '../../request/request-notes.js';
 import { authorizations, declaredParameters } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
-import { resourceParameter } from '../resources/resource-parameters.js';
+import { recordKey, resourceParameter } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Parameters and status of a generated route, where the user's decorators say nothing else. */
@@ -105,7 +105,8 @@ export function bindArguments(
   storage.params = storage.params.map((each) => {
     const isOurs = each.object === controller.prototype && each.method === method;
     const parameter = isOurs ? resourceParameter(each) : undefined;
-    return parameter ? { ...each, transform: (action: Action) => read(parameter, action) } : each;
+    const key = recordKey(each);
+    return parameter ? { ...each, transform: (action: Action) => read(parameter, action, key) } : each;
   });
   const isAuthorized = authorizations().some(
     ({ target, method: guarded }) =>
