@@ -198,6 +198,10 @@ describe('the back office', function () {
     await button('Save').click();
     await page.getByRole('cell', { name: 'Theirs again', exact: true }).waitFor();
     expect(await field('Text').inputValue()).to.equal('Mine');
+    // What is shown is what the next save is for.
+    await change('/reviews/2', { text: 'Theirs at last' });
+    await requestOf('GET', '/reviews/2', () => button('Refresh').click());
+    await page.getByRole('cell', { name: 'Theirs at last', exact: true }).waitFor();
     const saved = await requestOf('PATCH', '/reviews/2', () => button('Save').click());
     expect(saved.postDataJSON()).to.deep.equal({ text: 'Mine' });
     expect(await Review.findByPk('2')).to.include({ text: 'Mine', author: 'Zoe' });

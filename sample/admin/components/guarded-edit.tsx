@@ -69,13 +69,14 @@ interface ConflictProps {
 }
 
 function Conflict({ typed, onDiscard }: ConflictProps) {
-  const { refetch } = useEditContext();
+  // The record whose tag the next save sends, also where the page is refreshed meanwhile.
+  const { record: theirs, refetch } = useEditContext();
   const labelOf = useTranslateLabel();
-  const [theirs, setTheirs] = useState<Values>();
+  const [isRead, setRead] = useState(false);
   useEffect(() => {
-    refetch().then(({ data, isError }) => setTheirs(isError ? undefined : data));
+    refetch().then(({ isError }) => setRead(!isError));
   }, [refetch]);
-  if (!theirs) return null;
+  if (!isRead || !theirs) return null;
   return (
     <Alert severity="warning" sx={{ width: '100%', '& .MuiAlert-message': { flexGrow: 1 } }}>
       Somebody else has changed this record since you opened it, and nothing of yours was saved. The form has
