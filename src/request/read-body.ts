@@ -85,7 +85,11 @@ function takeReadBody({ body }: Request): unknown {
   return Buffer.isBuffer(body) ? parseJson(decode(body)) : body;
 }
 
-function checkMediaType({ headers }: Request, { mediaTypes, unmerged = [] }: BodyLimits): void {
+/** @throws BodyError 415 for another media type or charset */
+export function checkMediaType(
+  { headers }: Pick<Request, 'headers'>,
+  { mediaTypes, unmerged = [] }: Omit<BodyLimits, 'limit'>,
+): void {
   const contentType = headers['content-type'] ?? '';
   if (mediaTypes.includes(contentType)) return;
   const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];

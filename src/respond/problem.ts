@@ -332,12 +332,31 @@ function validationIssues(failure: ValidationError, path: readonly string[] = []
   return [...issues, ...(children ?? []).flatMap((child) => validationIssues(child, own))];
 }
 
+const UNREADABLE = [
+  'unreadable',
+  'The body could not be read; it is incomplete or not encoded as announced.',
+] as const;
+
+/** Codes and words for the errors of `body-parser`, as our own reader has them. */
+const PARSER_ERRORS: ReadonlyMap<unknown, readonly [code: string, detail: string]> = new Map<
+  unknown,
+  readonly [string, string]
+>([
+  ['entity.parse.failed', ['malformed', 'The body is not valid JSON.']],
+  ['entity.too.large', ['tooLarge', 'The body is too large.']],
+  ['encoding.unsupported', ['encoding', 'The Content-Encoding must be gzip, deflate, br or identity.']],
+  ['charset.unsupported', ['charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).']],
+  ['request.size.invalid', UNREADABLE],
+  ['request.aborted', UNREADABLE],
+]);
+
 /** Errors of Express and its middleware (http-errors): a status, and whether the message may be shown. */
 function middlewareProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
   const { status, expose, type } = error as { status?: unknown; expose?: unknown; type?: unknown };
   if (typeof status !== 'number' || !isErrorStatus(status)) return undefined;
-  if (type === 'entity.parse.failed') return { status: 400, detail: 'The body is not valid JSON.' };
+  const [code, words] = PARSER_ERRORS.get(type) ?? [];
+  if (code && words) return { status, detail: words, errors: [{ pointer: '', code, detail: words }] };
   if (error instanceof URIError)
     return { status: 400, detail: 'The path is not valid percent-encoded UTF-8.' };
   const detail = expose === true && error.message !== '' ? error.message : (STATUS_CODES[status] ?? 'Error');

@@ -113,7 +113,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
         param.validate ??= { forbidNonWhitelisted: false };
     }
     // A form with files is not JSON; another middleware reads it.
-    if (method.isFileUsed || method.isFilesUsed) method.bodyExtraOptions ??= {};
+    if (method.isFileUsed || method.isFilesUsed) method.bodyExtraOptions ??= { type: 'application/json' };
     super.registerAction(method, this.#executionOf(method, execute));
     const { target, type, method: name, fullRoute } = method;
     const layer = this.#router.stack.at(-1);
@@ -126,10 +126,11 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     this.#asked.set(method, asked);
     const isBare = params.length === 0 && !appendParams && !this.#isInterceptedFor(method);
     const runBare = isBare ? methodOverride : undefined;
-    if (!runBare && asked.isEmpty) return execute;
+    const { isEmpty } = asked;
+    if (!runBare && isEmpty) return execute;
     return async (action) => {
       try {
-        if (!asked.isEmpty) await asked.read(action);
+        if (!isEmpty) await asked.read(action);
         if (runBare) this.handleSuccess(await runBare(method, action, []), method, action);
         else await execute(action);
       } catch (error) {

@@ -87,7 +87,7 @@ export class OwnArguments {
   async read(action: Action): Promise<void> {
     const request: Request = action.request;
     const { query = null } = this.#closed ?? {};
-    const unknown = query === null ? [] : queryIssues(request.url, query);
+    const unknown = query === null ? [] : queryIssues(request, query);
     const read = await Promise.allSettled(
       this.#parameters.map(async ([param, own]) => own.read(this.#find(action, param), request)),
     );
@@ -131,14 +131,16 @@ export class OwnArguments {
   }
 }
 
-function queryIssues(url: string, names: readonly string[]): readonly RequestIssue[] {
+function queryIssues({ url, query }: Request, names: readonly string[]): readonly RequestIssue[] {
   if (!url.includes('?')) return [];
   const { parameters, issues } = parseQueryString(url);
   // A list repeats its name; that of a single value is refused where it is read.
   const broken = issues.filter((issue) => issue.code === 'encoding');
   // Express reads `ids[]` as `ids`, where its parser is told to.
-  const isKnown = (name: string): boolean =>
-    names.includes(name) || names.includes(name.replace(/\[.*$/, ''));
+  const isKnown = (name: string): boolean => {
+    const [plain = name] = name.split('[');
+    return names.includes(name) || (names.includes(plain) && Object.hasOwn(query, plain) && plain !== name);
+  };
   const unknown = [...parameters.keys()].filter((name) => !isKnown(name));
   return [...broken, ...unknown.map((name) => unknownParameter(name, names))];
 }

@@ -55,8 +55,8 @@ export function ownParameter(param: ParamMetadata, driver: ParameterDriver): Own
   const asked = parameterType(targetType, declaredType(param), isArray) ?? { target: null, isList: false };
   const isMade = driver.useClassTransformer && actionMetadata.options.transformRequest !== false;
   const isClass = asked.target !== null && isMade && type !== 'param';
-  // A whole body of a single value has nothing to convert.
-  const isValue = value !== null && (type !== 'body' || asked.isList) && !param.parse;
+  // A whole body that is no JSON is a text.
+  const isValue = value !== null && (type !== 'body' || actionMetadata.isJsonTyped) && !param.parse;
   const isPlainList = asked.isList && asked.target === null && isOfBody(type) && isMade;
   if (!isClass && !isValue && !isPlainList && !(param.required && asked.target === null)) return null;
   return new OwnParameter(
@@ -175,7 +175,7 @@ export class OwnParameter {
     if (!isOfBody(this.#param.type)) {
       return typeof value === 'string' ? wrongText(this.#param, type, value) : repeatedIssue(name);
     }
-    const subject = item.length > 0 ? 'An item' : name;
+    const subject = item.length > 0 ? 'An item' : this.#subject;
     return { pointer: this.#pointer(...item), code: type.name, detail: `${subject} ${type.text}.` };
   }
 
@@ -214,11 +214,11 @@ export class OwnParameter {
     if (!('pointer' in issue)) return issue;
     const { type, name } = this.#param;
     const { pointer, ...rest } = issue;
-    if (isOfBody(type)) return { ...rest, pointer: this.#pointer(...item) + pointer };
-    if (!GROUPS.has(type)) return { ...rest, parameter: name };
+    if (isOfBody(type)) return { ...issue, pointer: this.#pointer(...item) + pointer };
+    if (!GROUPS.has(type)) return { parameter: name, ...rest };
     const [, parameter = ''] = pointer.split('/');
     const isUnknown = issue.code === 'unknownProperty' && type === 'queries';
-    return isUnknown ? unknownParameter(parameter, [...this.#schema().properties]) : { ...rest, parameter };
+    return isUnknown ? unknownParameter(parameter, [...this.#schema().properties]) : { parameter, ...rest };
   }
 
   /** A query string repeats a name for each item, and has a single one alone. */
