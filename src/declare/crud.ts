@@ -19,7 +19,7 @@ import type { CrudOptions, ModelClass } from './crud-options.js';
 export function Crud<M extends Model = Model>(options: CrudOptions<M> = {}) {
   const callers = callersOf(Crud);
   return (model: ModelClass<M>, context?: never): void => {
-    if (context !== undefined) throw new ConfigError([STANDARD_DECORATORS]);
+    if (context !== undefined) throw new ConfigError([standardDecorator('@Crud')]);
     const record: CrudRecord = {
       model: model as unknown as ModelClass,
       name: model.name,
@@ -31,10 +31,14 @@ export function Crud<M extends Model = Model>(options: CrudOptions<M> = {}) {
   };
 }
 
-const STANDARD_DECORATORS =
-  '@Crud is compiled as a decorator of ECMAScript, and Sequelize and routing-controllers have those of TypeScript; set ' +
-  '"experimentalDecorators": true in tsconfig.json for tsc, ts-jest, tsx, esbuild, Vite, Bun and Deno, "legacyDecorator": true in .swcrc ' +
-  'for swc, or version: "legacy" of the plugin for Babel. tsx reads it for the files alone that "include" of tsconfig.json names.';
+/** Problem of a decorator that the compiler has called as one of ECMAScript. */
+export function standardDecorator(decorator: string): string {
+  return (
+    `${decorator} is compiled as a decorator of ECMAScript, and Sequelize and routing-controllers have those of TypeScript; set ` +
+    '"experimentalDecorators": true in tsconfig.json for tsc, ts-jest, tsx, esbuild, Vite, Bun and Deno, "legacyDecorator": true in .swcrc ' +
+    'for swc, or version: "legacy" of the plugin for Babel. tsx reads it for the files alone that "include" of tsconfig.json names.'
+  );
+}
 
 /** One use of `@Crud`. */
 export interface CrudRecord {

@@ -1,6 +1,6 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
 
-import { reloadWarnings } from '../../declare/crud.js';
+import { reloadWarnings, standardDecorator } from '../../declare/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../declare/crud-options.js';
 import { isAttached } from '../../describe/describe-model.js';
 import { minifiedModels } from '../../describe/minified-names.js';
@@ -111,6 +111,9 @@ export function declareResources(
       ...guardsOf(controller as unknown as CrudControllerClass, source.repository),
     });
   }
+  // A context is in the place of a name, and the route has no class.
+  if (routingStorage().actions.some(({ method }) => typeof method !== 'string'))
+    problems.push(standardDecorator('The decorator of a route'));
   const own = [...extended, ...handWritten];
   const methods = methodsOf(own, routes);
   problems.push(

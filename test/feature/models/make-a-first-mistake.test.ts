@@ -1,7 +1,8 @@
 /** Mistakes of somebody who writes a first application: each message says what is wrong, where, and how to mend it. */
 import { expect } from 'chai';
 import { transformSync } from 'esbuild';
-import { Get, JsonController, OnUndefined, Post } from 'routing-controllers';
+import express from 'express';
+import { Get, getMetadataArgsStorage, JsonController, OnUndefined, Post } from 'routing-controllers';
 import { Model as PlainModel } from 'sequelize';
 import {
   BelongsTo,
@@ -158,12 +159,29 @@ describe('a first mistake', () => {
     });
   }
 
-  it('[U10] of decorators of ECMAScript is told where the class is', () => {
-    const { code } = transformSync('@Crud() class Pear extends Model {}', { loader: 'ts', target: 'es2022' });
-    expect(() => new Function('Crud', 'Model', code)(Crud, Model)).to.throw(
-      ConfigError,
-      /^@Crud is compiled as a decorator of ECMAScript, .*set "experimentalDecorators": true in tsconfig\.json for tsc, /,
-    );
+  it('[U10] of decorators of ECMAScript is told at the class, and at the start', async () => {
+    const run = (source: string) => {
+      const { code } = transformSync(source, { loader: 'ts', target: 'es2022' });
+      new Function('Crud', 'Get', 'Base', code)(
+        Crud,
+        Get,
+        source.includes('Crud') ? Model : crudController(Apple),
+      );
+    };
+    const told =
+      /is compiled as a decorator of ECMAScript, .*set "experimentalDecorators": true in tsconfig\.json for tsc, /;
+    expect(() => run('@Crud() class Fig extends Base {}')).to.throw(ConfigError, told);
+    const { actions } = getMetadataArgsStorage();
+    run("class Figs extends Base { @Get('/ripe') ripe() {} }");
+    try {
+      const error = await caughtError(() =>
+        bootstrap(express(), { models: [Pear], logger: new CapturedLog() }),
+      );
+      expect((error as ConfigError).problems).to.have.lengthOf(1);
+      expect((error as Error).message).to.match(told);
+    } finally {
+      actions.pop();
+    }
   });
 
   it('is none where nothing is meant', async () => {
