@@ -87,6 +87,11 @@ export function declaredRoute(lineage: readonly object[], method: string): Decla
   return found.find((each) => each !== undefined) ?? NOTHING;
 }
 
+/** The methods of a class that have a declaration. */
+export function declaredMethods(target: object): string[] {
+  return [...(DECLARED.get(target)?.keys() ?? [])].map(String);
+}
+
 function parseAnswers(answers: AnswerType | StatusAnswers | RouteDetails, details: RouteDetails) {
   if (!isOptions(answers)) {
     throwFirst([...typeProblems(answers), ...detailProblems(details)]);

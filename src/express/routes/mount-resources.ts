@@ -15,13 +15,17 @@ import { accessOfApplication } from '../resources/application-access.js';
 import {
   forgetControllers,
   type HandWrittenRoute,
+  lineageOf,
   type RegisteredController,
 } from '../resources/controller-metadata.js';
+import { CrudController } from '../resources/crud-controller.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { STRICT_VALIDATION } from '../resources/untyped-parameters.js';
 import { closePaths } from './allowed-methods.js';
+import { declaredMethods } from './answers.js';
+import { describeAction } from './describe-action.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
@@ -107,7 +111,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
     return base ? [{ ...route, owner: `${base.name}.${route.method}` }] : [];
   });
   const { first, closed, problems } = compareOwnRoutes(own, resourceRoutes(routes), matching);
-  throwProblems(problems);
+  throwProblems([...problems, ...guardedPublicProblems(resources, controllers)]);
   putFirst(router, first);
   closePaths(router, [...closed, ...routes.flatMap(({ registered }) => registered.routes)], matching);
   router.use(stopAfterAnswer, exceptionHandler(logger));
@@ -116,6 +120,23 @@ export function mountResources(plan: MountPlan): MountedRouter {
     if (model.sequelize) setWarningLogger(model.sequelize, logger);
   }
   return { router, routes, handWritten };
+}
+
+/** Routes that `@Answers` calls public, and `@Authorized` guards: a document could say only one of both. */
+function guardedPublicProblems(resources: readonly Resource[], controllers: readonly Class[]): string[] {
+  const own = resources.filter(({ isGenerated }) => !isGenerated);
+  const lineages = [
+    ...own.map(({ controller }) => ({ controller, lineage: lineageOf(controller, CrudController) })),
+    ...controllers.map((controller) => ({ controller, lineage: lineageOf(controller) })),
+  ];
+  return lineages.flatMap(({ controller, lineage }) => {
+    const methods = new Set(lineage.flatMap((target) => declaredMethods(target)));
+    return [...methods].flatMap((method) => {
+      const { declared, refusedStatus } = describeAction(lineage, method);
+      if (!declared.details.public || refusedStatus === undefined) return [];
+      return `${controller.name}.${method} has @Answers({ public: true }) and @Authorized(); remove one of them.`;
+    });
+  });
 }
 
 /** routing-controllers goes on after it has answered; a "not found" handler of the application would answer again. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Expose, Type } from 'class-transformer';
 import { IsDate, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
-import { Body, Get, HttpCode, HttpError, JsonController, Param, Post } from 'routing-controllers';
+import { Authorized, Body, Get, HttpCode, HttpError, JsonController, Param, Post } from 'routing-controllers';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import {
   Answers,
@@ -16,6 +16,8 @@ import {
 } from '../../../src/index.js';
 import type { OperationObject } from '../../../src/openapi/openapi-object.js';
 import { ApiContract } from '../../support/api-contract.js';
+import { buildApp } from '../../support/build-app.js';
+import { configProblems } from '../../support/config-error.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 class Size {
@@ -185,6 +187,18 @@ describe('routes and classes of the user in the document', () => {
     const all = Object.values(app.crud.openapi().paths).flatMap((item) => Object.values(item));
     for (const { responses: each } of all)
       for (const status of Object.keys(each)) expect(status).to.match(/^[2-5]\d\d$/);
+  });
+
+  it('cannot be public and guarded', async () => {
+    class Guarded extends crudController(Lid) {
+      @Authorized() @Answers({ public: true }) @Get('/guarded') guarded() {
+        return {};
+      }
+    }
+    const problems = await configProblems(() => buildApp({ models: [Lid], controllers: [Guarded] }));
+    expect(problems).to.deep.equal([
+      'Guarded.guarded has @Answers({ public: true }) and @Authorized(); remove one of them.',
+    ]);
   });
 
   it('are answered so', async () => {
