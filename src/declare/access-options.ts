@@ -12,7 +12,7 @@ import type { FilterTemplate } from './filter-template.js';
 type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
 
 /**
- * Value that a rule of `scope` or `visible` returns to allow all rows. No other value means "no condition".
+ * Value that a rule of `scope` or `visible`, or of `can` for `update` and `delete`, returns to allow all rows. No other value means "no condition".
  *
  * @example
  * ```ts
