@@ -51,7 +51,7 @@ import { writtenFilterProblems } from './request/query/rule-filters.js';
 import { rememberRoutes, setLogger } from './request/request-log.js';
 import { addServedPlans } from './request/request-notes.js';
 import { installLastHandler } from './respond/exception-handler.js';
-import { setProblemOption } from './respond/send-problem.js';
+import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
@@ -139,6 +139,11 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { application } = described;
   if (landing && hasOwnRoute(app, 'GET', landing.path)) {
     throw new ConfigError([`The application answers GET ${landing.path} by itself; leave landing out.`]);
+  }
+  if (settings.problem && (ownProblemOption(app) ?? settings.problem) !== settings.problem) {
+    throw new ConfigError([
+      'problem is not that of the bootstrap before on this application, which has one form of errors; give both calls the same function.',
+    ]);
   }
   claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);

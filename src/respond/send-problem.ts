@@ -20,6 +20,11 @@ export function setProblemOption(app: Application, option: ProblemOption): void 
   OPTIONS.set(app, option);
 }
 
+/** The option of an application itself. */
+export function ownProblemOption(app: Application): ProblemOption | undefined {
+  return OPTIONS.get(app);
+}
+
 /** The option of an application, or of the nearest one that it is mounted in. */
 export function problemOption(app: Application | undefined): ProblemOption | undefined {
   if (app === undefined) return undefined;

@@ -6,6 +6,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
   type BootstrapOptions,
+  bootstrap,
   Crud,
   crudController,
   crudRouter,
@@ -203,6 +204,11 @@ describe('shaping problems', () => {
     const problems = await configProblems(() => build('nxet' as 'next'));
     expect(problems).to.deep.equal([
       'problem is "nxet"; use a function of the problem, or \'next\', or leave it out.',
+    ]);
+    const { app } = await build('next');
+    const others = { models: [], health: false, docs: false, problem: () => ({}) } as const;
+    expect(await configProblems(() => bootstrap(app, others))).to.deep.equal([
+      'problem is not that of the bootstrap before on this application, which has one form of errors; give both calls the same function.',
     ]);
   });
 
