@@ -230,10 +230,10 @@ class DocumentDraft {
       }
       const mounted = { resource, action, pathParameters, resourceOf };
       const { describe }: DescribedRoute = spec;
-      const known = describe?.(mounted) ?? generatedOperation(spec, mounted);
-      const one = spec.single ? known : withDeclared(known, action, this.named.refer);
+      const one = describe?.(mounted) ?? generatedOperation(spec, mounted);
       const other: DescribedRoute | null = joined;
-      return other?.describeJoined?.(resource, one) ?? one;
+      const known = other?.describeJoined?.(resource, one) ?? one;
+      return spec.single ? known : withDeclared(known, action, this.named.refer);
     });
   }
 
