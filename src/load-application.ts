@@ -12,7 +12,7 @@ import {
 import { crudRecords } from './declare/crud.js';
 import type { Class, ModelClass } from './declare/crud-options.js';
 import { attachOffline } from './describe/describe-model.js';
-import { controllerSource } from './express/resources/crud-controller.js';
+import { controllerSource, copyOf } from './express/resources/crud-controller.js';
 import { ConfigError } from './util/config-error.js';
 import { goOffline, isStarting } from './util/offline.js';
 import { isPromise } from './util/promises.js';
@@ -171,7 +171,8 @@ function describeModels(
 ): DescribedApplication | undefined {
   const served = new Set<object>(crudRecords().map(({ model }) => model));
   const models = [...objects].filter((value) => served.has(value)) as ModelClass[];
-  const controllers = [...objects].filter((value) => controllerSource(value) !== undefined) as Class[];
+  // A controller of another copy of this package is refused by name.
+  const controllers = [...objects].filter((value) => copyOf(value) !== undefined) as Class[];
   if (models.length + controllers.length === 0) return undefined;
   const extended = controllers.flatMap((controller) => controllerSource(controller)?.repository.model ?? []);
   // A model may belong to one that is not exported.

@@ -17,6 +17,7 @@ import {
   engineLifespan,
   type ModelClass,
 } from '../../../src/index.js';
+import { tryRun } from '../../package/run.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -184,6 +185,20 @@ describe('a second copy', () => {
       return GuestController;
     };
     const other = controllerOf(join(place, 'dist/src/index.js'));
+    const file = join(place, 'guests.cjs');
+    writeFileSync(
+      file,
+      `const { Model, Table } = require('sequelize-typescript');
+class Guest extends Model {}
+Table({ tableName: 'guests', timestamps: false })(Guest);
+class GuestController extends require('./dist/src/index.js').crudController(Guest) {}
+exports.GuestController = GuestController;
+`,
+    );
+    const command = [join(COMPILED_SOURCE, 'command-line.js'), 'routes', file];
+    expect((await tryRun(process.execPath, command, place)).everything).to.match(
+      /^GuestController extends crudController of another copy of crud-controllers: /,
+    );
     for (const [file] of loaded) delete require.cache[file];
     const again = controllerOf(index);
     Object.assign(require.cache, Object.fromEntries(loaded));
