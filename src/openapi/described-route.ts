@@ -173,6 +173,7 @@ const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSche
   [String, { type: 'string' }],
   [Number, { type: 'number' }],
   [Boolean, { type: 'boolean' }],
+  [Date, { type: 'string', format: 'date-time' }],
 ]);
 
 /** Schema of a type that TypeScript emitted; any value where it emitted none. @param writeNested default: within the schema */

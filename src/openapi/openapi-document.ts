@@ -8,6 +8,7 @@ import {
   lineageOf,
 } from '../express/resources/controller-metadata.js';
 import { CrudController } from '../express/resources/crud-controller.js';
+import type { RoutingOptions } from '../express/resources/settings.js';
 import { type ActionDescription, describeAction } from '../express/routes/describe-action.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';
@@ -46,8 +47,8 @@ export interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
   readonly isPartial: ResolvedDocs['isPartial'];
-  /** Status of routes of the user's that return nothing, where the application has one. */
-  readonly emptyStatus: number | undefined;
+  /** They decide about routes of the user's: their bodies, and the status of nothing. */
+  readonly routing: RoutingOptions;
   readonly routes: MountedRouter['routes'];
   readonly handWritten: MountedRouter['handWritten'];
   readonly routePrefix: string;
@@ -61,7 +62,7 @@ export function* writeDocument({
   info,
   securitySchemes,
   isPartial,
-  emptyStatus,
+  routing,
   routes,
   handWritten,
   routePrefix,
@@ -97,7 +98,7 @@ export function* writeDocument({
     draft.addResource(
       described[index] as DescribedResource,
       registered.routes,
-      (method) => describeAction(lineageOf(resource.controller, CrudController), method, emptyStatus),
+      (method) => describeAction(lineageOf(resource.controller, CrudController), method, routing),
       (model) => byModel.get(model) as DescribedResource,
     );
     yield;
@@ -105,7 +106,7 @@ export function* writeDocument({
   for (const { controller, routes: own } of handWritten) {
     refuseMinified(controller);
     draft.addController(controller.name, own, (method) =>
-      describeAction(lineageOf(controller), method, emptyStatus),
+      describeAction(lineageOf(controller), method, routing),
     );
   }
   if (health) draft.addHealth(health);

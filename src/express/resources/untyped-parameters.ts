@@ -177,11 +177,16 @@ export const STRICT_VALIDATION = Object.freeze({
 
 /** True where objects of a class without class-validator decorators are refused. */
 function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
-  const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
-  const isValidated = own instanceof Object || (own ?? Boolean(validation));
+  const { validation = STRICT_VALIDATION } = routing;
   const options = {
     ...(validation instanceof Object ? validation : {}),
     ...(own instanceof Object ? own : {}),
   };
-  return classTransformer && isValidated && options.forbidUnknownValues === true;
+  return isValidated(own, routing) && options.forbidUnknownValues === true;
+}
+
+/** True where a parameter that is asked as a class is validated. */
+export function isValidated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
+  const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
+  return classTransformer && (own instanceof Object || (own ?? Boolean(validation)));
 }

@@ -3,6 +3,8 @@ import type { Class } from '../../declare/crud-options.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, recordKeys, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import type { RoutingOptions } from '../resources/settings.js';
+import { isValidated, parameterType } from '../resources/untyped-parameters.js';
 import { type DeclaredRoute, declaredRoute } from './answers.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
@@ -42,12 +44,12 @@ export interface ActionDescription {
 /**
  * Describes a method of a controller, by the user's classes that it is made of.
  *
- * @param emptyStatus status of methods that return nothing, where the application has one
+ * @param routing options of routing-controllers that the application has
  */
 export function describeAction(
   lineage: readonly object[],
   method: string,
-  emptyStatus?: number,
+  routing: RoutingOptions = {},
 ): ActionDescription {
   const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
@@ -62,13 +64,13 @@ export function describeAction(
     return typeof value === 'number' ? value : undefined;
   };
   return Object.freeze({
-    parameters: Object.freeze(parametersOf(lineage, method)),
+    parameters: Object.freeze(parametersOf(lineage, method, routing)),
     takes: resourceParameters(lineage, method),
     recordKeys: recordKeys(lineage, method),
     declared: declaredRoute(lineage, method),
     returnType: emittedResult(lineage, method),
     successStatus: statusOf('success-code'),
-    undefinedStatus: statusOf('on-undefined', emptyStatus),
+    undefinedStatus: statusOf('on-undefined', routing.defaults?.undefinedResultCode),
     refusedStatus: refusedStatus(
       handlers.filter(
         (handler) =>
@@ -91,10 +93,14 @@ function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 4
   return guards.flatMap(({ value }) => value ?? []).length === 0 ? 401 : 403;
 }
 
-function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
+function parametersOf(
+  lineage: readonly object[],
+  method: string,
+  routing: RoutingOptions,
+): ActionParameter[] {
   return declaredParameters(lineage, method)
     .sort((first, second) => first.index - second.index)
-    .flatMap(({ type, name = '', required, explicitType, isArray, object, index }) => {
+    .flatMap(({ type, name = '', required, explicitType, isArray, object, index, validate }) => {
       const source = SOURCES.find((each) => each === type);
       // Types that TypeScript emitted; other compilers emit none.
       const reflected: readonly (Class | undefined)[] =
@@ -103,6 +109,12 @@ function parametersOf(lineage: readonly object[], method: string): ActionParamet
       // A body is whatever was sent: a type that is given is that of the items where the parameter is an array.
       const isOfBody = type === 'body' || type === 'body-param';
       const isList = isArray === true || (isOfBody && (reflected[index] as unknown) === Array);
-      return source ? [{ source, name, isRequired: required === true, type: declared, isArray: isList }] : [];
+      // A body that is validated has to be there, unless its decorator says otherwise.
+      const isAsked =
+        type === 'body' &&
+        isValidated(validate, routing) &&
+        Boolean(parameterType(explicitType, reflected[index], isArray)?.target);
+      const isRequired = required ?? isAsked;
+      return source ? [{ source, name, isRequired, type: declared, isArray: isList }] : [];
     });
 }

@@ -237,7 +237,7 @@ describe('the OpenAPI document', () => {
       { name: 'id', in: 'path', required: true, schema: { type: 'number' } },
     ]);
     expect(rename.requestBody).to.deep.equal({
-      required: false,
+      required: true,
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Renaming' },
@@ -334,6 +334,7 @@ describe('the OpenAPI document', () => {
         @QueryParams() _filters: Filters,
         @QueryParam('lengths', { type: Number, isArray: true }) _lengths: number[],
         @QueryParam('like', { type: String }) _like: string[],
+        @QueryParam('since') _since: Date,
       ) {
         return [];
       }
@@ -355,6 +356,16 @@ describe('the OpenAPI document', () => {
       @Post('/any')
       addAny(@Body() _words: Filters[]) {
         return [];
+      }
+
+      @Post('/one')
+      addOne(@Body({ required: false }) _word: Filters) {
+        return {};
+      }
+
+      @Post('/unread')
+      addUnread(@Body({ validate: false }) _word: Filters) {
+        return {};
       }
 
       // As a compiler emits them that emits no types.
@@ -386,6 +397,7 @@ describe('the OpenAPI document', () => {
         schema: { type: 'array', items: { type: 'number' } },
       },
       { name: 'like', in: 'query', required: false, schema: { type: 'string' } },
+      { name: 'since', in: 'query', required: false, schema: { type: 'string', format: 'date-time' } },
     ]);
     expect(words?.post?.requestBody).to.deep.include({ required: true });
     expect(bodyOf(words)).to.deep.include({
@@ -396,6 +408,9 @@ describe('the OpenAPI document', () => {
       },
       required: ['text'],
     });
+    expect(
+      ['many', 'any', 'one', 'unread'].map((path) => others[`/words/${path}`]?.post?.requestBody?.required),
+    ).to.deep.equal([true, false, false, false]);
     expect(bodyOf(others['/words/many'])?.type).to.equal('array');
     expect(bodyOf(others['/words/many'])?.items).to.deep.equal({ $ref: '#/components/schemas/Filters' });
     expect(schemas['Filters']).to.have.nested.property('properties.word');
