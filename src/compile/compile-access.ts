@@ -93,6 +93,10 @@ export function canProblems(can: unknown = {}): string[] {
   if (!isPlain(can))
     return [`can is ${showValue(can)}; use an object of operations and functions of the request.`];
   return Object.entries(can as object).flatMap(([name, rule]) => {
+    if (Object.hasOwn(RULES_OF, name) && !RULES.some((each) => each === name)) {
+      const rules = RULES_OF[name as keyof typeof RULES_OF].join(' and ');
+      return `can names '${name}', which has no rule of its own; use ${rules}.`;
+    }
     if (!RULES.some((each) => each === name))
       return `can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`;
     return isRule(rule) ? [] : `can.${name} is ${noRule(rule)}`;
@@ -113,9 +117,11 @@ function compileSet(
     if (!attribute) continue;
     const { value, on = 'create', ...others } = typeof rule === 'function' ? { value: rule } : Object(rule);
     const { create = null, update = null } = fields.get(name) ?? {};
-    if (typeof value !== 'function')
+    if (typeof value !== 'function') {
       report(`set.${name} is ${showValue(rule)}; use a function of the request, or { value, on }.`);
-    else if (!MOMENTS.some((each) => each === on))
+      continue;
+    }
+    if (!MOMENTS.some((each) => each === on))
       report(`set.${name}.on is ${showValue(on)}; use ${MOMENTS.map((each) => `'${each}'`).join(', ')}.`);
     else if (attribute.role !== 'data' || attribute.type.kind === 'virtual')
       report(`set names '${name}', which no request writes; use an attribute with a value of its own.`);

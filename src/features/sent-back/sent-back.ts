@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'express';
 import type { OptionCheck } from '../../compile/compile-options.js';
+import type { ResourceCheck } from '../../compile/compile-resource.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, AroundContext, AroundFinder } from '../../handle/around.js';
@@ -86,7 +87,13 @@ function compileFinder(
   };
 }
 
+const changeProblems: ResourceCheck = ({ features, endpoints }) =>
+  features['sentBack'] === true && !endpoints.has('update') && !endpoints.has('replace')
+    ? ["sentBack is for changes, and endpoints has neither 'update' nor 'replace'; add one, or leave it out."]
+    : [];
+
 /** For resources with the option. */
 export const sentBack: FeatureFactory = Object.assign(makeFeature, {
+  check: changeProblems,
   resourceOptions: { sentBack: compileChoice },
 });

@@ -229,8 +229,8 @@ except(OF_MANY).describe('values that the server sets', function () {
     for (const [options, problem] of [
       [{ set: { writerId: value } }, /^Article: set names 'writerId', which is not an attribute/],
       [
-        { set: { authorId: 1 } },
-        /^Article: set.authorId is 1; use a function of the request, or \{ value, on \}/,
+        { set: { authorId: 'me' } },
+        /^Article: set.authorId is "me"; use a function of the request, or \{ value, on \}\.$/,
       ],
       [
         { set: { authorId: { value, on: 'delete' } } },

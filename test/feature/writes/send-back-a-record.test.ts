@@ -156,9 +156,15 @@ describe('a record that is sent back', () => {
       const { agent } = await buildApp({ models: [Label], controllers: [controller] });
       expectProblem(await agent.patch('/labels/1').send({ id: 1 }), 422, readOnly('id'));
     }
-    class Wrong extends crudController(Label, { sentBack: true } as never) {}
-    expect(await configError(() => buildApp({ models: [Label], controllers: [Wrong] }))).to.include(
-      "sentBack is true; use 'refuse' or 'ignore-unchanged'.",
-    );
+    const wrong = [
+      [{ sentBack: true }, "sentBack is true; use 'refuse' or 'ignore-unchanged'."],
+      [{ sentBack: 'ignore-unchanged', endpoints: ['read'] }, "endpoints has neither 'update' nor 'replace'"],
+    ] as const;
+    for (const [options, problem] of wrong) {
+      class Wrong extends crudController(Label, options as never) {}
+      expect(await configError(() => buildApp({ models: [Label], controllers: [Wrong] }))).to.include(
+        problem,
+      );
+    }
   });
 });

@@ -25,6 +25,10 @@ const WRONG: Readonly<Record<string, readonly [options: object, problem: RegExp]
     { can: { remove: rule } },
     /^City: can names 'remove', which is no operation;/,
   ],
+  'an endpoint that other rules decide about': [
+    { can: { restore: rule } },
+    /^City: can names 'restore', which has no rule of its own; use update and deleted\.$/,
+  ],
   'an operation that is undefined': [{ can: { list: undefined } }, /^City: can\.list is undefined;/],
   'an operation with a word': [
     { can: { list: 'yes' } },
