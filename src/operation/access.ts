@@ -95,7 +95,9 @@ export function withGiven(
   const isEmpty = () => Object.values(values).every((value) => value === undefined);
   if (form.given.size === 0 || (kind === 'update' && isEmpty())) return values;
   const passed = Object.entries(values).filter(([, value]) => value !== undefined);
-  return { ...given[kind], ...Object.fromEntries(passed) };
+  const others = Object.entries(given[kind]).filter(([name]) => values[name] === undefined);
+  // Behind the others: setters of a model, which run in this order, may write more than their attributes.
+  return Object.fromEntries([...passed, ...others]);
 }
 
 /** Memoizes what is made of a form. */

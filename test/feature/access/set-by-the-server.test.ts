@@ -46,6 +46,25 @@ class Article extends KeyedRow {
   @Length(2, 9) @Column(DataType.TEXT) declare touched: string | null;
 }
 
+/** A setter writes what the server sets. */
+@Crud({
+  endpoints: ['create', 'update', 'replace', 'createMany', 'updateMany'],
+  filterAllow: ['id'],
+  set: { author: { on: 'both', value: () => 'server' } },
+} as object)
+@Table({ tableName: 'letters', timestamps: false })
+class Letter extends KeyedRow {
+  @Column(DataType.TEXT) declare author: string | null;
+  @Column({
+    type: DataType.TEXT,
+    set(this: Letter, value: string) {
+      this.setDataValue('text', value);
+      this.setDataValue('author', value);
+    },
+  })
+  declare text: string | null;
+}
+
 const OLD = { id: 1, title: 'old', authorId: 1, editorId: null, touched: null, version: 0 };
 const MADE = { title: 'new', authorId: 2, editorId: null, touched: 'by 2', version: 0 };
 const CHANGED = { ...OLD, title: 'new', editorId: 2, touched: 'by 2', version: 1 };
@@ -96,7 +115,7 @@ class Form {
   @Allow() declare authorId?: number;
 }
 
-const models = [Article, Writer] as ModelClass[];
+const models = [Article, Letter, Writer] as ModelClass[];
 
 except(OF_MANY).describe('values that the server sets', function () {
   this.timeout(60_000);
@@ -213,6 +232,26 @@ except(OF_MANY).describe('values that the server sets', function () {
     expect(own.body).to.deep.equal({ id: 4, ...MADE });
     const refused = await agent.post('/articles').set('user', 'two').send({ id: 5, authorId: 1 });
     expect([refused.status, refused.body.errors[0].code]).to.deep.equal([422, 'readOnly']);
+  });
+
+  it('stay where a setter of another attribute writes them, too', async () => {
+    const text = 'client';
+    for (const request of [
+      { method: 'POST', path: '/letters', body: { id: 1, text } },
+      { method: 'POST', path: '/letters', body: [{ id: 1, text }] },
+      { method: 'PUT', path: '/letters/1', body: { text } },
+      { method: 'PATCH', path: '/letters/1', body: { text } },
+      { method: 'PATCH', path: '/letters', body: [{ id: 1, text }] },
+      { method: 'PATCH', path: '/letters?q=id==1', body: { text } },
+    ]) {
+      const undo = async () => {
+        await Letter.destroy({ where: {} });
+        if (request.method !== 'POST') await Letter.create({ id: 1, text: 'old' });
+      };
+      await undo();
+      await paths.same(request, undo);
+      expect(await Letter.findAll({ raw: true })).to.deep.equal([{ id: 1, author: 'server', text }]);
+    }
   });
 
   it('are no part of the bodies of the document, which has a 403', () => {
