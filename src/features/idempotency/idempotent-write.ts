@@ -4,10 +4,11 @@ import type { Request, Response } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import type { Endpoint } from '../../declare/endpoint.js';
+import { baseOf, type Endpoint } from '../../declare/endpoint.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
+import { accessToRead } from '../../handle/read-locked.js';
 import { type ExtendWrite, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
@@ -63,12 +64,17 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
     answers.sweep(requestLogger(request));
     const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
-    const show = async (answer: string, format: Format): Promise<AnswerDraft> => {
-      const found = await readRow(answer, wanted, await target(plan));
+    const status = route.status ?? 200;
+    const show = async (known: KeptAnswer, format: Format): Promise<AnswerDraft> => {
+      // A delete has shown its record because the request could read it.
+      const isRead = baseOf(operation) === 'delete' && status === 204 && known.status === 200;
+      if (isRead && !(await accessToRead(access, request))) throw new RefusedRequestError(409, UNANSWERED);
+      if (!isRow(known.answer)) return given(known, format);
+      const found = await readRow(known.answer, wanted, await target(plan));
       if (!found) throw new RefusedRequestError(409, UNANSWERED);
       return shape(found, wanted, format, action);
     };
-    const answerKey = { ...requestKey, status: route.status ?? 200 };
+    const answerKey = { ...requestKey, status };
     return idempotentWrite(answers, answerKey, plan, action.response, show);
   };
 }
@@ -104,7 +110,7 @@ function idempotentWrite(
   key: RequestKey & Pick<AnswerKey, 'status'>,
   plan: ResourcePlan,
   response: Response,
-  show: (answer: string, format: Format) => Promise<AnswerDraft>,
+  show: (known: KeptAnswer, format: Format) => Promise<AnswerDraft>,
 ): Around {
   let failure: AttemptFailure = null;
   let cause: unknown;
@@ -122,10 +128,8 @@ function idempotentWrite(
         throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
       case 'unanswered':
         throw new RefusedRequestError(409, UNANSWERED);
-      default: {
-        const draft = isRow(known.answer) ? await show(known.answer, format) : given(known, format);
-        return replayed({ ...draft, status: known.status });
-      }
+      default:
+        return replayed({ ...(await show(known, format)), status: known.status });
     }
   };
   /** Keeps the answer; null where the method has answered by itself. */

@@ -260,6 +260,15 @@ describe('an answer that a client prefers', () => {
     const again = await send('delete', '/errands/1', WHOLE, undefined, keyed('e'));
     expectJson(again, 200, plain.body);
     expect(again.headers).to.not.have.property('etag');
+    await Diary.create({ title: 'a', owner: 'bob' });
+    const shown = (reader: string) =>
+      send('delete', '/diaries/1', WHOLE, undefined, { ...keyed('f'), 'X-Owner': 'bob', 'X-Reader': reader });
+    expectJson(await shown('yes'), 200, { id: 1, title: 'a', owner: 'bob' });
+    expectJson(await shown('yes'), 200, { id: 1, title: 'a', owner: 'bob' });
+    expectProblem(await shown('no'), 409, {
+      detail:
+        'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
+    });
   });
 
   it('is described', async () => {
