@@ -56,9 +56,9 @@ export async function loadApplication(file: string, options: GivenOptions): Prom
     const built = isSettled ? builtIn(file, found) : undefined;
     if (built) return withoutOptions(file, built, options);
     if (found.failure) throw found.failure.error;
-    return isLast || (isSettled && !found.isPending && !isStarting())
-      ? describeModels(found, options)
-      : undefined;
+    // The models of an application that has not come have other routes and SQL than it has.
+    const isNone = !isStarting() && (isLast || (isSettled && !found.isPending));
+    return isNone ? describeModels(found, options) : undefined;
   });
 }
 
@@ -230,7 +230,7 @@ function nothingFound(file: string, { objects, creator }: FoundExports): ConfigE
   if (isStarting()) {
     return new ConfigError([
       `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or ` +
-        'pass a module that exports the models.',
+        'pass a module that exports the models and starts nothing.',
     ]);
   }
   return new ConfigError([

@@ -276,13 +276,16 @@ CREATE INDEX ON "articles" ("views", "id");
       code: 1,
       everything: 'Ready\nseveral.cjs starts 2 applications; export the Express application that is meant.\n',
     });
-    write('early.cjs', startingWith('').replace("console.log('Ready')", 'await Book.count()'));
-    expect(await command('routes', 'early.cjs')).to.deep.equal({
-      code: 1,
-      everything:
-        'early.cjs calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or ' +
-        'pass a module that exports the models.\n',
-    });
+    const early = startingWith('').replace("console.log('Ready')", 'await Book.count()');
+    write('early.cjs', early);
+    // Its options would be missing from the routes of its models.
+    write('exporting.cjs', `${early}\nexports.Book = Book;`);
+    for (const file of ['early.cjs', 'exporting.cjs']) {
+      expect(await command('routes', file)).to.deep.equal({
+        code: 1,
+        everything: `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or pass a module that exports the models and starts nothing.\n`,
+      });
+    }
     write('needs.cjs', 'exports.createApp = function createApp(url) {};');
     expect(await command('routes', 'needs.cjs')).to.deep.equal({
       code: 1,
