@@ -264,7 +264,7 @@ export class GuardedRow {
       paranoid: false,
       raw: true,
       transaction,
-      ...(isLocked ? { lock: { level: transaction.LOCK.UPDATE, of: model } } : {}),
+      ...(isLocked ? { lock: { level: transaction.LOCK.NO_KEY_UPDATE, of: model } } : {}),
     };
     const found = (await model.unscoped().findOne(query)) as unknown as WriteValues | null;
     return (

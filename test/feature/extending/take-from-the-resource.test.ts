@@ -389,10 +389,10 @@ describe('a route that takes from its resource', () => {
       });
     });
 
-    const grow = (port: number) =>
-      fetch(`http://127.0.0.1:${port}/towns/1/growth`, {
+    const grow = (port: number, path = 'towns/1/growth') =>
+      fetch(`http://127.0.0.1:${port}/${path}`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
+        headers: { 'Content-Type': 'application/json', tenant: '1' },
         body: '{"count":1}',
       });
 
@@ -411,8 +411,10 @@ describe('a route that takes from its resource', () => {
       isChanged = true;
       await using other = await connectTo(database.url);
       // The lock of an insert with a foreign key.
-      await other.query('BEGIN; SELECT FROM towns WHERE id = 1 FOR KEY SHARE');
-      for (const { port } of [paths.fast, paths.general]) expect((await grow(port)).status).to.equal(200);
+      await other.query('BEGIN; SELECT FROM towns, tasks WHERE towns.id = 1 AND tasks.id = 1 FOR KEY SHARE');
+      for (const { port } of [paths.fast, paths.general])
+        for (const path of ['towns/1/growth', 'tasks/1/end'])
+          expect((await grow(port, path)).status, path).to.equal(200);
     });
 
     it('begins the unit of work that all writes of the route are part of', async () => {
