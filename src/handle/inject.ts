@@ -12,6 +12,8 @@ import { UNBOUND, unboundRecord } from '../express/resources/resource-parameters
 import { currentEngine } from '../postgres/index.js';
 import { requestResource } from '../request/request-notes.js';
 import { requestSessions } from '../request/request-sessions.js';
+import { throwProblems } from '../util/config-error.js';
+import { unknownOptions } from '../util/option-problems.js';
 
 /**
  * Injects a repository, within the scope of the request. In a request that has a unit of work its queries are part of it.
@@ -99,8 +101,11 @@ export function InjectId(): ParameterDecorator {
  *   return article.update({ isPublished: true });
  * }
  * ```
+ * @throws ConfigError for an option that there is none
  */
-export function InjectRecord({ by }: InjectRecordOptions = {}): ParameterDecorator {
+export function InjectRecord(options: InjectRecordOptions = {}): ParameterDecorator {
+  throwProblems(unknownOptions('@InjectRecord', options, ['by']));
+  const { by } = options;
   return parameter(by === undefined ? UNBOUND.record : unboundRecord(by));
 }
 

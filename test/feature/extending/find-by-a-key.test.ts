@@ -189,6 +189,9 @@ describe('a route of a resource', () => {
       ],
     ] as const)
       expect((await problemsOf(by, path)).join()).to.contain(problem);
+    expect(() => InjectRecord({ key: 'slug' } as object)).to.throw(
+      "@InjectRecord has no option 'key'. The options are by.",
+    );
     @JsonController('/plain')
     class Plain {
       @Get('/') plain(@InjectContext() _context: CrudContext) {}
