@@ -47,8 +47,8 @@ export function rememberRoutes(app: Application, prefix: string, router: Router)
 /** Placeholder of a segment that is no word of a route. */
 const UNKNOWN = ':…';
 
-/** The route's template; where a middleware failed before any route was reached, the words of the path that are in one. */
-export function describePath({ app, baseUrl, path, route }: Request): string {
+/** The route's template; where no route was reached, the words of the path that are in one. Express 5 leaves no `baseUrl` then. */
+export function describePath({ app, baseUrl = '', path, route }: Request): string {
   if (typeof route?.path === 'string') return `${baseUrl}${route.path}`;
   const words = new Set([...applicationChain(app)].flatMap(wordsOf));
   return `${baseUrl}${path.replace(/[^/]+/g, (segment) => (words.has(segment) ? segment : UNKNOWN))}`;

@@ -103,8 +103,10 @@ describe('Observing requests', () => {
       const created = await app.agent.post('/api/moons').send({ name: 'Amalthea' }).expect(201);
       await app.agent.get(`/api/moons/${created.body.id}?fields=name`).expect(200);
       await app.agent.get('/api/moons?q=name==Amalthea').expect(200);
+      await app.agent.get('/Amalthea').expect(404);
       const messages = lines.map(({ message }) => message);
-      expect(messages).to.deep.equal(['POST /api/moons 201', 'GET /api/moons/:id 200', 'GET /api/moons 200']);
+      const found = ['POST /api/moons 201', 'GET /api/moons/:id 200', 'GET /api/moons 200', 'GET /:… 404'];
+      expect(messages).to.deep.equal(found);
       expect(JSON.stringify(lines)).not.to.include('Amalthea');
     });
 
