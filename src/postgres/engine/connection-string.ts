@@ -4,6 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { ConfigError } from '../../util/config-error.js';
+import { didYouMean } from '../../util/option-problems.js';
 import { type HostedServer, isSessionAttributes, SESSION_ATTRIBUTES } from '../session/choose-host.js';
 import { unsetProblem, urlProblem } from './connection-url.js';
 import { modeAdvice, tlsOptions } from './tls-options.js';
@@ -49,6 +50,10 @@ const CERTAIN = new RegExp(
 const PARTS = ['host', 'port', 'dbname', 'user', 'password', 'target_session_attrs', 'connect_timeout'];
 /** Parameters that libpq reads, and this package does not: without them, connections would reach another server. */
 const NOT_READ = { hostaddr: 'host', service: 'host, port, user and dbname' };
+/** Parameters without which connections would have no TLS, or lead to another server: a misspelt one is refused. */
+const GUARDED = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'];
+/** Parameters of libpq and of other clients with names near to these. */
+const NEAR = ['sslcrl', 'sslsni', 'sslcertmode', 'sslaccept'];
 
 /**
  * Reads a string. What it leaves out has the value of the code, or else that of the environment.
@@ -65,6 +70,10 @@ export function readConnectionString(
   const parameters = Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''));
   for (const [name, instead] of Object.entries(NOT_READ)) {
     if (name in parameters) throw problem(`has the parameter ${name}, which is not read; use ${instead}.`);
+  }
+  for (const name of Object.keys(without(parameters, [...GUARDED, ...NEAR, ...PARTS]))) {
+    const hint = didYouMean(name, GUARDED);
+    if (hint) throw problem(`has the parameter ${name}, which is not read.${hint}`);
   }
   const username = parameters['user'] ?? (decoded(user) || defaults.username || environment['PGUSER']);
   const database = parameters['dbname'] ?? (decoded(path) || defaults.database || environment['PGDATABASE']);

@@ -153,6 +153,14 @@ describe('a connection string', () => {
       'The DSN has the parameter service, which is not read; use host, port, user and dbname.',
     ],
     [
+      'postgres://h/x?sslmod=verify-full',
+      "The DSN has the parameter sslmod, which is not read. Did you mean 'sslmode'?",
+    ],
+    [
+      'postgres://h/x?target_session_attributes=primary',
+      "The DSN has the parameter target_session_attributes, which is not read. Did you mean 'target_session_attrs'?",
+    ],
+    [
       'postgres://h/x?target_session_attrs=master',
       "target_session_attrs is 'master'; use one of any, read-write, read-only, primary, standby, prefer-standby.",
     ],
