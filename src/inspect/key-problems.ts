@@ -14,6 +14,7 @@ import {
   tableFacts,
 } from '../describe/table-facts.js';
 import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
+import { withArticle } from '../util/with-article.js';
 
 /** Why the key of a resource is none of its table. The key of a view or a foreign table is trusted: its database cannot promise it. */
 export function keyProblems({
@@ -177,8 +178,8 @@ function disagreements(edge: Edge, { name, onDelete }: ForeignKeyFacts): string[
   };
   const effect = effects[effectOf(onDelete)] ?? `empties ${child.name}.${foreignKey}`;
   const follows =
-    `the constraint ${identifier(name)} of the table ${quotedTable(child)} has ON DELETE ${onDelete}, so that DELETE of a ` +
-    `${parent.name} ${effect}; say the same in both.`;
+    `the constraint ${identifier(name)} of the table ${quotedTable(child)} has ON DELETE ${onDelete}, so that DELETE of ` +
+    `${withArticle(parent.name)} ${effect}; say the same in both.`;
   const wrong = said.filter(({ action }) => effectOf(action) !== effectOf(onDelete));
   if (said.length > 0)
     return wrong.map(
