@@ -148,7 +148,7 @@ CREATE INDEX ON "articles" ("views", "id");
     const [sql] = consoleExamples(block);
     const [, , ...args] = String(sql?.command).split(' ');
     mkdirSync(join(folder, 'dist'), { recursive: true });
-    write('dist/models.js', MODELS.replace(/Crud\(.*\)\(Article\)/, 'Crud()(Article)'));
+    write('dist/main.js', MODELS.replace(/Crud\(.*\)\(Article\)/, 'Crud()(Article)'));
     expect((await command(...args)).everything.trim()).to.equal(sql?.output);
   });
 
