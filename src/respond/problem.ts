@@ -338,10 +338,7 @@ const UNREADABLE = [
 ] as const;
 
 /** Codes and words for the errors of `body-parser`, as our own reader has them. */
-const PARSER_ERRORS: ReadonlyMap<unknown, readonly [code: string, detail: string]> = new Map<
-  unknown,
-  readonly [string, string]
->([
+const PARSER_ERRORS = new Map<unknown, readonly [code: string, detail: string]>([
   ['entity.parse.failed', ['malformed', 'The body is not valid JSON.']],
   ['entity.too.large', ['tooLarge', 'The body is too large.']],
   ['encoding.unsupported', ['encoding', 'The Content-Encoding must be gzip, deflate, br or identity.']],
@@ -353,7 +350,12 @@ const PARSER_ERRORS: ReadonlyMap<unknown, readonly [code: string, detail: string
 /** Errors of Express and its middleware (http-errors): a status, and whether the message may be shown. */
 function middlewareProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { status, expose, type } = error as { status?: unknown; expose?: unknown; type?: unknown };
+  const { status, expose, type, code: kind, field = '' } = error as Error & Record<string, unknown>;
+  // Errors of multer and of its parser have no status.
+  if (/^(?:Unexpected end of form|Multipart: Boundary not found)$/.test(error.message))
+    return { status: 400, detail: UNREADABLE[1] };
+  if (error.name === 'MulterError')
+    return { status: kind === 'LIMIT_FILE_SIZE' ? 413 : 400, detail: `Upload '${field}': ${error.message}.` };
   if (typeof status !== 'number' || !isErrorStatus(status)) return undefined;
   const [code, words] = PARSER_ERRORS.get(type) ?? [];
   if (code && words) return { status, detail: words, errors: [{ pointer: '', code, detail: words }] };

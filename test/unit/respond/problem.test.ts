@@ -188,6 +188,16 @@ describe('toProblem', () => {
         { status: 413, detail: 'Payload Too Large' },
       ],
       ['an unknown status', middlewareError({ status: 599 }, SECRET), { status: 599, detail: 'Error' }],
+      [
+        'a file that is too large',
+        middlewareError({ name: 'MulterError', code: 'LIMIT_FILE_SIZE', field: 'photo' }, 'File too large'),
+        { status: 413, detail: "Upload 'photo': File too large." },
+      ],
+      [
+        'a form that ends too early',
+        middlewareError({}, 'Unexpected end of form'),
+        { status: 400, detail: 'The body could not be read; it is incomplete or not encoded as announced.' },
+      ],
       ['a URIError of the application', new URIError(SECRET), UNEXPECTED],
     ] as const) {
       it(`answers ${label}`, () => {
