@@ -17,6 +17,8 @@ import type { CrudOptions, ModelClass } from './crud-options.js';
  * `bootstrap` in one `ConfigError` with all others.
  */
 export function Crud<M extends Model = Model>(options: CrudOptions<M> = {}) {
+  if (typeof options === 'function')
+    throw new ConfigError([`${(options as ModelClass).name} has @Crud without parentheses; write @Crud().`]);
   const callers = callersOf(Crud);
   return (model: ModelClass<M>, context?: never): void => {
     if (context !== undefined) throw new ConfigError([standardDecorator('@Crud')]);

@@ -171,6 +171,10 @@ describe('a first mistake', () => {
     const told =
       /is compiled as a decorator of ECMAScript, .*set "experimentalDecorators": true in tsconfig\.json for tsc, /;
     expect(() => run('@Crud() class Fig extends Base {}')).to.throw(ConfigError, told);
+    expect(() => run('@Crud class Fig extends Base {}')).to.throw(
+      ConfigError,
+      'Fig has @Crud without parentheses;',
+    );
     const { actions } = getMetadataArgsStorage();
     run("class Figs extends Base { @Get('/ripe') ripe() {} }");
     try {
