@@ -43,10 +43,11 @@ export class Program implements AsyncDisposable {
     while (!this.output.includes(part)) {
       if (this.hasEnded) throw new Error(`The program has ended: ${this.output}`);
       const { stdout, stderr } = this.#child;
+      const waiting = new AbortController();
       await Promise.race([
-        ...[stdout, stderr].map((each) => once(each ?? this.#child, 'data')),
+        ...[stdout, stderr].map((each) => once(each ?? this.#child, 'data', waiting)),
         this.#closed,
-      ]);
+      ]).finally(() => waiting.abort());
     }
   }
 
