@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
 import type { Request } from 'express';
+import { type Action, Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { UNGUARDED } from '../../support/combination.js';
+import { except, UNGUARDED } from '../../support/combination.js';
 import { configError } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -56,7 +57,9 @@ const readOnly = (...names: string[]) => {
     : { detail: `The body has ${errors.length} problems.`, errors };
 };
 
-describe('a record that is sent back', () => {
+const REASON = 'code of the user’s that takes part in answers switches the option off';
+
+except({ values: REASON, session: REASON, records: REASON }).describe('a record that is sent back', () => {
   const site = serveTestApp(() => ({
     models: [Page, Label],
     bootstrap: { logger: new CapturedLog(), idempotency: { principal: () => 'ann' } },
@@ -152,8 +155,23 @@ describe('a record that is sent back', () => {
       }
     }
     class Plain extends crudController(Label, { sentBack: 'refuse' }) {}
-    for (const controller of [Labels, Plain]) {
-      const { agent } = await buildApp({ models: [Label], controllers: [controller] });
+    class Open extends crudController(Label) {}
+    @Interceptor()
+    class Hide implements InterceptorInterface {
+      intercept(_action: Action, content: unknown) {
+        return content;
+      }
+    }
+    for (const [controller, interceptors] of [
+      [Labels, []],
+      [Plain, []],
+      [Open, [Hide]],
+    ] as const) {
+      const { agent } = await buildApp({
+        models: [Label],
+        controllers: [controller],
+        routing: { interceptors: [...interceptors] },
+      });
       expectProblem(await agent.patch('/labels/1').send({ id: 1 }), 422, readOnly('id'));
     }
     const wrong = [
