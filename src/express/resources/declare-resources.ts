@@ -115,6 +115,7 @@ export function declareResources(
   if (routingStorage().actions.some(({ method }) => typeof method !== 'string'))
     problems.push(standardDecorator('The decorator of a route'));
   const own = [...extended, ...handWritten];
+  problems.push(...joinedPathProblems(extended, handWritten));
   const methods = methodsOf(own, routes);
   problems.push(
     ...untypedParameterProblems(methods),
@@ -241,6 +242,20 @@ function copyProblem({ name }: Class, copy: string): string {
     `${name} extends crudController of another copy of crud-controllers: that of ${copy}, and bootstrap is that of ${OWN_PLACE}. ` +
     'Have one copy: npm ls crud-controllers names what needs which, npm dedupe removes what is not needed.'
   );
+}
+
+/** Paths that routing-controllers joins to the one before: `@Get('export')` below `/notes` is `/notesexport`. */
+function joinedPathProblems(extended: readonly Class[], handWritten: readonly Class[]): string[] {
+  const { actions, controllers } = routingStorage();
+  const found = [
+    ...actions.filter(({ target }) => extended.includes(target as Class)),
+    ...controllers.filter(({ target }) => handWritten.includes(target as Class)),
+  ];
+  return found.flatMap(({ target, route, ...action }) => {
+    if (typeof route !== 'string' || !/^[\w:]/.test(route)) return [];
+    const place = 'method' in action ? `${target.name}.${action.method}` : target.name;
+    return `${place} has the path '${route}', which does not begin with a slash; write '/${route}'.`;
+  });
 }
 
 function undecoratedProblem(controller: unknown): string {

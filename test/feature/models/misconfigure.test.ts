@@ -305,6 +305,19 @@ describe('misconfiguring', () => {
     ]);
   });
 
+  it('a path of a controller begins with a slash, for routing-controllers joins it as it is', async () => {
+    class Fines extends crudController(Fine) {
+      @Get('export') export() {}
+      @Get('/:id/file') file() {}
+    }
+    @JsonController('login')
+    class Login {}
+    expect(await problemsOf({ models: [Fine], controllers: [Fines, Login] })).to.deep.equal([
+      "Fines.export has the path 'export', which does not begin with a slash; write '/export'.",
+      "Login has the path 'login', which does not begin with a slash; write '/login'.",
+    ]);
+  });
+
   it('is one line where no engine was called', async () => {
     await disposeEngine();
     @Crud()
