@@ -273,6 +273,9 @@ function recordsOf(model: ModelClass): CrudRecord[] {
 
 const DEFAULT_BODY_LIMIT = 100 * 1024;
 
+/** A size as a text. `bytes` reads any other one up to its first letter: `'10k'` as 10 bytes. */
+const SIZE = /^\d+(?:\.\d+)? *(?:b|kb|mb|gb|tb|pb)?$/i;
+
 /**
  * `'100kb'` or a number of bytes -> bytes. Checked here, because a limit that is not understood must not mean no limit
  * (CVE-2026-12590).
@@ -281,8 +284,8 @@ const DEFAULT_BODY_LIMIT = 100 * 1024;
  */
 function parseBodyLimit(limit: string | number | undefined): number {
   if (limit === undefined) return DEFAULT_BODY_LIMIT;
-  const parsed = typeof limit === 'number' ? limit : bytes.parse(limit);
-  if (parsed !== null && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;
+  const parsed = typeof limit === 'string' && SIZE.test(limit) ? bytes.parse(limit) : limit;
+  if (typeof parsed === 'number' && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;
   throw new ConfigError([
     `bodyLimit is ${showValue(limit)}; use a number of bytes from 1, or a text such as '100kb'.`,
   ]);

@@ -111,7 +111,7 @@ describe('misconfiguring', () => {
       models: [Mistyped, Fine, Keyless, Pair, Shadow, Unattached, Undecorated, Twice],
       controllers: [One, Two, Stray],
       routePrefix: 'api',
-      bodyLimit: 'many',
+      bodyLimit: '10k',
       docz: false,
       logger: { error() {}, log() {} },
     } as unknown as BootstrapOptions;
@@ -119,7 +119,7 @@ describe('misconfiguring', () => {
       "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, can, deny, rls, problem, idempotency, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
-      'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
+      'bodyLimit is "10k"; use a number of bytes from 1, or a text such as \'100kb\'.',
       'logger has no method debug, info, warn; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.',
       'Twice has @Crud twice; merge them into one.',
       'One and Two both extend the controller of Fine; pass one.',
