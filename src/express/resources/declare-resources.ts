@@ -25,6 +25,7 @@ import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
 import {
   methodsOf,
+  undecoratedArgumentProblems,
   undecoratedParameterProblems,
   untypedListWarnings,
   untypedParameterProblems,
@@ -120,6 +121,7 @@ export function declareResources(
   problems.push(
     ...untypedParameterProblems(methods),
     ...undecoratedParameterProblems(methods, routing),
+    ...undecoratedArgumentProblems(methods),
     ...resourceParameterProblems(own, routes),
   );
   problems.push(...takeoverProblems([...declarations.keys()]));

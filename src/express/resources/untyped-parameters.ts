@@ -76,6 +76,17 @@ export function untypedListWarnings(methods: readonly DescribedMethod[], routing
   );
 }
 
+/** One line for each parameter without a decorator: routing-controllers fills it with the value of the next one, or with none. */
+export function undecoratedArgumentProblems(methods: readonly DescribedMethod[]): string[] {
+  return methods.flatMap(({ route, undecorated }) =>
+    undecorated.map(
+      (index) =>
+        `${route}: parameter ${index + 1} has no decorator, so it would have no value, or that of the next one; put one on it, ` +
+        'such as @Body() or @InjectRecord(), or give it a default value where requests have none.',
+    ),
+  );
+}
+
 /** A parameter, with the type that was emitted for it. */
 type TypedParameter = ParameterArgs & { readonly declared: unknown };
 
@@ -84,6 +95,8 @@ export interface DescribedMethod {
   readonly route: string;
   /** In their order. */
   readonly parameters: readonly TypedParameter[];
+  /** Indexes of its parameters without a decorator. */
+  readonly undecorated: readonly number[];
 }
 
 /** The methods with parameters of controllers. @param routes all that methods can serve */
@@ -98,11 +111,10 @@ function methodsOfOne(controller: Class, routes: readonly RouteSpec[]): Describe
   const lineage = lineageOf(controller);
   const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
   const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
-  const methods = new Set(
-    routingStorage()
-      .params.filter(isOurs)
-      .map(({ method }) => method),
-  );
+  const decorated = routingStorage()
+    .params.filter(isOurs)
+    .map(({ method }) => method);
+  const methods = new Set([...decorated, ...actions.keys()]);
   return [...methods].flatMap((method) => {
     const action = actions.get(method);
     const generated = routeNamed(routes, method);
@@ -115,9 +127,20 @@ function methodsOfOne(controller: Class, routes: readonly RouteSpec[]): Describe
       {
         route: `${controller.name}.${method} (${verb.toUpperCase()} ${path || '/'})`,
         parameters: typedParameters(controller, lineage, method),
+        undecorated: action && !action.appendParams ? undecoratedArguments(controller, lineage, method) : [],
       },
     ];
   });
+}
+
+/** None of an override, which the generated route calls with all of its arguments. */
+function undecoratedArguments(controller: Class, lineage: readonly object[], method: string): number[] {
+  const prototypes = lineage.map((target) => (target as Class).prototype as object);
+  if (prototypes.filter((prototype) => Object.hasOwn(prototype, method)).length > 1) return [];
+  const decorated = declaredParameters(lineage, method).map(({ index }) => index);
+  const code: unknown = Reflect.get(controller.prototype as object, method);
+  const length = Math.max(code instanceof Function ? code.length : 0, ...decorated.map((index) => index + 1));
+  return Array.from({ length }, (_, index) => index).filter((index) => !decorated.includes(index));
 }
 
 function typedParameters(controller: Class, lineage: readonly object[], method: string): TypedParameter[] {

@@ -278,6 +278,28 @@ describe('asking for a class', () => {
       `, so ${decorator} would refuse every request; decorate the class, or write validate: false in the options of the ` +
       'parameter to take what is sent.';
 
+    it('where a parameter has no decorator, and would have the value of the next one', async () => {
+      @JsonController('/bares')
+      class BareController {
+        @Post('/:id')
+        add(id: number, @QueryParam('size') size: number, last: number, fallback = 1) {
+          return { id, size, last, fallback };
+        }
+        @Post('/')
+        send(rating: Rating) {
+          return rating;
+        }
+      }
+      const lineOf = (route: string, place: number) =>
+        `BareController.${route}: parameter ${place} has no decorator, so it would have no value, or that of the next one; ` +
+        'put one on it, such as @Body() or @InjectRecord(), or give it a default value where requests have none.';
+      expect(await problemsOf(BareController)).to.deep.equal([
+        lineOf('add (POST /bares/:id)', 1),
+        lineOf('add (POST /bares/:id)', 3),
+        lineOf('send (POST /bares/)', 1),
+      ]);
+    });
+
     it('[U6] where nothing is known of the class, or of one inside of it', async () => {
       @JsonController('/bares')
       class BareController {
