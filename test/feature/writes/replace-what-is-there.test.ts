@@ -55,7 +55,9 @@ describe('a PUT of a record whose key the server makes', () => {
     const whole = { ...before, title: 'c', note: 'none', version: 1 };
     const answer = await put(1, { title: 'c' });
     expectJson(answer, 200, whole);
-    expect([answer.headers['location'], answer.headers['etag']]).to.deep.equal([undefined, '"1"']);
+    expect(answer.headers['location']).to.equal(undefined);
+    // Behind a dot is the state of what code of the user's has shaped.
+    expect(answer.headers['etag']).to.match(/^"1(\.[\w-]+)?"$/);
     expectJson(await put(1, { title: 'd', note: null }, { 'X-Staff': '1' }), 200, {
       ...whole,
       title: 'd',
