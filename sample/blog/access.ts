@@ -18,7 +18,6 @@ export function userOf({ user }: SignedRequest) {
 }
 
 export const me = (request: SignedRequest) => userOf(request).id;
-export const isSigned = (request: SignedRequest) => Boolean(userOf(request));
 export const isCurrent = ({ isCurrent = false }: SignedRequest) => isCurrent;
 export const isMe = (request: SignedRequest) => filter`id==${me(request)}`;
 export const isMine = (request: SignedRequest) => filter`authorId==${me(request)}`;

@@ -3,7 +3,7 @@ import { Repository } from 'crud-controllers';
 import express, { type Request, Router } from 'express';
 import { type Action, BadRequestError, Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { followedByMe, likedByMe, type SignedRequest, userOf } from './access.js';
-import { Article, Like } from './models.js';
+import { Article } from './models.js';
 import { tokenOf } from './sign-in.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any resource, as values
@@ -25,6 +25,7 @@ export class Enveloper implements InterceptorInterface {
   }
 }
 
+const articles = new Repository(Article);
 const VIEW = 'include=author,fans,likes,mine&likes.size=0&likes.count=exact';
 
 /** Takes the body out of its envelope, and leads each path of the contract to that of a resource. */
@@ -110,8 +111,8 @@ async function inArticle(article: Answer, request: ContractRequest) {
   if ('author' in article) return { article: articleOf(article) };
   const fans = { filter: followedByMe(request) };
   const mine = { filter: likedByMe(request) };
-  const written = await new Repository(Article).get(article.slug, { include: { author: true, fans, mine } });
-  const total = await Like.count({ where: { articleId: article.id } });
+  const written = await articles.get(article.slug, { include: { author: true, fans, mine } });
+  const [total] = await articles.countRelated([written], 'likes');
   return { article: articleOf({ ...written.get(), likes: { total } }) };
 }
 

@@ -12,7 +12,7 @@ import {
   Model,
   Table,
 } from 'sequelize-typescript';
-import { followedByMe, isCurrent, isMe, isMine, isSigned, likedByMe, me } from './access.js';
+import { followedByMe, isCurrent, isMe, isMine, likedByMe, me } from './access.js';
 import { hashPassword } from './sign-in.js';
 
 const TEXT = { type: DataType.TEXT, allowNull: false };
@@ -42,7 +42,7 @@ export class User extends Model {
 @Crud({
   id: 'slug',
   set: { authorId: me },
-  can: { create: isSigned, update: isMine, delete: isMine },
+  can: { update: isMine, delete: isMine },
   include: {
     author: { where: 'all' },
     fans: { where: followedByMe },
@@ -91,7 +91,7 @@ export class Article extends Model {
 
 @Crud({
   set: { authorId: me },
-  can: { create: isSigned, delete: isMine },
+  can: { delete: isMine },
   endpoints: ['list', 'create', 'delete'],
   include: { author: { where: 'all' }, 'author.followers': { where: followedByMe } },
 })

@@ -9,7 +9,9 @@ import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import { showValue } from '../../util/option-problems.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
+import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
+import type { RelationOptions } from './repository-options.js';
 
 /** Types whose values are texts. */
 const TEXTS: ReadonlySet<string> = new Set(['string', 'uuid', 'enum']);
@@ -108,6 +110,27 @@ export abstract class BoundRepository<M extends Model> {
     const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
+  }
+
+  /**
+   * Counts the rows that a relation leads each record to, with one statement for all records: those that the request may see.
+   *
+   * @param filter of the related rows. Default: all of them
+   * @example
+   * ```ts
+   * const numbers = await books.countRelated(page.items, 'reviews', filter`rating>=4`);
+   * ```
+   * @returns a number for each record, in the order of the records
+   * @throws ConfigError for a name that is no relation of the model
+   * @throws TypeError where hooks or methods of the related model choose its rows
+   */
+  async countRelated(
+    records: readonly M[],
+    name: string,
+    filter?: RelationOptions['filter'],
+  ): Promise<readonly number[]> {
+    const scope = async () => (await this.context('select')).scope;
+    return countOfRelation(this.model, records, name, filter, { source: this.access, scope });
   }
 
   /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */

@@ -7,6 +7,7 @@ import { describeRelation } from '../../describe/relations.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
+import { ConfigError } from '../../util/config-error.js';
 import {
   attachRelation,
   pristineHydrator,
@@ -14,10 +15,10 @@ import {
   storedAttributes,
 } from '../customization/hydrate-record.js';
 import { attributeOf } from '../sql/predicate-sql.js';
-import { type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
+import { countRelated, type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
 import { type WantedRelation, wantedRelations } from './relation-requests.js';
 import type { QueryContext } from './repository-operations.js';
-import type { RelationsToLoad } from './repository-options.js';
+import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
 /** Context of a repository's queries. */
 export interface LoadContext {
@@ -55,6 +56,32 @@ export async function loadRelations<M extends Model>(
   const wanted = await wantedRelations(plain, include, source);
   const info = describeRecords(plain);
   await loadAll((name) => recordColumn(info, records, name), records, wanted, { transaction });
+}
+
+/**
+ * Counts the rows that a relation leads each record to.
+ *
+ * @throws ConfigError for a name that is no relation of the model
+ */
+export async function countOfRelation<M extends Model>(
+  model: ModelClass<M>,
+  records: readonly Model[],
+  name: string,
+  filter: RelationOptions['filter'],
+  { source, scope }: LoadContext,
+): Promise<readonly number[]> {
+  const plain = model as unknown as ModelClass;
+  const { relation, problem } = describeRelation(plain, name);
+  if (!relation) throw new ConfigError([`countRelated has '${name}', which ${problem}`]);
+  const [wanted] = await wantedRelations(plain, { [name]: { filter: filter ?? null } }, source);
+  const keys = recordColumn(describeRecords(plain), records, relation.parentKey);
+  const known = [...new Set(keys.filter((key) => key !== null))];
+  const { transaction } = await scope();
+  const counts = await countRelated(wanted as WantedRelation, Number.POSITIVE_INFINITY, known, {
+    transaction,
+  });
+  const totals = new Map(known.map((key, index) => [key, counts[index] as number]));
+  return keys.map((key) => (key === null ? 0 : (totals.get(key) ?? 0)));
 }
 
 /** The values of an attribute in all records. */

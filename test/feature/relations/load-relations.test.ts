@@ -156,6 +156,18 @@ describe('loading relations with a repository', () => {
       expect(() => books().related(book, 'pages')).to.throw(RelationNotLoaded);
     });
 
+    it('counts the rows of each record, also those of a condition', async () => {
+      const { items } = await books().page({ page: 1, size: 20 });
+      expect(await books().countRelated(items, 'pages')).to.deep.equal([3, 1, 0]);
+      expect(await books().countRelated(items, 'pages', filter`number>1`)).to.deep.equal([2, 0, 0]);
+      expect(await books().countRelated(items.toReversed(), 'shelf')).to.deep.equal([0, 1, 1]);
+      expect(await books().countRelated([], 'pages')).to.deep.equal([]);
+      expect(await caughtError(() => books().countRelated(items, 'pages.book')))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message')
+        .that.includes("countRelated has 'pages.book', which is no relation of Book.");
+    });
+
     it('takes a size, an order, a condition and attributes for each', async () => {
       const { items } = await books().page({
         page: 1,
