@@ -6,7 +6,7 @@
  */
 import {
   getMetadataStorage,
-  ValidationError,
+  type ValidationError,
   ValidationTypes,
   Validator,
   type ValidatorOptions,
@@ -86,11 +86,6 @@ export async function validate(instance: object, options: ValidatorOptions): Pro
   executor.execute(instance, undefined, errors);
   await Promise.all(executor.awaitingPromises);
   return executor.stripEmptyErrors(errors);
-}
-
-/** Error of an item, in class-validator's form for an item of a property. */
-export function failureOf(index: number, children: ValidationError[]): ValidationError {
-  return Object.assign(new ValidationError(), { property: String(index), children });
 }
 
 class BodyValidation extends ValidationExecutor {
