@@ -7,7 +7,6 @@ import { describeRelation } from '../../describe/relations.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import { ConfigError } from '../../util/config-error.js';
 import {
   attachRelation,
   pristineHydrator,
@@ -16,7 +15,7 @@ import {
 } from '../customization/hydrate-record.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { countRelated, type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
-import { type WantedRelation, wantedRelations } from './relation-requests.js';
+import { type WantedRelation, wantedRelation, wantedRelations } from './relation-requests.js';
 import type { QueryContext } from './repository-operations.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
@@ -71,13 +70,11 @@ export async function countOfRelation<M extends Model>(
   { source, scope }: LoadContext,
 ): Promise<readonly number[]> {
   const plain = model as unknown as ModelClass;
-  const { relation, problem } = describeRelation(plain, name);
-  if (!relation) throw new ConfigError([`countRelated has '${name}', which ${problem}`]);
-  const [wanted] = await wantedRelations(plain, { [name]: { filter: filter ?? null } }, source);
-  const keys = recordColumn(describeRecords(plain), records, relation.parentKey);
+  const wanted = await wantedRelation(plain, name, { filter: filter ?? null }, source);
+  const keys = recordColumn(describeRecords(plain), records, wanted.plan.relation.parentKey);
   const known = [...new Set(keys.filter((key) => key !== null))];
   const { transaction } = await scope();
-  const counts = await countRelated(wanted as WantedRelation, Number.POSITIVE_INFINITY, known, {
+  const counts = await countRelated(wanted, Number.POSITIVE_INFINITY, known, {
     transaction,
   });
   const totals = new Map(known.map((key, index) => [key, counts[index] as number]));

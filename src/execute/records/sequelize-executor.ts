@@ -123,7 +123,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return foundAll(await this.#model.findAll(query));
   }
 
-  /** The addresses of the rows that match, deleted ones too if asked for, in the order of their keys. Nothing else may change them until the transaction has ended. */
+  /** Locks the rows that match, deleted ones too if asked for, and returns their addresses in the order of their keys. */
   async lockKeys(
     filter: Predicate,
     limit: number,

@@ -165,7 +165,7 @@ describe('loading relations with a repository', () => {
       expect(await caughtError(() => books().countRelated(items, 'pages.book')))
         .to.be.instanceOf(ConfigError)
         .with.property('message')
-        .that.includes("countRelated has 'pages.book', which is no relation of Book.");
+        .that.includes("'pages.book' is no relation of Book.");
     });
 
     it('takes a size, an order, a condition and attributes for each', async () => {
