@@ -1,4 +1,5 @@
 /** The rules of a resource -> the access of a request. Each rule of what may be done is evaluated once, whatever needs its result. */
+
 import type { Request } from 'express';
 import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import { EVERYTHING, type RowRule } from '../declare/access-options.js';
@@ -12,6 +13,7 @@ import {
 } from '../declare/endpoint.js';
 import { FilterTemplate } from '../declare/filter-template.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { isOfKey } from '../describe/row-key.js';
 import {
   type Access,
   type AccessForm,
@@ -99,7 +101,7 @@ export function compileAccessRules(
 
 /** No replacement changes it. */
 function isGivenByPath({ attributes, address }: RecordInfo, name: string): boolean {
-  return attributes.get(name)?.role === 'primaryKey' || address?.name === name;
+  return attributes.get(name)?.role === 'primaryKey' || isOfKey(address ?? [], name);
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */

@@ -10,15 +10,15 @@ const EMPTY = Object.freeze({ include: new Map(), filters: new Map(), subresourc
 export function barePlan(info: RecordInfo): ResourcePlan {
   const { model, name, attributes } = info;
   const key = model.primaryKeyAttribute;
-  const primaryKey = attributes.get(key);
+  const primaryKey = Object.freeze([attributes.get(key) ?? { name: key }]);
   return Object.freeze<ResourcePlan>({
     name,
     model,
     // Without a key nothing is found by one.
     info: {
-      address: primaryKey ?? { name: key },
+      address: primaryKey,
       ...info,
-      primaryKey: primaryKey ?? { name: key },
+      primaryKey,
     } as ResourcePlan['info'],
     exposure: { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() },
     prefix: '',

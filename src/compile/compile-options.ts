@@ -1,4 +1,5 @@
 /** The single options of `@Crud`: each check returns a value, and reports what is wrong. */
+
 import {
   BULK_ENDPOINTS,
   type CrudOptions,
@@ -8,6 +9,7 @@ import {
 } from '../declare/crud-options.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
+import { only } from '../describe/row-key.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';
@@ -100,7 +102,7 @@ export function compilePageSize({ options, report }: OptionCheck): PageSize {
 /** The attributes a client may sort by. */
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
-  const { name: key, type } = info.primaryKey;
+  const { name: key, type } = only(info.primaryKey);
   const byDefault = exposure.unreadable.has(key) || !isComparable(type) || !isSpelled(key) ? [] : [key];
   const allow = options.sortAllow ?? byDefault;
   return Object.freeze(
@@ -122,7 +124,7 @@ function isSpelled(name: string): boolean {
 /** The order of a list that names none: total, because the primary key is appended when absent. */
 export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
   const { info, options, report } = check;
-  const key = info.primaryKey.name;
+  const key = only(info.primaryKey).name;
   if (options.defaultSort === undefined) return totalOrder([], key);
   const terms: SortTerm[] = [];
   for (const item of String(options.defaultSort).split(',')) {

@@ -1,10 +1,12 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
+
 import type { Class, CrudOptions } from '../declare/crud-options.js';
 import { singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { tryAddress, tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
+import { only } from '../describe/row-key.js';
 import { showValue } from '../util/option-problems.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileCount } from './compile-count.js';
@@ -81,9 +83,9 @@ export function compileResource(
   // Some things can be gone through once.
   const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const check: OptionCheck = { info, exposure, options, report };
-  const id = compileId(info.name, info.address, options.idType);
+  const id = compileId(info.name, only(info.address), options.idType);
   problems.push(...id.problems);
-  const { address } = info;
+  const address = only(info.address);
   if (address.isAddress && exposure.unreadable.has(address.name))
     report(
       `id names '${address.name}', which ${hiddenBy(info, address.name)} hides from answers, so that no client could address what ` +
@@ -135,7 +137,7 @@ function givesKey(
   { info, exposure, explicitSchemas: { create }, access }: Omit<WrittenPlan, 'endpoints'>,
   { classProperties }: DecoratorReader,
 ): boolean {
-  const { name, hasDefault } = info.address;
+  const { name, hasDefault } = only(info.address);
   if (create) return classProperties(create, 'write').has(name);
   if (hasDefault || exposure.unwritable.has(name) || access?.set.has(name)) return false;
   return access?.fields.get(name)?.create !== false;

@@ -1,4 +1,5 @@
 /** Sequelize model class -> `ModelInfo`. Reads what Sequelize has stored; needs no reflected types. */
+
 import pg from 'pg';
 import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
@@ -11,10 +12,12 @@ import {
   type AttributeRole,
   type ModelInfo,
   type RecordInfo,
+  type RowKey,
   timestampsOf,
   versionOf,
 } from './model-info.js';
 import { declaredOptions, EXTENDS_MODEL, isModelClass } from './record.js';
+import { keyText } from './row-key.js';
 import { attributesVersion, instanceOptions } from './sequelize-internals.js';
 import { ofTables, tableFacts } from './table-facts.js';
 
@@ -46,14 +49,16 @@ export function introspectModel(model: ModelClass): Introspection {
   if (problems.length > 0) return failure(problems);
 
   const attributes = introspectAttributes(model);
-  const primaryKey = attributes.get(model.primaryKeyAttributes[0] ?? '') as AttributeInfo;
+  const key: RowKey = Object.freeze(
+    model.primaryKeyAttributes.map((each) => attributes.get(each) as AttributeInfo),
+  );
   const info: ModelInfo = Object.freeze({
     model,
     name: model.name,
     pluralName: model.options.name?.plural ?? model.name,
     attributes,
-    primaryKey,
-    address: primaryKey,
+    primaryKey: key,
+    address: key,
     paranoid: model.options.paranoid === true,
   });
   const id: unknown = declaredOptions(model)?.id;
@@ -85,7 +90,7 @@ const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();
 
 /** The same for an attribute that can. The same for the same model and attribute. */
 function addressedBy(info: ModelInfo, id: string): ModelInfo {
-  if (info.address.name === id) return info;
+  if (keyText(info.address) === id) return info;
   const known = addressed.get(info) ?? new Map<string, ModelInfo>();
   addressed.set(info, known);
   const found = known.get(id) ?? makeAddressed(info, info.attributes.get(id) as AttributeInfo);
@@ -95,7 +100,8 @@ function addressedBy(info: ModelInfo, id: string): ModelInfo {
 
 function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
   const { primaryKey, attributes } = info;
-  if (attribute === primaryKey) return Object.freeze({ ...info, address: primaryKey });
+  if (primaryKey.length === 1 && primaryKey[0] === attribute)
+    return Object.freeze({ ...info, address: primaryKey });
   // Its facts of the table are read by a getter.
   const members = {
     ...Object.getOwnPropertyDescriptors(attribute),
@@ -104,7 +110,7 @@ function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
   const address: AttributeInfo = Object.freeze(Object.defineProperties({} as AttributeInfo, members));
   return Object.freeze({
     ...info,
-    address,
+    address: Object.freeze([address]),
     attributes: new Map([...attributes].map(([name, each]) => [name, each === attribute ? address : each])),
   });
 }

@@ -32,22 +32,25 @@ export function isGenerated({ found }: AttributeInfo): boolean {
   return found?.isReadOnly === true;
 }
 
+/** The attributes of a key, in the order of an id: one, several, or none where rows have no key. */
+export type RowKey = readonly AttributeInfo[];
+
 /** Facts of any model, whether or not its rows can be addressed. */
 export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
   readonly attributes: ReadonlyMap<string, AttributeInfo>;
-  /** The attribute that addresses a row from outside; left out where none does. */
-  readonly address?: AttributeInfo;
+  /** The attributes that address a row from outside; left out where none do. */
+  readonly address?: RowKey;
 }
 
 /** A model, described. */
 export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
-  readonly primaryKey: AttributeInfo;
-  /** The primary key, unless the option `id` names another attribute. */
-  readonly address: AttributeInfo;
+  readonly primaryKey: RowKey;
+  /** The primary key, unless the option `id` names other attributes. */
+  readonly address: RowKey;
   /** True where a delete only marks the row. */
   readonly paranoid: boolean;
 }

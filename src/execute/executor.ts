@@ -3,6 +3,7 @@
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { keyText } from '../describe/row-key.js';
 import { ConcurrentModificationError, noSuchRecord, notStored } from '../errors/errors.js';
 import { alreadyThere, changedMeanwhile, notThere } from '../features/entity-tag.js';
 import { writesGone } from '../features/soft-delete/deletion.js';
@@ -59,7 +60,7 @@ export function whyUnwritten(
   row: RowNow | null,
 ): Error {
   const plan = { name, entityTag };
-  const missing = noSuchRecord({ name, key: address?.name ?? model.primaryKeyAttribute });
+  const missing = noSuchRecord({ name, key: address ? keyText(address) : model.primaryKeyAttribute });
   const isOfDeleted = writesGone(endpoint);
   if (!row || (row.isDeleted && !isOfDeleted)) return endpoint === 'replace' ? notThere(plan) : missing;
   const { isDeleted = false, isAllowed, state = null, dropped, isOutrun } = row;

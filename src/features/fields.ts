@@ -1,4 +1,5 @@
 /** The properties of answers: `fields`, and what a request may not read. */
+import { only } from '../describe/row-key.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
@@ -33,12 +34,12 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
   const { read, absentFor } = fieldsReader(readable);
   const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
   const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
-  const key = plan.info.primaryKey.name;
+  const key = only(plan.info.primaryKey).name;
   const found = perPair((names: readonly string[]): Selection => {
     const columns = columnsOf(names);
     return Object.freeze({ columns: columns.length > 0 ? columns : [key] });
   });
-  const address = plan.info.address.name;
+  const address = only(plan.info.address).name;
   const written = perPair(
     (names: readonly string[]): Selection =>
       Object.freeze({ columns: [...new Set([...columnsOf(names), address])] }),

@@ -2,12 +2,14 @@
  * Work around the method of a controller, for operations that are not one statement of ours, which has all of it in itself: the state
  * of its record, the condition of its request, and a second run after a race.
  */
+
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import { type Endpoint, ROW_RULE_NAMES, RULES_OF } from '../declare/endpoint.js';
+import { only } from '../describe/row-key.js';
 import { describeFault } from '../errors/database-fault.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
@@ -65,7 +67,7 @@ function compileStateReader({ plan: { info, entityTag } }: Resource) {
   const executor = new SqlExecutor(info);
   const operation: ReadOperation = Object.freeze({
     kind: 'read',
-    where: equalTo(info.address.name, Object.freeze({ slot: 'id' })),
+    where: equalTo(only(info.address).name, Object.freeze({ slot: 'id' })),
     select: Object.freeze({ columns: Object.freeze([entityTag.attribute]) }),
     isFresh: true,
   });
@@ -86,7 +88,7 @@ function withState(
   const read = compileStateReader(resource);
   if (!read || operation === 'list' || operation === 'delete') return runMethod;
   const { plan } = resource;
-  const { address } = plan.info;
+  const address = only(plan.info.address);
   return async (action, input) => {
     const isRead = verb === 'get';
     const id = isRead ? (argumentsOf(input)?.id ?? parsePathId(plan, action.request)) : undefined;
@@ -134,7 +136,7 @@ export function inCondition(resource: Resource, operation: Endpoint, runMethod: 
     const state =
       kind === 'version'
         ? storedText(info, record, attribute)
-        : await stateOf?.(storedText(info, record, info.address.name) ?? null);
+        : await stateOf?.(storedText(info, record, only(info.address).name) ?? null);
     if (state !== undefined) return state;
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };

@@ -1,9 +1,11 @@
 /** Reads parameters of the user's methods from their resource: the id, the record and the list query of a request. */
+
 import type { Action } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { fieldName } from '../describe/foreign-keys.js';
+import { only } from '../describe/row-key.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { noSuchRecord } from '../errors/errors.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
@@ -128,7 +130,7 @@ function keyedFinder(resource: Resource, key: string, find: FindRecord): (action
       `${source} names an attribute that is not unique, so that it could find several records; write unique: true at its @Column, or ` +
         'give @Table a unique index of it.',
     ]);
-  const plan = { name, parseId: parser, info: { address } };
+  const plan = { name, parseId: parser, info: { address: [address] } };
   return (action) => find(parsePathId(plan, action.request, key) as Id, action, key);
 }
 
@@ -138,5 +140,5 @@ function isUniqueAttribute({ model, primaryKey, attributes }: ResourcePlan['info
   const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
   const names: readonly unknown[] = [name, attributes.get(name)?.column];
   const isOfOne = keys.some(({ fields = [] }) => fields.length === 1 && names.includes(fieldName(fields[0])));
-  return isOfOne || name === primaryKey.name;
+  return isOfOne || name === only(primaryKey).name;
 }

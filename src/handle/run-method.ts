@@ -1,7 +1,9 @@
 /** Runs an operation with the controller's method: an override of the user's, or the generated one and its repository. */
+
 import { type Action, getFromContainer } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
+import { only } from '../describe/row-key.js';
 import { NotFoundError } from '../errors/errors.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
@@ -94,7 +96,7 @@ export function outcomeOf(resource: Resource, operation: Endpoint, result: unkno
 
 function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
   const { info } = resource.plan;
-  const { name } = info.address;
+  const { name } = only(info.address);
   return {
     page,
     isOfMethod: true,

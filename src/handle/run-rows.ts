@@ -5,11 +5,12 @@ import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
+import { keyText, only, valuesOfId } from '../describe/row-key.js';
 import { severalRecords } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
 import { whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
-import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import { keySlots } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
@@ -17,7 +18,7 @@ import { writesGone } from '../features/soft-delete/deletion.js';
 import type { Access } from '../operation/access.js';
 import { columnsGiven } from '../operation/compile-operation.js';
 import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
-import { allOf, equalTo } from '../operation/predicates.js';
+import { allOf, byKey } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import {
   currentSession,
@@ -123,7 +124,7 @@ export function rowsWritten(
   };
   const count = Math.max(rows.length, keys.length);
   return Array.from({ length: count }, (_, index) => ({
-    key: (valueIn(rows[index], primaryKey.name) ?? keys[index]) as string,
+    key: (valueIn(rows[index], only(primaryKey).name) ?? keys[index]) as string,
     stored: (attribute) => valueIn(rows[index], attribute),
   }));
 }
@@ -161,8 +162,8 @@ export function outcomeOfRows(
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
   const { plan, features } = resource;
   const { info, entityTag } = plan;
-  const { address } = info;
   const executor = new SqlExecutor(info);
+  const names = info.address.map(({ name }) => name);
   const mark = deletedAtOf(info);
   const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
   /** The error of an operation that has found no row. */
@@ -176,8 +177,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
     if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch && !allowed)
       return whyUnwritten(write, null);
-    const select = { columns: [address.name, ...asks] };
-    const row = allOf(equalTo(address.name, { slot: 'id' }), where);
+    const select = { columns: [...names, ...asks] };
+    const row = allOf(byKey(info.address), where);
     const read = (rows: Predicate) =>
       executor.run({ kind: 'read', where: rows, select, isFresh: true }, slots, on);
     const [values] = (await read(row)).rows;
@@ -188,9 +189,9 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     return whyUnwritten(write, values ? { isDeleted, state, ...ruled } : null);
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
-    const text = encodeParameter(address.type, id) as string;
+    const slots = keySlots(info.address, id);
     const [state] = states ?? [];
-    return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
+    return state === undefined ? slots : { ...slots, [WANTED_STATE.slot]: state };
   };
   const shownBy = { plan, rowView: resource.rowView };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
@@ -200,7 +201,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       // No column takes its value, and a record would hold it.
       if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
       const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
-      const written = endpoint === 'replace' ? { ...values, [address.name]: id } : values;
+      const written = endpoint === 'replace' ? { ...values, ...valuesOfId(info.address, id) } : values;
       return { asked: operation(query, access, written), slots };
     };
     const writes =
@@ -218,7 +219,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
         if (endpoint === 'read' && found.count > 1)
-          throw severalRecords({ name: info.name, key: address.name });
+          throw severalRecords({ name: info.name, key: keyText(info.address) });
         const page = 'page' in found ? found.page : null;
         const columns = columnsGiven(asked);
         if (afterWrite) {

@@ -1,4 +1,5 @@
 /** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
+
 import {
   everyInclude,
   type RelatedPlan,
@@ -9,6 +10,7 @@ import {
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { only } from '../describe/row-key.js';
 import { jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
@@ -105,7 +107,7 @@ function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
 /** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
 function listNeeds(plan: ResourcePlan): IndexNeed[] {
   const { info, access, name } = plan;
-  const key = info.primaryKey.name;
+  const key = only(info.primaryKey).name;
   const scope = [...(access?.scope.keys() ?? [])];
   const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
   const need = (what: string, terms: readonly SortTerm[], serves: IndexNeed['serves']): IndexNeed => {
@@ -191,7 +193,7 @@ function servesFilter(
   scope: readonly string[],
   attribute: string,
 ): boolean {
-  const { address } = info;
+  const address = only(info.address);
   // One value of an address is one row at most, in any scope.
   if (address.isAddress && attribute === address.name && keys[0]?.column === address.column) return true;
   if (!startsWith(info, keys, scope)) return false;

@@ -6,6 +6,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { isGenerated, type ModelInfo } from '../describe/model-info.js';
 import { describeRelation, type Relation, relationNames } from '../describe/relations.js';
+import { only } from '../describe/row-key.js';
 import {
   type ForeignKeyFacts,
   isUniqueKey,
@@ -22,7 +23,8 @@ export function keyProblems({
   endpoints,
   isKeyGiven,
 }: Pick<ResourcePlan, 'info' | 'endpoints' | 'isKeyGiven'>): string[] {
-  const { model, name, primaryKey } = info;
+  const { model, name } = info;
+  const [primaryKey, address] = [only(info.primaryKey), only(info.address)];
   const facts = tableFacts(model);
   if (!facts) return [];
   const table = quotedTable(model);
@@ -33,14 +35,13 @@ export function keyProblems({
         `declare another attribute with @PrimaryKey.`,
     ];
   }
-  const { address } = info;
   if (endpoints.has('replace') && isKeyGiven && isGenerated(address)) {
     const own = identifier(address.column);
     return [
       `${name}: endpoints has 'replace', and the table ${table} makes the key ${own} of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
     ];
   }
-  const ofAddress = address === primaryKey ? [] : addressProblems(info, facts);
+  const ofAddress = info.address === info.primaryKey ? [] : addressProblems(info, facts);
   if (ofAddress.length > 0) return ofAddress;
   if (!facts.isTable || isUniqueKey(facts, [primaryKey.column])) return [];
   const others = uniqueAttributes(info);
@@ -56,7 +57,8 @@ export function keyProblems({
 }
 
 /** Why an attribute that is no primary key addresses several rows, or none of some. */
-function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts): string[] {
+function addressProblems({ model, name, address: key }: ModelInfo, facts: TableFacts): string[] {
+  const address = only(key);
   const table = quotedTable(model);
   const column = identifier(address.column);
   const own = facts.columns.get(address.column);

@@ -1,5 +1,7 @@
 /** The OpenAPI document of an application -> the content of its landing page. Pure, so it can show nothing that is not mounted. */
+
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import { only } from '../describe/row-key.js';
 import { filterExamples, filterNames } from '../features/filter-guide.js';
 import { type HealthOptions, resolveHealthOptions } from '../health/health-options.js';
 import type { ResolvedDocs } from '../openapi/docs-options.js';
@@ -77,7 +79,7 @@ export function listHints(
 
 /** The key is named where there is nothing else. */
 function hintsOf(plan: ResourcePlan): ListHints {
-  const { name: key } = plan.info.primaryKey;
+  const { name: key } = only(plan.info.primaryKey);
   const { sortable } = plan;
   const filters = filterExamples(plan);
   const sort = sortable.find((name) => name !== key) ?? sortable[0];

@@ -1,6 +1,8 @@
 /** Generated routes with their own parts of the document, and the parts that all of them have. */
+
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class, ModelClass } from '../declare/crud-options.js';
+import { only } from '../describe/row-key.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
@@ -107,14 +109,14 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
     name: shownAs,
     in: 'path',
     required: true,
-    ...(isId ? { description: `The ${plan.info.address.name}.` } : {}),
+    ...(isId ? { description: `The ${only(plan.info.address).name}.` } : {}),
     schema: isId ? idSchema(plan) : { type: 'string' },
   };
 }
 
 /** An id beyond the range of its column is no mistake: there is no such record. */
 export function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
-  const { type } = info.address;
+  const { type } = only(info.address);
   switch (idKind) {
     case 'integer':
       return { type: 'integer' };

@@ -2,6 +2,7 @@
 
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import { refuseMinified } from '../describe/minified-names.js';
+import { only } from '../describe/row-key.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
@@ -221,7 +222,7 @@ class DocumentDraft {
     action: ActionDescription,
     resourceOf: DescribedAction['resourceOf'],
   ): boolean {
-    const { address } = resource.plan.info;
+    const address = only(resource.plan.info.address);
     const idName = address.isAddress && (spec || takesId(action)) ? address.name : 'id';
     return this.#describe({ ...route, idName }, action, (pathParameters) => {
       if (!spec) {

@@ -5,7 +5,7 @@ import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS, withGiven } from './access.js';
 import type { ByEndpoint, Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
 import type { Operation, Selection } from './operation.js';
-import { equalTo } from './predicates.js';
+import { byKey } from './predicates.js';
 
 /** Values of a body, by attribute. */
 export type WrittenValues = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export function compileOperation(
       return change ? [{ change, dependsOn: kind === 'rewrite' ? dependsOn : null }] : [];
     });
   const rewrites = stepsOf('rewrite');
-  const give = compileGiven(context.plan.info.address.name);
+  const give = compileGiven(context.plan.info.address.map(({ name }) => name));
   const absent = absentFor(OPEN_ACCESS.form);
   const apply = (steps: readonly Step[], before: Operation, inputs: Inputs, access: Access): Operation => {
     const isOpen = access.form === OPEN_ACCESS.form && access.where === null && access.allowed === null;
@@ -85,12 +85,14 @@ function isSame(members: readonly string[], inputs: Inputs, others: Inputs): boo
 /** A write that returns the primary key, whether answers show it or not. */
 function withKey(operation: Operation, { plan }: FeatureContext): Operation {
   if (!('returning' in operation)) return operation;
-  const columns = [...new Set([...operation.returning.columns, plan.info.primaryKey.name])];
+  const columns = [
+    ...new Set([...operation.returning.columns, ...plan.info.primaryKey.map(({ name }) => name)]),
+  ];
   return { ...operation, returning: Object.freeze({ columns: Object.freeze(columns) }) };
 }
 
 /** An operation with the values of a body, and what these have to refer to. */
-function compileGiven(key: string) {
+function compileGiven(key: readonly string[]) {
   return (operation: Operation, access: Access, values: WrittenValues = {}): Operation => {
     const { references, form } = access;
     const guards = references.length > 0 ? { references } : null;
@@ -102,7 +104,7 @@ function compileGiven(key: string) {
         return { ...operation, row: whole(values, 'create'), ...guards };
       case 'replace': {
         const row = whole(values, 'create');
-        const set = whole(without(values, [key]), 'update');
+        const set = whole(without(values, key), 'update');
         return { ...operation, row, set, ...guards, ...hidden };
       }
       case 'update':
@@ -116,7 +118,7 @@ function compileGiven(key: string) {
 /** Operations of the endpoints before any feature adds to them. */
 function bareOperations({ plan, columnsOf }: FeatureContext): Partial<OperationByEndpoint> {
   const { info, defaultSort, pageSize } = plan;
-  const where = equalTo(info.address.name, { slot: 'id' });
+  const where = byKey(info.address);
   const whole: Selection = Object.freeze({ columns: columnsOf(null) });
   return {
     list: {

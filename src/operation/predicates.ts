@@ -1,7 +1,7 @@
 /** Predicates that operations are put together from. Frozen. */
 
 import { scopeCondition } from '../describe/hooks-and-scopes-internals.js';
-import type { RecordInfo } from '../describe/model-info.js';
+import type { RecordInfo, RowKey } from '../describe/model-info.js';
 import type {
   Comparison,
   Filter,
@@ -9,6 +9,7 @@ import type {
   OuterValue,
   Predicate,
   RelatedFilter,
+  Slot,
   Value,
   WrittenFilter,
 } from '../request/query/predicate.js';
@@ -26,6 +27,19 @@ export function allOf(...predicates: readonly (Predicate | null)[]): Predicate |
 /** The rows with this value of an attribute. */
 export function equalTo(attribute: string, value: Value): Comparison<Value> {
   return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
+}
+
+/** The slot with the text of a part of the id: `id`, or `id.lineNo` where there are several. */
+export function idSlot(key: RowKey, name: string): Slot {
+  return Object.freeze({ slot: key.length === 1 ? 'id' : `id.${name}` });
+}
+
+/** The row with the id of the slots. */
+export function byKey(key: RowKey): Predicate {
+  const parts = key.map(({ name }) => equalTo(name, idSlot(key, name)));
+  if (parts.length === 1) return parts[0] as Predicate;
+  if (parts.length > 1) return Object.freeze({ kind: 'and', operands: Object.freeze(parts) });
+  throw new TypeError('A row without a key is found by none.');
 }
 
 /**

@@ -3,6 +3,7 @@
 import { checkScopedValues } from '../access/reference-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { type AttributeInfo, isFilled } from '../describe/model-info.js';
+import { only } from '../describe/row-key.js';
 import { defaultValues } from '../describe/sequelize-internals.js';
 import { type Access, type AccessForm, allowsValue, closedAttributes } from '../operation/access.js';
 import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
@@ -13,7 +14,7 @@ import { valueText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
-  const { address, primaryKey } = plan.info;
+  const [address, primaryKey] = [only(plan.info.address), only(plan.info.primaryKey)];
   const { name } = address;
   if (!plan.isKeyGiven) {
     return bodySchema(plan, 'create', new Set([...closedAttributes(form, 'update'), name, primaryKey.name]));
@@ -43,7 +44,7 @@ export async function parseReplacement(
     checkScopedValues('update', values, access);
     return withDefaults(plan, schema, values);
   }
-  const { name, type } = plan.info.address;
+  const { name, type } = only(plan.info.address);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // As a body has it, so that it meets what is asked of the key of a new record.
   const key = type.kind === 'integer' || type.kind === 'float' ? Number(id) : valueText(id);

@@ -2,6 +2,7 @@
  * A request -> the arguments of a controller's method. Cheap checks come first and each stops the rest: the query
  * string, then the id, then the body, which is only read when everything before it is right.
  */
+
 import type { Request } from 'express';
 import type { RequestAccess } from '../access/evaluate-rules.js';
 import { accessToWrite, checkScopedValues } from '../access/reference-access.js';
@@ -9,6 +10,7 @@ import { compileWantedRelations, evaluateRelated } from '../access/related-acces
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
+import { only } from '../describe/row-key.js';
 import {
   type Access,
   type AccessForm,
@@ -126,7 +128,7 @@ function compileReplacement(plan: ResourcePlan): ValuesParser {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
     const { create, update } = access.given;
-    const written = { ...create, ...update, ...values, [plan.info.address.name]: id };
+    const written = { ...create, ...update, ...values, [only(plan.info.address).name]: id };
     return { access: await accessToWrite(request, plan.model, access, written), values };
   };
 }

@@ -1,4 +1,5 @@
 /** An id of a path -> the value of the attribute that addresses a record, or what is answered to one that is none. */
+
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import { compileId, type ParsedId, REFUSED } from '../compile/compile-id.js';
@@ -6,6 +7,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
 import { declaredOptions } from '../describe/record.js';
+import { only } from '../describe/row-key.js';
 import { noSuchRecord } from '../errors/errors.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { attributeRules } from '../schema/column-rules.js';
@@ -36,7 +38,8 @@ type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
  */
 export function readId(model: ModelClass, raw: string): Id {
   const info = describeModel(model);
-  const { name, address } = info;
+  const { name } = info;
+  const address = only(info.address);
   const { parser, problems } = compileId(name, address, declaredOptions(model)?.idType);
   if (!parser) throw new ConfigError(problems);
   return parseId({ name, info, parseId: parser }, raw) as Id;
@@ -55,7 +58,7 @@ export function parsePathId(plan: IdPlan, request: Request, parameter = 'id'): u
 export function parseNewId(plan: IdPlan, request: Request): unknown {
   const raw = String(request.params['id']);
   if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
-  const { address } = plan.info;
+  const address = only(plan.info.address);
   const { name, type } = address;
   // As a body has it, so that it meets what is asked of the key of a new record.
   const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
@@ -73,11 +76,11 @@ function parseId(plan: IdPlan, raw: string): unknown {
     case 'id':
       return parsed.value;
     case 'impossible':
-      throw noSuchRecord({ name: plan.name, key: plan.info.address.name });
+      throw noSuchRecord({ name: plan.name, key: only(plan.info.address).name });
     case 'malformed':
       throw new InvalidQueryError([
         {
-          parameter: plan.info.address.isAddress ? plan.info.address.name : 'id',
+          parameter: only(plan.info.address).isAddress ? only(plan.info.address).name : 'id',
           code: 'id',
           detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
         },

@@ -1,7 +1,9 @@
 /** Writes the rows of a resource: as JSON text, or as records where code of the user's reads them. */
+
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { hasJsonForm } from '../describe/record.js';
+import { idOf, only } from '../describe/row-key.js';
 import {
   type Hydrate,
   hydrator,
@@ -113,16 +115,17 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
   const shown = plainColumns(plan, serialize);
   if (!shown) return recordView(plan, serialize);
   const writers = compileRowWriters(shown);
-  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), address])]);
+  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), ...address])]);
   const columnsOf = (fields: Fields) =>
     fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole;
-  const keyAt = (columns: readonly string[]) =>
-    columns.includes(address.name) ? columns.indexOf(address.name) : columns.length;
+  const keyAt = (columns: readonly string[], name: string) =>
+    columns.includes(name) ? columns.indexOf(name) : columns.length + missing(columns).indexOf(name);
+  const missing = (columns: readonly string[]) => namesOf(address).filter((name) => !columns.includes(name));
   return {
     columnsOf,
     isOfRecords: false,
     runsUserCode: false,
-    key: (row, _parsers, fields = null) => row[keyAt(columnsOf(fields))],
+    key: (row, _parsers, fields = null) => idOf(address, (name) => row[keyAt(columnsOf(fields), name)]),
     ofRecord: pristineWriter(plan.model, shown, writers),
     writer(parsers, fields) {
       const text = writers(parsers, fields);
@@ -143,14 +146,14 @@ function plainColumns(
   const readable = readableAttributes(info, exposure);
   if (!read) {
     const isShaped =
-      needsRecords(info, [...readable, info.address]) ||
+      needsRecords(info, [...readable, ...info.address]) ||
       readable.some(({ name }) => isTransformed(info.model, name, 'read'));
     return isShaped ? null : readable.map((attribute) => ({ name: attribute.name, attribute }));
   }
   const shown = plainNames(read, new Set(info.attributes.keys()));
   const attributes = [...(shown?.keys() ?? [])].map((property) => info.attributes.get(property));
   const known = attributes.filter((attribute) => attribute !== undefined);
-  if (!shown || known.length < shown.size || needsRecords(info, [...known, info.address])) return null;
+  if (!shown || known.length < shown.size || needsRecords(info, [...known, ...info.address])) return null;
   return known.map((attribute) => {
     const name = shown.get(attribute.name) as string;
     // The driver may parse a text into an object, which class-transformer walks; JSON goes around it.
@@ -197,9 +200,9 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     isOfRecords: true,
     // Virtual attributes without getters are values like others.
     runsUserCode:
-      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, info.address]).length > 0,
+      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, ...info.address]).length > 0,
     ofRecord: () => null,
-    key: (row, parsers) => hydratorFor(parsers)(row).get(info.address.name),
+    key: (row, parsers) => hydratorFor(parsers)(row).get(only(info.address).name),
     writer(parsers, fields = null) {
       const hydrate = hydratorFor(parsers);
       const value = (row: TextRow) => serialize(hydrate(row), fields);

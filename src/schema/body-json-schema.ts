@@ -1,8 +1,10 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by, and its media types. */
+
 import type { AccessPlan, FieldPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { AccessRule } from '../declare/access-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../describe/model-info.js';
+import { only } from '../describe/row-key.js';
 import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema, propertyRules } from './class-json-schema.js';
 import { classProperties } from './class-properties.js';
@@ -20,7 +22,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
     plan.access,
     kind === 'replace' && !plan.isKeyGiven ? 'update' : kind,
   );
-  return kind === 'replace' ? withoutRequired(schema, plan.info.address.name) : schema;
+  return kind === 'replace' ? withoutRequired(schema, only(plan.info.address).name) : schema;
 }
 
 /** No body has what the table makes itself. */

@@ -1,9 +1,11 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
+
 import { type ValidationError, ValidationTypes, type ValidatorOptions } from 'class-validator';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
 import { type AttributeInfo, isFilled, isGenerated } from '../describe/model-info.js';
+import { only } from '../describe/row-key.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { Maybe } from '../util/promises.js';
 import { quotesValue } from '../util/quoted-value.js';
@@ -89,7 +91,7 @@ export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<
     properties,
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
-    givenKey: explicit && isGivenText(plan.info.address, kind) ? plan.info.address.name : null,
+    givenKey: explicit && isGivenText(only(plan.info.address), kind) ? only(plan.info.address).name : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({

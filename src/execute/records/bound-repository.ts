@@ -3,6 +3,7 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
+import { only } from '../../describe/row-key.js';
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
@@ -81,7 +82,7 @@ export abstract class BoundRepository<M extends Model> {
   /** The attribute that ids are the values of. @internal */
   get idAttribute(): string {
     const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
-    return address?.name ?? this.model.primaryKeyAttribute;
+    return address ? only(address).name : this.model.primaryKeyAttribute;
   }
 
   /**
@@ -144,7 +145,7 @@ export abstract class BoundRepository<M extends Model> {
    */
   protected checkId(id: Id | undefined): void {
     const { name, primaryKeyAttribute: key } = this.model;
-    const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
+    const [address] = describeAddressed(this.model as unknown as ModelClass, this.address).address ?? [];
     if (id === undefined)
       throw new TypeError(`An id of ${name} is undefined; give the ${this.idAttribute} of a record.`);
     if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;

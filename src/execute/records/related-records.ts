@@ -3,8 +3,10 @@
  * of parents. The first one decides which rows each parent has, and the second one returns those that the finder finds of them. Both
  * are sent again for parents some of whose rows a hook has hidden.
  */
+
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
+import { only } from '../../describe/row-key.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import {
   type FoundRelation,
@@ -186,7 +188,8 @@ async function findRecords(
   const { plan, access, fields } = criteria;
   const keys = linksOf(criteria);
   const { info } = plan.target;
-  const { model, primaryKey } = info;
+  const { model } = info;
+  const primaryKey = only(info.primaryKey);
   const filter = { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values } as const;
   const within = bindTexts(allOf(filter, access.target.where, access.where), relatedSlots(access));
   const finder = new RowFinder(model, { within }, { ...hookOptions(model, 'read'), ...scope });

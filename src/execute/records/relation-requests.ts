@@ -1,4 +1,5 @@
 /** Compiles the relations that a caller of a repository names to the relations to load. */
+
 import { totalOrder } from '../../compile/compile-options.js';
 import { keyProblem, softDeleteProblems } from '../../compile/related-models.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
@@ -8,6 +9,7 @@ import { describeModel, describeRecords } from '../../describe/describe-model.js
 import type { RecordInfo } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
 import { describeRelation } from '../../describe/relations.js';
+import { only } from '../../describe/row-key.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
@@ -122,7 +124,7 @@ async function wantedByName(
     inclusion: options,
     access: await accessTo(plan, source),
     size: checkSize(size, name),
-    sort: totalOrder(sort, info.primaryKey.name),
+    sort: totalOrder(sort, only(info.primaryKey).name),
     filter: typedFilter(info, filter, `include.${name}.filter`),
     fields,
     include: await wantedRelations(info.model, behind, source),

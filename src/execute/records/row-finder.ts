@@ -1,4 +1,5 @@
 /** Finds rows of a model by filter, order and range, through Sequelize's own finders, so that hooks and scopes hold. */
+
 import {
   type FindOptions,
   literal,
@@ -13,6 +14,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel } from '../../describe/describe-model.js';
 import { type AppliedScope, scopeOf, withScope } from '../../describe/hooks-and-scopes-internals.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { Value } from '../../request/query/predicate.js';
@@ -116,7 +118,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   /** Number of rows, counted up to a limit; `Infinity` counts all. */
   count(limit: number): Promise<number> {
     const { name, primaryKey, attributes } = this.#info;
-    const key = attributes.get(primaryKey.name)?.column ?? primaryKey.name;
+    const key = attributes.get(only(primaryKey).name)?.column ?? only(primaryKey).name;
     // A scope that joins many rows to one would have it counted as many times.
     const once = this.#scope.include ? { distinct: true, col: `${name}.${key}` } : {};
     const values = this.#values();

@@ -6,6 +6,7 @@ import type { Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { describeAddressed, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { keyText, only } from '../../describe/row-key.js';
 import { severalRecords } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import { columnsGiven } from '../../operation/compile-operation.js';
@@ -72,7 +73,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     const { count, rows, parsers } = found;
     if (operation.kind === 'read' && count > 1) {
       const { name, address } = this.#info;
-      throw severalRecords({ name, key: address.name });
+      throw severalRecords({ name, key: keyText(address) });
     }
     // Where there are no rows, no statement has said how to read one.
     const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
@@ -103,7 +104,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
 
   /** The slots with that of the key; null for a key that Sequelize would write otherwise. */
   #withKey(id: Id, slots: Slots): Slots | null {
-    const { type } = this.#info.address;
+    const { type } = only(this.#info.address);
     const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
     return typeof text === 'string' ? joinSlots({ id: text }, slots) : null;
   }

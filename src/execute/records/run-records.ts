@@ -1,10 +1,12 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
 import { describeModel } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
+import { only } from '../../describe/row-key.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
@@ -127,8 +129,8 @@ function followWrite<M extends Model>(
   const afterWrite = find?.(endpoint) ?? null;
   if (!afterWrite) return null;
   const info = describeModel(own);
-  const { name } = info.primaryKey;
-  const { type } = (address === null ? undefined : info.attributes.get(address)) ?? info.address;
+  const { name } = only(info.primaryKey);
+  const { type } = (address === null ? undefined : info.attributes.get(address)) ?? only(info.address);
   return async ({ records, count, keys = id === undefined ? [] : [id] }, on) => {
     const rows: readonly WrittenRecord[] = records.map((record) => ({
       key: storedText(info, record, name) as string,

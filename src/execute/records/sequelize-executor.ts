@@ -1,4 +1,5 @@
 /** Records of a model through Sequelize, with its hooks, scopes, validations and soft deletes. */
+
 import {
   type Attributes,
   type CreationAttributes,
@@ -357,7 +358,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   get #address(): string {
-    return this.#info.address?.name ?? this.#model.primaryKeyAttribute;
+    return this.#info.address?.[0]?.name ?? this.#model.primaryKeyAttribute;
   }
 
   #byId(id: unknown, key = this.#address): Rows<M> {

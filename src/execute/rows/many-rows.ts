@@ -1,5 +1,7 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Runs no instances, hooks and scopes. */
+
 import type { ModelInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { missingReference } from '../../errors/sequelize-error.js';
 import type {
@@ -152,7 +154,7 @@ export class ManyRows {
     slots: Slots,
     on: StatementTarget,
   ): Promise<FoundRows | null> {
-    const { primaryKey, address } = this.#info;
+    const [primaryKey, address] = [only(this.#info.primaryKey), only(this.#info.address)];
     const keys: string[] = [];
     const rows: GivenRow[] = [];
     let shape: string[] | undefined;
@@ -212,7 +214,7 @@ export class ManyRows {
     const { dropped, watchColumns } = await triggersOf(this.#table, on);
     if (shape === null || dropped.has('update') || watchColumns) return null;
     const attributes = this.#encoder.attributesOf(shape);
-    if (attributes.includes(this.#info.primaryKey)) return null;
+    if (attributes.includes(only(this.#info.primaryKey))) return null;
     const lifted = liftMatching(where, allowed, references.map(referredRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
@@ -267,7 +269,7 @@ export class ManyRows {
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
   async #keysOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<string | null> {
-    const { primaryKey } = this.#info;
+    const primaryKey = only(this.#info.primaryKey);
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
       return null;
     const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);

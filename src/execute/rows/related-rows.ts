@@ -4,6 +4,7 @@ import type { Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
+import { only } from '../../describe/row-key.js';
 import type { Selection } from '../../operation/operation.js';
 import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -160,9 +161,10 @@ const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
 /** Integers are equal where their texts are. A row with a primary key is the only one that its parent has. */
 function ownKeyOf(
   { isOne, through, targetKey }: Relation,
-  { primaryKey }: ModelInfo,
+  info: ModelInfo,
   parentKey: AttributeInfo,
 ): string | null {
+  const primaryKey = only(info.primaryKey);
   const isInteger = [primaryKey, parentKey].every(
     ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
   );

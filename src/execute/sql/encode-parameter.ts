@@ -1,4 +1,5 @@
 /** Values as JavaScript has them -> the texts that PostgreSQL reads them from: of one column, and of the rows of a model. */
+
 import { type ColumnType, comparedType, mayBeArray } from '../../describe/column-type.js';
 import {
   infiniteOf,
@@ -13,13 +14,16 @@ import {
   isFilled,
   isGenerated,
   type ModelInfo,
+  type RowKey,
   timestampsOf,
 } from '../../describe/model-info.js';
 import { rangeText } from '../../describe/range-value.js';
+import { partsOf } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { ofTables } from '../../describe/table-facts.js';
+import { idSlot } from '../../operation/predicates.js';
 import { holdsRounded } from '../../schema/json-value.js';
-import { writtenSlot } from './statement.js';
+import { type Slots, writtenSlot } from './statement.js';
 
 /**
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
@@ -52,6 +56,18 @@ function instantText(value: unknown, zone: string | undefined): string | undefin
     return zone === undefined ? momentText(value) : toDatabaseYear(localText(value, zone));
   }
   return infinityText(value) ?? infinityText(infiniteOf(value));
+}
+
+/** The texts of an id, by the slots of its parts. */
+export function keySlots(key: RowKey, id: unknown): Slots {
+  const [first] = key;
+  if (first && key.length === 1) return { id: encodeParameter(first.type, id) as string };
+  const parts = partsOf(key, id);
+  const texts = key.map(({ name, type }, index) => [
+    idSlot(key, name).slot,
+    encodeParameter(type, parts[index]) as string,
+  ]);
+  return Object.fromEntries(texts) as Slots;
 }
 
 function scalarText(value: unknown): string | undefined {

@@ -6,9 +6,11 @@
  * turn, and usually the first one fills the page. PostgreSQL sorts NULL as the largest value, so it is a range of its
  * own, and only for columns that can be null.
  */
+
 import { totalOrder } from '../../compile/compile-options.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import type { Value } from '../../request/query/predicate.js';
 import type { ColumnSql } from './predicate-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
@@ -26,7 +28,7 @@ export interface KeysetValues {
 
 /** The total order of a model's rows that begins with these terms. */
 export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly SortTerm[] = []): KeyTerm[] {
-  return totalOrder(sort, primaryKey.name).map((term) => ({
+  return totalOrder(sort, only(primaryKey).name).map((term) => ({
     ...term,
     nullable: attributes.get(term.attribute)?.nullable ?? true,
   }));

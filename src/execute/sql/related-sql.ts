@@ -1,7 +1,9 @@
 /** The rows behind a relation of many parents at once: one statement, with a limit for each parent. */
+
 import { describeRecords } from '../../describe/describe-model.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
+import { only } from '../../describe/row-key.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import type { KeyTerm } from './keyset-sql.js';
@@ -68,7 +70,7 @@ export function compileRelated(table: TableSql, { selection, ...asked }: Related
 
 /** Selects the primary keys of the same rows as `key`, in the text that the database has for them, and the places as `place`. */
 export function selectRelatedKeys(table: TableSql, asked: RelatedKeysSql): SqlFragment {
-  const { primaryKey } = table.info;
+  const primaryKey = only(table.info.primaryKey);
   return selectRelated(
     table,
     asked,

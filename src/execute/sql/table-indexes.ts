@@ -3,6 +3,7 @@
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
@@ -40,7 +41,7 @@ export function servesOrder(
   equal: readonly string[],
   terms: readonly SortTerm[],
 ): boolean {
-  const key = info.primaryKey.name;
+  const key = only(info.primaryKey).name;
   if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
   const needed = terms.filter(({ attribute }) => attribute !== key && !equal.includes(attribute));
   const byKey = terms.find(({ attribute }) => attribute === key) ?? { attribute: key, descending: false };

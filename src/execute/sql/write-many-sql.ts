@@ -4,6 +4,7 @@
  */
 
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import { NO_VERSION } from '../../operation/feature.js';
 import type { UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
@@ -90,7 +91,7 @@ function insertGroup(
   returning: SelectionSql,
 ) {
   const { info, name } = table;
-  const { primaryKey } = info;
+  const primaryKey = only(info.primaryKey);
   const rows = givenSql(table, group, columns);
   const each = raw(identifier('.each'));
   const given = raw(identifier(`.given.${group}`));
@@ -152,7 +153,7 @@ export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
   const { set, where, references, state, returning } = update;
-  const { primaryKey, address } = info;
+  const [primaryKey, address] = [only(info.primaryKey), only(info.address)];
   const more: NamedSql[] = [
     { name: 'k', value: typedArray(table, address, KEYS) },
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
@@ -225,7 +226,7 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
   const conditions = whereSql([
-    sql`${column(info.primaryKey.name)} = ${JUDGED}.${rowKey(info)}`,
+    sql`${column(only(info.primaryKey).name)} = ${JUDGED}.${rowKey(info)}`,
     sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
     joinSql(differences, ' OR '),
   ]);
@@ -284,7 +285,7 @@ function writeMatching(
   lock: 'UPDATE' | 'NO KEY UPDATE',
   write: { readonly head: SqlFragment; readonly conditions: readonly SqlFragment[] } | null,
 ): Statement {
-  const key = column(info.primaryKey.name);
+  const key = column(only(info.primaryKey).name);
   const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
   // Two statements that lock the same rows do so in one order.
   const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;

@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../describe/column-type.js';
 import { type AttributeInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import type { Reference } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
@@ -38,7 +39,7 @@ function insertSql(
   where: Predicate | null,
 ): SqlFragment {
   // A statement names one column at least.
-  const names = joinSql((row.length > 0 ? row : [info.primaryKey]).map(columnName), ', ');
+  const names = joinSql((row.length > 0 ? row : info.primaryKey).map(columnName), ', ');
   const given = row.map((each) => sql`${writtenSlot(each.name)}`);
   const values = joinSql(given.length > 0 ? given : [raw('DEFAULT')], ', ');
   const source = where
@@ -107,7 +108,7 @@ export function compileReplace(
   { row, change, references, returning }: ReplaceSql,
 ): Statement {
   const { info } = table;
-  const key = info.address.name;
+  const key = only(info.address).name;
   const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
   const insert = insertSql(table, row, allOf({ ...taken, isNegated: true }, references));
   const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;

@@ -1,4 +1,5 @@
 /** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
+
 import type { Request } from 'express';
 import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import { type AccessRules, accessRules, accessSource, type RuledKey } from '../../access/reference-access.js';
@@ -9,6 +10,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
+import { keyText, only } from '../../describe/row-key.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { requestResource } from '../../request/request-notes.js';
@@ -134,15 +136,15 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
   const { model } = repository;
   const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
   const { info } = requestResource(request) ?? {};
-  const isOther = info?.model === model && info.address.name !== repository.idAttribute;
-  const addressed = isOther ? repository.addressedBy(info.address.name) : repository;
+  const isOther = info?.model === model && only(info.address).name !== repository.idAttribute;
+  const addressed = isOther ? repository.addressedBy(only(info.address).name) : repository;
   return access ? addressed.within(access) : addressed;
 }
 
 /** True where the resource of a request has other ids than repositories of its model. */
 export function hasOwnIds(request: Request): boolean {
   const plan = requestResource(request);
-  return plan !== undefined && describeModel(plan.model).address.name !== plan.info.address.name;
+  return plan !== undefined && keyText(describeModel(plan.model).address) !== keyText(plan.info.address);
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {

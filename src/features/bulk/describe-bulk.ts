@@ -2,6 +2,7 @@
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
+import { only } from '../../describe/row-key.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import {
   type DescribedResource,
@@ -176,7 +177,7 @@ function listOf(items: JsonSchema): JsonSchema {
 }
 
 function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const { address } = plan.info;
+  const address = only(plan.info.address);
   const isKeyShown = !plan.exposure.unreadable.has(address.name);
   return {
     type: 'object',
@@ -204,7 +205,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
 function changeSchema(plan: ResourcePlan): JsonSchema {
   const { info, entityTag, ifMatch } = plan;
   const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
-  const key = info.address.name;
+  const key = only(info.address).name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const state: JsonSchema = {
     type: 'integer',

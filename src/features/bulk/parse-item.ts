@@ -1,6 +1,8 @@
 /** Parses one of many records in a body into the arguments of its write, or into its issues. */
+
 import type { Request } from 'express';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { only } from '../../describe/row-key.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import { type Inputs, NO_VERSION } from '../../operation/feature.js';
@@ -48,7 +50,7 @@ export function compileItemParser(
   parseValues: ValuesParser,
 ): ItemParser {
   const { primaryKey, address } = plan.info;
-  const key = (kind === 'update' ? address : primaryKey).name;
+  const key = only(kind === 'update' ? address : primaryKey).name;
   const readHead = kind === 'update' ? compileHead(plan) : null;
   return (request, { access, absent, index, keys, budget }, body) => {
     const issues: RequestIssue[] = [];
@@ -106,7 +108,7 @@ interface ItemHead {
 /** Reads which record an item is about, and in which state that has to be. */
 function compileHead(plan: ResourcePlan) {
   const { entityTag, ifMatch, idKind, info } = plan;
-  const key = info.address.name;
+  const key = only(info.address).name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const isNumber = idKind === 'integer';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
@@ -153,7 +155,7 @@ function bodyOf(
   isHidden: boolean,
 ) {
   const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
-  const heads = [info.address.name, ...version];
+  const heads = [only(info.address).name, ...version];
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
 }
 

@@ -2,10 +2,12 @@
  * Writes many records in one transaction, one by one as single requests would: overrides, hooks and rules see each. All happens or
  * nothing, unless each record is independent, in a savepoint of its own.
  */
+
 import type { Response } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { only } from '../../describe/row-key.js';
 import { NotFoundError } from '../../errors/errors.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
@@ -75,11 +77,12 @@ export function compileBulkRunner(
       // A row that `q` has found is no item of the body.
       if (items) setCurrentItem(request, index);
       if (isRuled && items) setToldNames(request, access.form, body);
-      const key = items || plan.exposure.unreadable.has(plan.info.address.name) ? {} : { key: wanted?.id };
+      const key =
+        items || plan.exposure.unreadable.has(only(plan.info.address).name) ? {} : { key: wanted?.id };
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
         const outcome = await run(action, wanted);
-        if (written) refuseRepeated(plan.info.address.name, outcome, index, written);
+        if (written) refuseRepeated(only(plan.info.address).name, outcome, index, written);
         return show(outcome, wanted);
       };
       results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
@@ -184,7 +187,8 @@ function refuseRepeated(name: string, outcome: Outcome, index: number, written: 
   written.set(key, index);
 }
 
-function byKeys({ info: { address } }: ResourcePlan, ids: readonly unknown[]): Filter {
+function byKeys({ info }: ResourcePlan, ids: readonly unknown[]): Filter {
+  const address = only(info.address);
   const values = ids.flatMap((id) => encodeParameter(address.type, id) ?? []);
   return { kind: 'comparison', attribute: address.name, operator: '=in=', values };
 }

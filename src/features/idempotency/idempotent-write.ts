@@ -1,10 +1,12 @@
 /** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
+
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { baseOf, type Endpoint } from '../../declare/endpoint.js';
+import { only } from '../../describe/row-key.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
@@ -94,7 +96,7 @@ function compileRowReader(resource: Resource, operation: Endpoint) {
     const columns = columnsGiven(resource.features[operation].operation(query, access, {}));
     const row = keptRow(answer, columns);
     if (!row) return null;
-    const where = equalTo(info.address.name, { slot: 'id' });
+    const where = equalTo(only(info.address).name, { slot: 'id' });
     // Finds nothing, and says how the columns are read.
     const { parsers } = await executor.run(
       { kind: 'read', where, select: { columns }, isFresh: true },

@@ -1,5 +1,7 @@
 /** Replacement of a record: `PUT /{id}` creates it where clients give keys, or sets its other values. */
+
 import type { ResourceCheck } from '../../compile/compile-resource.js';
+import { only } from '../../describe/row-key.js';
 import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -104,7 +106,7 @@ function bodyProblems({
   explicitSchemas: { create, update },
 }: Parameters<ResourceCheck>[0]): string[] {
   if (!endpoints.has('replace')) return [];
-  const { address, primaryKey } = info;
+  const [address, primaryKey] = [only(info.address), only(info.primaryKey)];
   return [
     ...(isKeyGiven && address.isAddress && !primaryKey.hasDefault
       ? [

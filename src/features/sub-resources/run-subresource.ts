@@ -1,6 +1,7 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { only } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { recordColumn } from '../../execute/customization/hydrate-record.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
@@ -38,7 +39,8 @@ export function compileSubresourceRows({
   target,
 }: Subresource): RowRunner<SubresourceArguments> {
   const { info } = parent.plan;
-  const { address, name } = info;
+  const { name } = info;
+  const address = only(info.address);
   const { parentKey } = plan.relation;
   const executor = new SqlExecutor(info);
   const list = compileRowRunners(target)('list');

@@ -3,8 +3,10 @@
  * that it belongs to, and key values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds
  * accidents, not forgers, and needs not: the values are only compared with columns that the client may sort by.
  */
+
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
+import { only } from '../../describe/row-key.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
 import type { RelatedFilter } from './predicate.js';
@@ -139,7 +141,7 @@ export function hidesKey({
 }: {
   readonly plan: Pick<ResourcePlan, 'info' | 'exposure'>;
 }): boolean {
-  return info.address !== info.primaryKey && exposure.unreadable.has(info.primaryKey.name);
+  return info.address !== info.primaryKey && exposure.unreadable.has(only(info.primaryKey).name);
 }
 
 /** One line for all lists whose cursors are sealed, where the application has no secret for them. */
@@ -168,14 +170,14 @@ function contentOf({ values, isInclusive, digest }: Keyset, scope: CursorScope):
 
 /** Of all values the primary key, which identifies the row. */
 function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
-  const key = plan.info.primaryKey.name;
+  const key = only(plan.info.primaryKey).name;
   const known = values.map((value, index) => (sort[index]?.attribute === key ? value : null));
   return { values: known, isInclusive, digest: digestOfValues(values) };
 }
 
 function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
   return sort.every(({ attribute }, index) => {
-    return (attribute === plan.info.primaryKey.name) === (values[index] !== null);
+    return (attribute === only(plan.info.primaryKey).name) === (values[index] !== null);
   });
 }
 

@@ -1,4 +1,5 @@
 /** Names in `q` -> attributes and relations, and conditions on the same relation as one. */
+
 import {
   type FilterPlan,
   hasRestrictedKey,
@@ -8,6 +9,7 @@ import {
   restrictedNames,
 } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
+import { only } from '../../describe/row-key.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
   FILTER_LIMITS,
@@ -207,7 +209,7 @@ function isMergeable(kind: 'and' | 'or', first: NamedFilter, second: NamedFilter
 
 /** A row has several rows of a `hasOne` where nothing keeps a second one out. */
 function isSingle({ relation, target: { info } }: RelatedPlan): boolean {
-  return relation.isOne && relation.targetKey === info.primaryKey.name;
+  return relation.isOne && relation.targetKey === only(info.primaryKey).name;
 }
 
 function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation): NamedRelation {

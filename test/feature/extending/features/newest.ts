@@ -13,7 +13,7 @@ const NEWEST: HandledRoute = {
   words: { ...USUAL.list.words, verb: 'List the newest' },
   single: USUAL.list,
   compile({ resource, decisions, rows, shaper }) {
-    const sort = [{ attribute: resource.plan.info.primaryKey.name, descending: true }];
+    const sort = [{ attribute: resource.plan.info.primaryKey[0]?.name ?? '', descending: true }];
     return compileHandler(resource, USUAL.list, decisions, rows, shaper, (request) =>
       then(resource.parsers.list(request), (input) => ({ ...input, query: { ...input.query, sort } })),
     );
