@@ -54,7 +54,7 @@ import { installLastHandler } from './respond/exception-handler.js';
 import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
-import { describeExposure } from './schema/model-decorators.js';
+import { describeExposure, isTransformed } from './schema/model-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline } from './util/offline.js';
 import { flagProblems, showValue } from './util/option-problems.js';
@@ -259,7 +259,14 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const { declarations, handWritten, problems, warnings } = declareResources(settings, everyRoute(features));
   const plans = compilePlan(
     declarations,
-    { describeExposure, classProperties, nestedProblems, decoratorProblems, ...resourceOptionsOf(features) },
+    {
+      describeExposure,
+      classProperties,
+      isTransformed,
+      nestedProblems,
+      decoratorProblems,
+      ...resourceOptionsOf(features),
+    },
     problems,
     settings.access,
   );

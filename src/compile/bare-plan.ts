@@ -30,6 +30,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     count: null,
     filters: new Map(),
     sortable: NONE,
+    everything: new Map(),
     defaultSort: totalOrder([], key),
     explicitSchemas: { read: null, create: null, update: null },
     isKeyGiven: false,

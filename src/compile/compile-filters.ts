@@ -7,11 +7,12 @@ import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import { narrowerType, operatorsOf, operatorsOfColumn } from './filter-operators.js';
+import { columnLength, narrowerType, operatorsOf, operatorsOfColumn } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
-/** Entries of `filterAllow`, written as a list or as an object. */
-export function filterEntries(allow: object): readonly (readonly [name: string, wanted: unknown])[] {
+/** Entries of `filterAllow`, written as a list or as an object; `'*'` has none by name. */
+export function filterEntries(allow: object | '*'): readonly (readonly [name: string, wanted: unknown])[] {
+  if (allow === '*') return [];
   return Array.isArray(allow) ? allow.map((name) => [String(name), true] as const) : Object.entries(allow);
 }
 
@@ -52,12 +53,15 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
     return null;
   }
   const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
+  const compared = ofTables(() => columnLength(comparedType(type), attribute.found));
   const ofColumn = ofTables(() => operatorsOfColumn(operators, type, attribute.found));
   const narrower = ofTables(() => narrowerType(type, attribute.found?.baseType));
   return Object.freeze({
     attribute: name,
     type,
-    compared: comparedType(type),
+    get compared() {
+      return compared();
+    },
     get operators() {
       return ofColumn();
     },

@@ -104,9 +104,9 @@ export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
   const { name: key, type } = only(info.primaryKey);
   const byDefault = exposure.unreadable.has(key) || !isComparable(type) || !isSpelled(key) ? [] : [key];
-  const allow = options.sortAllow ?? byDefault;
+  const allow: Iterable<unknown> = options.sortAllow ?? byDefault;
   return Object.freeze(
-    [...new Set(allow.map(String))].filter((name) => {
+    [...new Set([...allow].map(String))].filter((name) => {
       const attribute = sortableAttribute(check, 'sortAllow', name);
       if (attribute && !isSpelled(name)) {
         check.report(`sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`);
@@ -117,7 +117,7 @@ export function compileSortable(check: OptionCheck): readonly string[] {
 }
 
 /** True where `sort` parses a name unchanged: signs before it and blanks around it are no part of a name there. */
-function isSpelled(name: string): boolean {
+export function isSpelled(name: string): boolean {
   return parseSortTerm(name.trim()).attribute === name;
 }
 
@@ -264,8 +264,11 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   count: null,
-  filterAllow: { fits: isObject, text: 'a list of attributes, or an object of attributes and operators' },
-  sortAllow: { fits: Array.isArray, text: 'a list of attributes' },
+  filterAllow: {
+    fits: (value) => value === '*' || isObject(value),
+    text: "a list of attributes, an object of attributes and operators, or '*'",
+  },
+  sortAllow: { fits: (value) => value === '*' || Array.isArray(value), text: "a list of attributes, or '*'" },
   defaultSort: null,
   readSchema: null,
   createSchema: null,

@@ -7,6 +7,7 @@ import { tryAddress, tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
 import { only } from '../describe/row-key.js';
+import { ofTables } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileCount } from './compile-count.js';
@@ -27,6 +28,7 @@ import {
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
+import { everyAttribute, isOrdered, type ShownReader } from './every-attribute.js';
 import type {
   Exposure,
   GrowingPlan,
@@ -39,15 +41,13 @@ import type {
 export type ResourceCheck = (plan: UncheckedPlan, options: CrudOptions) => readonly string[];
 
 /** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
-export interface DecoratorReader {
+export interface DecoratorReader extends ShownReader {
   /** By name. Default: none. */
   readonly featureOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Problems of options together. Default: none. */
   readonly featureChecks?: readonly ResourceCheck[];
   /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
-  /** The properties of a schema class that may pass. */
-  classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
   /** Why every object in a nested property of a body would be refused. */
   nestedProblems(schema: Class): readonly string[];
   /** Why no value of an attribute would ever meet its decorators. */
@@ -81,7 +81,8 @@ export function compileResource(
   const { featureOptions = {}, featureChecks = [] } = decorators;
   const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
-  const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
+  const once = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
+  const { options, everything } = everyAttribute({ info, exposure, options: once, report }, decorators);
   const check: OptionCheck = { info, exposure, options, report };
   const id = compileId(info.name, only(info.address), options.idType);
   problems.push(...id.problems);
@@ -105,6 +106,7 @@ export function compileResource(
     count: compileCount(options.count, options.pagination === 'cursor' ? 'none' : 'exact', 'count', report),
     filters: compileFilters(check),
     sortable: compileSortable(check),
+    everything,
     defaultSort: compileDefaultSort(check),
     explicitSchemas: Object.freeze({
       read: compileSchema(check, 'readSchema', decorators),
@@ -128,8 +130,28 @@ export function compileResource(
   if (unversioned) report(unversioned);
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim: compiled };
   const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
-  const plan = Object.freeze({ ...whole, parseId: id.parser, idKind: id.kind, relations });
+  const { parser: parseId, kind: idKind } = id;
+  const sortable = ofTables(() => sortedBy(whole));
+  const plan = Object.freeze({
+    ...whole,
+    parseId,
+    idKind,
+    relations,
+    get sortable() {
+      return sortable();
+    },
+  });
   return { plan, problems, claim: plan };
+}
+
+/** Names are checked against the catalogue, and `'*'` is what it allows. */
+function sortedBy({
+  info,
+  sortable,
+  everything,
+}: Pick<ResourcePlan, 'info' | 'sortable' | 'everything'>): readonly string[] {
+  if (!everything.has('sortAllow')) return sortable;
+  return sortable.filter((name) => isOrdered(info.attributes.get(name) ?? {}));
 }
 
 /** True where clients give the key of a new record. */

@@ -79,6 +79,17 @@ export function narrowerType(type: ColumnType, base: string | undefined): Column
     : undefined;
 }
 
+/** A text with the length of its column, which may be another one than the model says. Values without a length have that of `q`. */
+export function columnLength(
+  type: ColumnType,
+  found: Pick<ColumnFacts, 'type' | 'baseType'> | undefined,
+): ColumnType {
+  if (type.kind !== 'string' || !found || !TEXTS.includes(found.baseType.replace(/(?:\[\])+$/, '')))
+    return type;
+  const [, length] = /^character[a-z ]*\((\d+)\)/.exec(found.type) ?? [];
+  return { ...type, maxLength: length === undefined ? null : Number(length) };
+}
+
 /** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
 export function isComparable(type: ColumnType): boolean {
   return GROUPS_OF_KIND[type.kind].includes('equal');

@@ -51,6 +51,9 @@ export interface FilterPlan {
   readonly narrower?: ColumnType | undefined;
 }
 
+/** An option that may be `'*'`. */
+export type EveryOption = 'filterAllow' | 'sortAllow';
+
 /** Attributes that the user hid from answers, or from bodies. */
 export interface Exposure {
   readonly unreadable: ReadonlySet<string>;
@@ -98,6 +101,8 @@ export interface ResourcePlan {
   /** By name. */
   readonly filters: ReadonlyMap<string, FilterPlan>;
   readonly sortable: readonly string[];
+  /** The options that are `'*'`, each with the sentence about what it leaves out; null is nothing. The catalogue may add to it. */
+  readonly everything: ReadonlyMap<EveryOption, () => string | null>;
   /** Total: the primary key is always part of it. */
   readonly defaultSort: readonly SortTerm[];
   readonly explicitSchemas: {

@@ -125,10 +125,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   pageSize?: { default?: number; max?: number };
   /** Counts that clients may choose; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
   count?: true | CountOptions;
-  /** Attributes, JSON values and relations that a client may filter by. Default: nothing. */
-  filterAllow?: FilterAllow<M>;
-  /** Attributes that a client may sort by. Default: the primary key. */
-  sortAllow?: readonly Attribute<M>[];
+  /**
+   * Attributes, JSON values and relations that a client may filter by. `'*'` is every attribute whose column can be compared and whose
+   * value answers show as it is, and no relation; a line of the log names the others at the start. Default: nothing.
+   *
+   * @example { name: ['==', '=like='], population: true }
+   */
+  filterAllow?: FilterAllow<M> | '*';
+  /** Attributes that a client may sort by. `'*'` is every one that has an order, as for `filterAllow`. Default: the primary key. */
+  sortAllow?: readonly Attribute<M>[] | '*';
   /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
   defaultSort?: string;
   /** Relations that a client may include in a record. Default: nothing. */

@@ -24,7 +24,7 @@ export function sortReader(plan: ResourcePlan): SortReader {
 
 /** A total order. */
 export const sort: FeatureFactory = ({ plan }) => {
-  const { sortable, defaultSort } = plan;
+  const { defaultSort } = plan;
   const read = sortReader(plan);
   const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
   return {
@@ -40,8 +40,8 @@ export const sort: FeatureFactory = ({ plan }) => {
           chosenNames(
             `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +
               'The primary key is appended, so that the order is total.',
-            sortable.flatMap((name) => [name, `-${name}`]),
-            Math.min(MAX_SORT_TERMS, sortable.length),
+            plan.sortable.flatMap((name) => [name, `-${name}`]),
+            Math.min(MAX_SORT_TERMS, plan.sortable.length),
           ),
       },
     ],

@@ -13,7 +13,7 @@ import type { FeatureNeeds } from '../operation/feature.js';
 import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
-import type { Logger } from '../util/logger.js';
+import { type Logger, logInfo } from '../util/logger.js';
 import { oneAtATime } from '../util/promises.js';
 import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex, tablesRead } from './index-advice.js';
@@ -170,14 +170,20 @@ export class CatalogueGate {
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
     for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
     for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
+    for (const { name, everything } of plans)
+      for (const leftOut of everything.values()) {
+        const line = leftOut();
+        if (line !== null) this.#log('info', `${name}: ${line}`);
+      }
     const { features, indexAdvice } = this.options;
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }
 
-  #log(level: 'error' | 'warn', line: string): void {
+  #log(level: 'error' | 'warn' | 'info', line: string): void {
     if (this.#logged.has(line)) return;
     this.#logged.add(line);
-    this.options.logger[level](line);
+    if (level === 'info') logInfo(this.options.logger, line);
+    else this.options.logger[level](line);
   }
 }
 

@@ -122,10 +122,14 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
       servesOrder(info, index, scope, terms),
     );
   };
+  // An index for each column would cost each write more than it is worth.
+  const { everything } = plan;
+  const sorted = everything.has('sortAllow') ? [] : plan.sortable;
+  const compared = everything.has('filterAllow') ? [] : [...plan.filters];
   return [
-    ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
+    ...sorted.map((attribute) => order('sortAllow', [ascending(attribute)])),
     order('defaultSort', plan.defaultSort),
-    ...[...plan.filters].map(([filter, { type, operators, jsonType }]) => {
+    ...compared.map(([filter, { type, operators, jsonType }]) => {
       const serves = `a filter by '${filter}' (filterAllow)`;
       if (jsonType) return pathNeed(plan, filter, jsonType, within);
       if (type.kind === 'array' && operators.some((operator) => operatorRow(operator).index === 'gin'))

@@ -9,12 +9,13 @@ import { introspectModel } from '../../src/describe/describe-model.js';
 import type { ModelInfo } from '../../src/describe/model-info.js';
 import { decoratorProblems, nestedProblems } from '../../src/schema/attribute-decorators.js';
 import { classProperties } from '../../src/schema/class-properties.js';
-import { describeExposure } from '../../src/schema/model-decorators.js';
+import { describeExposure, isTransformed } from '../../src/schema/model-decorators.js';
 import { ConfigError } from '../../src/util/config-error.js';
 
 /** What the phases before the schemas are given of them. */
 export const decoratorReader: DecoratorReader = {
   describeExposure,
+  isTransformed,
   classProperties,
   nestedProblems,
   decoratorProblems,

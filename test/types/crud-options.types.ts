@@ -21,6 +21,7 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: { 'names.fr': 'string', 'names.a.b': 'number', 'country.names.on': 'boolean' } },
   { filterAllow: { neighbors: { 'names.fr': 'string' } } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
+  { filterAllow: '*', sortAllow: '*' },
   { endpoints: ['list', 'read'] },
   { endpoints: new Set<Operation>(['create']) },
   { pagination: 'cursor', pageSize: { default: 10 } },
@@ -52,6 +53,10 @@ export const rejected: CrudOptions<City>[] = [
   { filterAllow: { nmae: true } },
   // @ts-expect-error: a method is no attribute
   { filterAllow: ['rename'] },
+  // @ts-expect-error: every attribute is the whole option
+  { filterAllow: ['*'] },
+  // @ts-expect-error: every attribute is the whole option
+  { filterAllow: { '*': true } },
   // @ts-expect-error: nor are those of Sequelize
   { filterAllow: ['save'] },
   // @ts-expect-error: nor those of sequelize-typescript

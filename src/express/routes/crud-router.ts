@@ -16,7 +16,7 @@ import { writtenFilterProblems } from '../../request/query/rule-filters.js';
 import { setLogger } from '../../request/request-log.js';
 import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';
 import { classProperties } from '../../schema/class-properties.js';
-import { describeExposure } from '../../schema/model-decorators.js';
+import { describeExposure, isTransformed } from '../../schema/model-decorators.js';
 import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/open-connection.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
@@ -62,7 +62,14 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   problems.push(...takeoverProblems([model]), ...refusedModelOptions([model]));
   const plans = compilePlan(
     [declaration],
-    { describeExposure, classProperties, nestedProblems, decoratorProblems, ...resourceOptionsOf(FEATURES) },
+    {
+      describeExposure,
+      classProperties,
+      isTransformed,
+      nestedProblems,
+      decoratorProblems,
+      ...resourceOptionsOf(FEATURES),
+    },
     problems,
   );
   throwProblems(writtenFilterProblems(plans));

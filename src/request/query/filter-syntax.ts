@@ -21,8 +21,6 @@ export const FILTER_LIMITS = Object.freeze({
   patternLength: 256,
   /** Wildcards in a pattern. */
   patternWildcards: 4,
-  /** Characters of a text compared with a column that has no length of its own. */
-  textLength: 256,
 });
 
 /** A text from the filter, and where it stood. */

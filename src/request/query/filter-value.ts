@@ -39,10 +39,7 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
   };
   switch (type.kind) {
     case 'string':
-      return [...text].length <=
-        Math.min(type.maxLength ?? FILTER_LIMITS.textLength, FILTER_LIMITS.textLength)
-        ? text
-        : outOfRange();
+      return type.maxLength === null || [...text].length <= type.maxLength ? text : outOfRange();
     case 'enum':
       return type.values.includes(text) ? text : wrongType(`one of ${type.values.join(', ')}`);
     case 'integer':

@@ -12,14 +12,14 @@ describe('the shape of an option', () => {
     [{ pageSize: 50 }, 'pageSize is 50; use an object such as { default: 20, max: 100 }.'],
     [
       { filterAllow: 'title' },
-      'filterAllow is "title"; use a list of attributes, or an object of attributes and operators.',
+      `filterAllow is "title"; use a list of attributes, an object of attributes and operators, or '*'.`,
     ],
     [
       { filterAllow: true },
-      'filterAllow is true; use a list of attributes, or an object of attributes and operators.',
+      "filterAllow is true; use a list of attributes, an object of attributes and operators, or '*'.",
     ],
-    [{ sortAllow: 'title' }, 'sortAllow is "title"; use a list of attributes.'],
-    [{ sortAllow: { title: true } }, 'sortAllow is { title: true }; use a list of attributes.'],
+    [{ sortAllow: 'title' }, `sortAllow is "title"; use a list of attributes, or '*'.`],
+    [{ sortAllow: { title: true } }, "sortAllow is { title: true }; use a list of attributes, or '*'."],
     [
       { dependencies: function guard() {} },
       'dependencies is [Function: guard]; use a list of Express handlers and middleware classes.',

@@ -208,7 +208,6 @@ describe('parseFilterSyntax', () => {
         sameAttribute: 10,
         patternLength: 256,
         patternWildcards: 4,
-        textLength: 256,
       });
     });
 

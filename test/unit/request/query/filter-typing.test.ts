@@ -224,7 +224,6 @@ describe('a typed filter', () => {
   describe('refuses a value that the column cannot hold', () => {
     const BAD: readonly (readonly [attribute: string, text: string])[] = [
       ['name', '12345678901'],
-      ['note', 'x'.repeat(257)],
       ['code', 'abcd'],
       ['small', '32768'],
       ['small', '-32769'],

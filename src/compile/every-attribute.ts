@@ -1,0 +1,94 @@
+/** `filterAllow: '*'` and `sortAllow: '*'` -> the attributes that they stand for, and why the others are left out. */
+import type { Class, CrudOptions } from '../declare/crud-options.js';
+import { type AttributeInfo, customAttributes } from '../describe/model-info.js';
+import { hasJsonForm } from '../describe/record.js';
+import { ofTables } from '../describe/table-facts.js';
+import { spellingProblem } from './compile-filters.js';
+import { hiddenBy, isSpelled, type OptionCheck } from './compile-options.js';
+import { isComparable, operatorsOf } from './filter-operators.js';
+import type { EveryOption, ResourcePlan } from './resource-plan.js';
+
+const EVERY_OPTIONS = ['filterAllow', 'sortAllow'] as const;
+
+/** Reader of what answers show of an attribute; injected, because it comes after this phase. */
+export interface ShownReader {
+  /** The properties of a schema class that may pass. */
+  classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
+  /** True where a decorator makes something else of a value. */
+  isTransformed(target: object, property: string, direction: 'read' | 'write'): boolean;
+}
+
+/** Options without `'*'`, and what it leaves out. */
+export interface EveryAttribute {
+  readonly options: CrudOptions;
+  readonly everything: ResourcePlan['everything'];
+}
+
+/**
+ * Puts lists of attributes in the place of `'*'`: of those whose values answers show as they are. A comparison with any other value
+ * would tell what no answer does.
+ */
+export function everyAttribute(check: OptionCheck, shown: ShownReader): EveryAttribute {
+  const { info, options, report } = check;
+  const everything = new Map<EveryOption, () => string | null>();
+  const lists: { [O in EveryOption]?: readonly never[] } = {};
+  for (const option of EVERY_OPTIONS) {
+    const given: unknown = options[option];
+    if (given !== '*') continue;
+    if (hasJsonForm(info.model))
+      report(
+        `${option} is '*', and toJSON or get of the model decides what answers show; name the attributes.`,
+      );
+    const reasons = [...info.attributes.values()].map(
+      (each) => [each, whyLeftOut(check, shown, option, each)] as const,
+    );
+    lists[option] = reasons.flatMap(([{ name }, reason]) => (reason === undefined ? [name as never] : []));
+    everything.set(
+      option,
+      ofTables(() => leftOutLine(option, reasons)),
+    );
+  }
+  return { options: { ...options, ...lists }, everything };
+}
+
+/** True where the column has an order, as far as the catalogue says it. */
+export function isOrdered({ found }: Pick<AttributeInfo, 'found'>): boolean {
+  return found?.isOrdered ?? true;
+}
+
+function leftOutLine(
+  option: EveryOption,
+  reasons: readonly (readonly [AttributeInfo, string | undefined])[],
+): string | null {
+  const parts = reasons.flatMap(([attribute, reason]) => {
+    const why = reason ?? (option === 'sortAllow' && !isOrdered(attribute) ? noOrder(attribute) : undefined);
+    return why === undefined ? [] : [`${attribute.name} (${why})`];
+  });
+  return parts.length === 0 ? null : `${option}: '*' leaves out ${parts.join(', ')}.`;
+}
+
+function noOrder({ type, found }: AttributeInfo): string {
+  return `${found?.type ?? type.kind} has no order`;
+}
+
+/** Why `'*'` leaves out an attribute, whatever its column; undefined where it does not. */
+function whyLeftOut(
+  { info, exposure, options: { fields, readSchema } }: OptionCheck,
+  { classProperties, isTransformed }: ShownReader,
+  option: EveryOption,
+  attribute: AttributeInfo,
+): string | undefined {
+  const { name, type } = attribute;
+  if (exposure.unreadable.has(name)) return `${hiddenBy(info, name)} hides it`;
+  const rules: Readonly<Record<string, { readonly read?: unknown } | undefined>> = { ...fields };
+  if (rules[name]?.read === false) return 'fields hides it';
+  const isClass = typeof readSchema === 'function';
+  if (isClass && !classProperties(readSchema, 'read').has(name)) return 'the readSchema lacks it';
+  const isShaped = isTransformed(isClass ? readSchema : info.model, name, 'read');
+  if (isShaped || customAttributes(info.model, 'get').has(name)) return 'code makes what answers show of it';
+  if (type.kind === 'virtual') return 'it has no column';
+  const isFilter = option === 'filterAllow';
+  if (isFilter ? spellingProblem(name) !== undefined : !isSpelled(name)) return 'its name cannot be spelled';
+  if (isFilter) return operatorsOf(type).length > 0 ? undefined : `${type.kind} has no operator`;
+  return isComparable(type) ? undefined : noOrder(attribute);
+}
