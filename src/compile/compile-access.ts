@@ -123,7 +123,7 @@ function compileSet(
     }
     if (!MOMENTS.some((each) => each === on))
       report(`set.${name}.on is ${showValue(on)}; use ${MOMENTS.map((each) => `'${each}'`).join(', ')}.`);
-    else if (attribute.role !== 'data' || attribute.type.kind === 'virtual')
+    else if (attribute.role !== 'data' || attribute.type.kind === 'virtual' || attribute.isReadOnly)
       report(`set names '${name}', which no request writes; use an attribute with a value of its own.`);
     else if (scope.has(name))
       report(`set names '${name}', whose value scope decides; name it in one of the two.`);

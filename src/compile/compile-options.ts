@@ -63,18 +63,55 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
 
 const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS];
 
+/** The endpoints that `readOnly: true` leaves. */
+const READS: readonly Operation[] = ['list', 'read'];
+
 /** The endpoints that get a route. */
 export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<Operation> {
   const endpoints = new Set<Operation>();
-  for (const name of options.endpoints ?? OPERATIONS) {
+  const isReadOnly = options.readOnly === true;
+  for (const name of options.endpoints ?? (isReadOnly ? READS : OPERATIONS)) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
         `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
           didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
       );
-    } else endpoints.add(name);
+    } else if (isReadOnly && !READS.includes(name))
+      report(`readOnly is true, and endpoints has '${name}', which writes; remove one of the two.`);
+    else endpoints.add(name);
   }
   return endpoints;
+}
+
+/** Checks the attributes that `readOnly` leaves to the table. */
+export function checkReadOnly(
+  check: OptionCheck,
+  { endpoints, access }: Pick<ResourcePlan, 'endpoints' | 'access'>,
+): void {
+  const { info, options, report } = check;
+  const { readOnly } = options;
+  const creates = ['create', 'createMany', 'replace'].some((each) => endpoints.has(each as Operation));
+  const names: readonly string[] = typeof readOnly === 'object' ? [...new Set(readOnly.map(String))] : [];
+  for (const name of names) {
+    const attribute = knownAttribute(check, 'readOnly', name);
+    if (!attribute) continue;
+    const { create = null, update = null } = access?.fields.get(name) ?? {};
+    if (attribute.role === 'timestamp' || attribute.role === 'version')
+      report(
+        `readOnly names '${name}', which Sequelize writes; leave it out, as no body may set it, or turn it off in @Table (such as ` +
+          `updatedAt: false) and declare the attribute with @Column, so that only the table writes it.`,
+      );
+    else if (creates && access?.scope.has(name))
+      report(`readOnly names '${name}', which scope sets in new records; remove one of the two.`);
+    else if (create !== null || update !== null)
+      report(`readOnly names '${name}', and fields has a rule for writing it; remove one of the two.`);
+  }
+  const known = [...info.attributes.values()].filter(({ isReadOnly }) => isReadOnly);
+  const isSame = names.every((name) => info.attributes.get(name)?.isReadOnly || !info.attributes.has(name));
+  if (isSame && (readOnly === true || known.every(({ name }) => names.includes(name)))) return;
+  report(
+    `readOnly is another one than in @Crud of the model, and is a fact of its table; write it there alone.`,
+  );
 }
 
 /** Rows per page; a given maximum below 20 lowers the default too. */
@@ -261,6 +298,10 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
   tags: { fits: Array.isArray, text: 'a list of names' },
   description: { fits: (value) => typeof value === 'string', text: 'a text' },
   endpoints: { fits: isIterable, text: 'a list of operations' },
+  readOnly: {
+    fits: (value) => typeof value === 'boolean' || Array.isArray(value),
+    text: 'true, or a list of attributes that only the table fills',
+  },
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   count: null,

@@ -16,6 +16,7 @@ import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
   checkOptionShapes,
+  checkReadOnly,
   compileChoice,
   compileDefaultSort,
   compileDependencies,
@@ -123,6 +124,7 @@ export function compileResource(
   const endpoints = new Set([...compiled.endpoints].map(singleOf));
   const access = compileAccess(check, compiled, shared);
   bodyProblems({ ...compiled, endpoints, access }, decorators).forEach(add);
+  checkReadOnly(check, { ...compiled, access });
   const isKeyGiven = givesKey({ ...compiled, access }, decorators);
   const whole = { ...compiled, access, isKeyGiven };
   for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);
@@ -159,7 +161,8 @@ function givesKey(
   { info, exposure, explicitSchemas: { create }, access }: Omit<WrittenPlan, 'endpoints'>,
   { classProperties }: DecoratorReader,
 ): boolean {
-  const { name, hasDefault } = only(info.address);
+  const { name, hasDefault, isReadOnly } = only(info.address);
+  if (isReadOnly) return false;
   if (create) return classProperties(create, 'write').has(name);
   if (hasDefault || exposure.unwritable.has(name) || access?.set.has(name)) return false;
   return access?.fields.get(name)?.create !== false;

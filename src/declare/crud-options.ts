@@ -105,6 +105,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   endpoints?: Iterable<Operation>;
   /**
+   * `true` is short for `endpoints: ['list', 'read']`, for a view or a table that others write. A list names attributes that
+   * only the table fills, as by a trigger: they are in answers, filters and orders, no statement writes them, and in a body they are 422
+   * `readOnly`. A list is a fact of the table, so that it has to be in `@Crud` of the model. Default: none.
+   *
+   * @example true
+   * @example ['searchable', 'changedAt']
+   */
+  readOnly?: boolean | readonly Attribute<M>[];
+  /**
    * Limits of `createMany`, `updateMany` and `deleteMany`: `max` records in a request, from 1 to 1000. A longer array is 413. It is
    * also the highest `max_affected`, which is 100 at most where a request does not say. Default: 100.
    *

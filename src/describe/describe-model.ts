@@ -117,8 +117,10 @@ function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
 
 /** The attributes of any model, a right one or not. */
 export function introspectAttributes(model: ModelClass): ReadonlyMap<string, AttributeInfo> {
+  const readOnly: unknown = declaredOptions(model)?.readOnly;
+  const kept: readonly unknown[] = Array.isArray(readOnly) ? readOnly : [];
   const described = Object.entries(model.getAttributes()).map(
-    ([name, options]) => [name, describeAttribute(model, name, options)] as const,
+    ([name, options]) => [name, describeAttribute(model, name, options, kept.includes(name))] as const,
   );
   return new Map(described);
 }
@@ -131,6 +133,7 @@ function describeAttribute(
   model: ModelClass,
   name: string,
   options: ModelAttributeColumnOptions,
+  isReadOnly: boolean,
 ): AttributeInfo {
   const column = cutName(options.field ?? name);
   const type = withZone(introspectColumnType(options.type), model, column);
@@ -143,6 +146,7 @@ function describeAttribute(
     role: attributeRole(model, name),
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
+    ...(isReadOnly ? { isReadOnly } : {}),
     get found() {
       return found();
     },

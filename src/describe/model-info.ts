@@ -18,6 +18,8 @@ export interface AttributeInfo {
   readonly hasDefault: boolean;
   /** True where it addresses a record in the place of the primary key. Default: false. */
   readonly isAddress?: true;
+  /** True where `readOnly` of its model leaves it to the table. Default: false. */
+  readonly isReadOnly?: true;
   /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
   readonly found?: ColumnFacts | undefined;
 }
@@ -27,9 +29,9 @@ export function isFilled({ hasDefault, found }: AttributeInfo): boolean {
   return hasDefault || found?.hasDefault === true;
 }
 
-/** True where the database refuses every value for the attribute: no statement of this package names it in a write. */
-export function isGenerated({ found }: AttributeInfo): boolean {
-  return found?.isReadOnly === true;
+/** True where only the table makes the values of the attribute: no statement of this package names it in a write. */
+export function isGenerated({ found, isReadOnly }: AttributeInfo): boolean {
+  return isReadOnly === true || found?.isReadOnly === true;
 }
 
 /** The attributes of a key, in the order of an id: one, several, or none where rows have no key. */

@@ -9,6 +9,10 @@ describe('the shape of an option', () => {
     [{ tags: 5 }, 'tags is 5; use a list of names.'],
     [{ endpoints: 'list' }, 'endpoints is "list"; use a list of operations.'],
     [{ endpoints: { list: true } }, 'endpoints is { list: true }; use a list of operations.'],
+    [
+      { readOnly: 'title' },
+      'readOnly is "title"; use true, or a list of attributes that only the table fills.',
+    ],
     [{ pageSize: 50 }, 'pageSize is 50; use an object such as { default: 20, max: 100 }.'],
     [
       { filterAllow: 'title' },
