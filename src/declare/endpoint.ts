@@ -41,6 +41,21 @@ export function writesOf(endpoint: Endpoint | null): readonly ('create' | 'updat
   return WRITES[endpoint ?? 'list'] ?? [];
 }
 
+/** A write of rows, as PostgreSQL sees it: one that only marks them changes them. */
+export type TableWrite = 'insert' | 'update' | 'delete';
+
+const TABLE_WRITES: Readonly<Partial<Record<Endpoint, readonly TableWrite[]>>> = {
+  create: ['insert'],
+  update: ['update'],
+  replace: ['insert', 'update'],
+  delete: ['delete'],
+};
+
+/** The writes of rows that an endpoint may do. @param isMarked whether a delete only marks the row */
+export function tableWritesOf(endpoint: Endpoint, isMarked: boolean): readonly TableWrite[] {
+  return TABLE_WRITES[endpoint === 'delete' && isMarked ? 'update' : baseOf(endpoint)] ?? [];
+}
+
 /** True for an endpoint that changes rows, or creates them. */
 export function isWrite(endpoint: Endpoint | null): boolean {
   return endpoint !== null && endpoint !== 'list' && endpoint !== 'read';

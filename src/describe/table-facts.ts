@@ -1,6 +1,7 @@
 /** The table of a model as the catalogue of its database describes it. Plain, frozen data; unknown until the catalogue was read. */
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
+import type { TableWrite } from '../declare/endpoint.js';
 
 /** A column of a table. */
 export interface ColumnFacts {
@@ -16,7 +17,7 @@ export interface ColumnFacts {
   readonly hasDefault: boolean;
   /** The default as the text of a value, where it is a constant; null where it is made anew for each row, and where there is none. */
   readonly constant: string | null;
-  /** True where PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
+  /** True where PostgreSQL refuses every value: a generated column, an identity column `ALWAYS`, and one that a view computes. */
   readonly isReadOnly: boolean;
   /** True where PostgreSQL has an order of its values, or of the elements of its arrays. */
   readonly isOrdered: boolean;
@@ -36,10 +37,16 @@ export interface ForeignKeyFacts {
   readonly onUpdate: ReferentialAction;
 }
 
+/** A relation that statements take for a table. */
+export type TableKind = 'table' | 'partitioned table' | 'view' | 'materialized view' | 'foreign table';
+
 /** A table. */
 export interface TableFacts {
   /** The same for all models of the table, within one database. */
   readonly id: string;
+  readonly kind: TableKind;
+  /** The writes that PostgreSQL does not refuse whatever the row is. */
+  readonly writes: ReadonlySet<TableWrite>;
   /** True for a table, partitioned or not, whose indexes prove keys unique; false for a view and a foreign table. */
   readonly isTable: boolean;
   /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */

@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
-import { baseOf, type Endpoint } from '../declare/endpoint.js';
+import { baseOf, type Endpoint, tableWritesOf } from '../declare/endpoint.js';
 import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
 import { keyText, only, valuesOfId } from '../describe/row-key.js';
 import { severalRecords } from '../errors/errors.js';
@@ -23,7 +23,6 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import {
   currentSession,
   currentTarget,
-  type RowWrite,
   type StatementTarget,
   statementRunner,
   type TextRow,
@@ -132,14 +131,6 @@ export function rowsWritten(
 /** Writes whose answer follows from their row alone. */
 const EXTENDED: readonly Endpoint[] = ['create', 'update', 'delete'];
 
-/** The writes of an endpoint, as PostgreSQL sees them. */
-const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
-  create: ['insert'],
-  update: ['update'],
-  replace: ['insert', 'update'],
-  delete: ['delete'],
-};
-
 /** Outcome of an operation, from the rows of its statement. */
 export function outcomeOfRows(
   view: Pick<Resource, 'plan' | 'rowView'>,
@@ -204,8 +195,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       const written = endpoint === 'replace' ? { ...values, ...valuesOfId(info.address, id) } : values;
       return { asked: operation(query, access, written), slots };
     };
-    const writes =
-      ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'update' : baseOf(endpoint)] ?? [];
+    const writes = tableWritesOf(endpoint, mark !== undefined);
     return {
       isFollowed: afterWrite !== null,
       isOpen: openTest(info, endpoint, resource.rowView.isOfRecords),

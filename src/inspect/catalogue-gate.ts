@@ -19,6 +19,7 @@ import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
+import { refusedLine, tagProblems } from './table-kinds.js';
 
 /** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
@@ -118,6 +119,7 @@ export class CatalogueGate {
         ...keyProblems(plan),
         ...orderProblems(plan),
         ...hstoreProblems(plan),
+        ...tagProblems(plan),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,
       ];
@@ -175,6 +177,7 @@ export class CatalogueGate {
         const line = leftOut();
         if (line !== null) this.#log('info', `${name}: ${line}`);
       }
+    for (const line of plans.flatMap(refusedLine)) this.#log('warn', line);
     const { features, indexAdvice } = this.options;
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }

@@ -1,7 +1,14 @@
 /** Reads the tables of models from the catalogue of their database: one statement for each Sequelize instance. */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
-import type { ColumnFacts, ForeignKeyFacts, ReferentialAction, TableFacts } from '../describe/table-facts.js';
+import type { TableWrite } from '../declare/endpoint.js';
+import type {
+  ColumnFacts,
+  ForeignKeyFacts,
+  ReferentialAction,
+  TableFacts,
+  TableKind,
+} from '../describe/table-facts.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
 import type { FoundIndex } from '../operation/feature.js';
 
@@ -41,6 +48,8 @@ interface ColumnRow {
   readonly generated: string;
   readonly identity: string;
   readonly isOrdered: boolean;
+  /** True in a view that PostgreSQL writes, where the view computes the values. */
+  readonly isComputed: boolean;
 }
 
 interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
@@ -51,6 +60,8 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
 interface TableRow {
   readonly id: string;
   readonly kind: string;
+  /** Bits of `CmdType` (`nodes.h`). */
+  readonly writes: number;
   readonly isInherited: boolean;
   /** True where rules or triggers may fill in columns that a statement leaves out. */
   readonly isFilled: boolean;
@@ -63,7 +74,8 @@ interface TableRow {
 
 /**
  * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
- * would be an error. 1, 2 and 4 are ROW, BEFORE and INSERT (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`).
+ * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`), 20 is UPDATE and
+ * DELETE.
  */
 const TABLES = `
   WITH RECURSIVE domain (id, base) AS (
@@ -76,12 +88,16 @@ const TABLES = `
     UNION SELECT castsource FROM pg_cast JOIN pg_opclass ON opcintype = casttarget
       WHERE castmethod = 'b' AND castcontext = 'i' AND opcmethod = 403 AND opcdefault)
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
+    'writes', pg_relation_is_updatable(c.oid, true),
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
     'columns', (
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
           'base', format_type(b.oid, NULL), 'notNull', a.attnotnull, 'generated', a.attgenerated, 'identity', a.attidentity,
           'defaultSql', CASE WHEN a.attgenerated = '' THEN pg_get_expr(v.adbin, v.adrelid) END, 'domainDefault', y.typdefault,
+          'isComputed', c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) & 20 = 20
+            AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 64 = 64)
+            AND NOT pg_column_is_updatable(c.oid, a.attnum, false),
           'isOrdered', e.typtype <> 'b' OR e.oid IN (SELECT id FROM ordered),
           'labels', (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid IN (b.oid, b.typelem)))
         ORDER BY a.attnum)
@@ -172,7 +188,21 @@ function schemaOf(model: ModelClass): string | null {
   return (typeof name === 'object' && (name as { schema?: string }).schema) || null;
 }
 
-function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
+const KINDS: Readonly<Record<string, TableKind>> = {
+  r: 'table',
+  p: 'partitioned table',
+  v: 'view',
+  m: 'materialized view',
+  f: 'foreign table',
+};
+
+const WRITES: readonly (readonly [TableWrite, number])[] = [
+  ['update', 4],
+  ['insert', 8],
+  ['delete', 16],
+];
+
+function describeTable({ id, kind, writes, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
   const { columns, indexes, foreignKeys, constraints, partitions } = lists;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
@@ -184,6 +214,8 @@ function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow):
     each.identity === '';
   const facts: TableFacts = Object.freeze({
     id,
+    kind: KINDS[kind] ?? 'table',
+    writes: new Set(WRITES.flatMap(([write, bit]) => ((writes & bit) === 0 ? [] : write))),
     isTable,
     isInherited,
     columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
@@ -215,7 +247,7 @@ function isSystemColumn({ name }: ColumnRow): boolean {
 }
 
 function describeColumn(column: ColumnRow): ColumnFacts {
-  const { base, generated, identity, name, type, labels, notNull, isOrdered } = column;
+  const { base, generated, identity, isComputed, name, type, labels, notNull, isOrdered } = column;
   return Object.freeze({
     name,
     type,
@@ -224,7 +256,7 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     notNull,
     hasDefault: hasDefault(column) || identity === 'd',
     constant: constantOf(column.defaultSql),
-    isReadOnly: generated !== '' || identity === 'a',
+    isReadOnly: generated !== '' || identity === 'a' || isComputed,
     isOrdered,
   });
 }

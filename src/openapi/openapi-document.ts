@@ -98,7 +98,7 @@ export function* writeDocument({
   for (const [index, { resource, registered }] of routes.entries()) {
     draft.addResource(
       described[index] as DescribedResource,
-      registered.routes,
+      registered.routes.filter(({ isRefused }) => !isRefused()),
       (method) => describeAction(lineageOf(resource.controller, CrudController), method, routing),
       (model) => byModel.get(model) as DescribedResource,
     );

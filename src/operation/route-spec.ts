@@ -1,6 +1,8 @@
 /** The generated routes of a resource, as data: those of every resource, and those that features add. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type OPERATIONS, type Operation } from '../declare/crud-options.js';
+import { tableWritesOf } from '../declare/endpoint.js';
+import { tableFacts } from '../describe/table-facts.js';
 
 /** A generated route. */
 export interface RouteSpec {
@@ -150,6 +152,15 @@ export function isUsual({ endpoint }: RouteSpec): boolean {
 /** The route that a method serves; undefined for a method that serves none. */
 export function routeNamed<R extends RouteSpec>(routes: readonly R[], method: string): R | undefined {
   return routes.find((route) => route.method === method);
+}
+
+/** True for a route whose writes PostgreSQL refuses whatever the row is; undefined as long as the catalogue was not read. */
+export function isRefused(
+  { model, info }: Pick<ResourcePlan, 'model' | 'info'>,
+  { operation }: RouteSpec,
+): boolean | undefined {
+  const facts = tableFacts(model);
+  return facts && tableWritesOf(operation, info.paranoid).some((each) => !facts.writes.has(each));
 }
 
 /** The path of a route. An empty path would match nothing, so the root of a router is `/`. */

@@ -89,7 +89,10 @@ async function updateAndRead<M extends Model>(
   const returning = mayDrop && isMarked ? { returning: [MARK] as unknown as (keyof Attributes<M>)[] } : {};
   await markedWrite(record.constructor as ModelClass, record.update(values, { ...options, ...returning }));
   const { [MARK]: mark, ...written }: Readonly<Record<string, unknown>> = record.dataValues;
-  const read = await record.reload(options);
+  const read = await record.reload(options).catch((error: unknown) => {
+    // The change of a view may be that of its key, and the row has another one now.
+    throw error instanceof InstanceError && !isPlain ? notStored('update') : error;
+  });
   if (!before || mark !== undefined || isDeepStrictEqual(written, before)) return read;
   // A view has no mark: a row that is as it was has not been stored.
   if (isMarked || isDeepStrictEqual({ ...read.dataValues }, before)) throw notStored('update');

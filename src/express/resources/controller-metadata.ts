@@ -33,6 +33,8 @@ export interface ControllerRoute {
   readonly joined: RouteSpec | null;
   /** Why it does not run our SQL; none when it does. */
   generalPathReasons(): readonly string[];
+  /** True where PostgreSQL refuses its writes; undefined as long as the catalogue was not read. */
+  isRefused(): boolean | undefined;
 }
 
 /** A route of a controller that extends no generated one. */

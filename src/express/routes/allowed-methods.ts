@@ -6,42 +6,46 @@ import type { ControllerRoute } from '../resources/controller-metadata.js';
 import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 
 /** Verb and path of a route. */
-export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
+export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'> &
+  Partial<Pick<ControllerRoute, 'isRefused'>>;
 
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
 export function closePaths(router: Router, routes: readonly ClosableRoute[], matching: PathMatching): void {
-  for (const { path, verbs } of closablePaths(routes, matching))
-    router.all(path, refuseOtherMethods(methodsOf(verbs)));
+  for (const { path, routes: own } of closablePaths(routes, matching))
+    router.all(path, refuseOtherMethods(own));
 }
 
-/** Each path as one of its routes has it, and the methods of them all. */
+/** Each path as one of its routes has it, and all of these. */
 function closablePaths(routes: readonly ClosableRoute[], matching: PathMatching) {
-  const paths = new Map<string, { readonly path: string; readonly verbs: Set<string> }>();
-  for (const { path, verb } of routes) {
+  const paths = new Map<string, { readonly path: string; readonly routes: ClosableRoute[] }>();
+  for (const route of routes) {
+    const { path } = route;
     // Paths that a regular expression of the user's matches cannot be separated from others.
     if (typeof path !== 'string') continue;
     const shape = pathShape(path, matching);
-    const known = paths.get(shape) ?? { path: matching.strict ? path : withoutSlash(path), verbs: new Set() };
+    const known = paths.get(shape) ?? { path: matching.strict ? path : withoutSlash(path), routes: [] };
     paths.set(shape, known);
-    known.verbs.add(verb);
+    known.routes.push(route);
   }
   // A path on which the user takes every method has no other method.
-  return [...paths.values()].filter(({ verbs }) => !verbs.has('all'));
+  return [...paths.values()].filter(({ routes: own }) => !own.some(({ verb }) => verb === 'all'));
 }
 
 /** Express answers HEAD wherever it answers GET. */
-function methodsOf(verbs: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...verbs].flatMap((verb) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()])));
+function methodsOf(routes: readonly ClosableRoute[]): ReadonlySet<string> {
+  const served = routes.filter(({ isRefused }) => !isRefused?.());
+  return new Set(served.flatMap(({ verb }) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()])));
 }
 
-function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
-  const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
+function refuseOtherMethods(routes: readonly ClosableRoute[]): RequestHandler {
   return (request, response, next) => {
+    const methods = methodsOf(routes);
     // A route has answered, or the path's own route has left the request to others.
     if (response.headersSent || methods.has(request.method)) {
       next();
       return;
     }
+    const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
     if (request.method === 'OPTIONS') {
       response.setHeader('Allow', allow);
       setDefaultHeaders(response);

@@ -4,6 +4,7 @@ import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
+import { isWrite } from '../../declare/endpoint.js';
 import { operationChannel, traceOperation } from '../../diagnostics/channels.js';
 import {
   answerChanges,
@@ -18,7 +19,7 @@ import { compileArguments, type ResourceArguments } from '../../handle/resource-
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';
 import { listShaper, pageShaper } from '../../handle/shape-page.js';
-import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
+import { isRefused, isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { checkOwner } from '../../postgres/index.js';
 import type { RequestParser } from '../../request/parse-request.js';
 import { describePath } from '../../request/request-log.js';
@@ -115,6 +116,15 @@ export function registerResourceController(
       afterAction: false,
     });
   }
+  for (const [method, { spec }] of routesByMethod) {
+    if (spec && isWrite(spec.operation))
+      storage.uses.push({
+        target: controller,
+        method,
+        middleware: skipRefused(resource, spec),
+        afterAction: false,
+      });
+  }
   storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
   const routes = actions.map(({ type, route, method }) => {
     const { spec, joined: other, decide } = routesByMethod.get(method) as MountedMethod;
@@ -125,6 +135,7 @@ export function registerResourceController(
       spec,
       joined: other,
       generalPathReasons: () => decide?.().reasons.records ?? HAND_WRITTEN,
+      isRefused: () => spec !== null && isRefused(plan, spec),
     };
   });
   return { controller, routes };
@@ -219,6 +230,16 @@ function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
     isOpen ||= catalogue.isOpen(plan);
     if (isOpen) next();
     else catalogue.pass(plan).then(() => next(), next);
+  };
+}
+
+/** Skips a route whose writes PostgreSQL refuses: its path answers as for a method that it does not have. */
+function skipRefused({ plan }: Resource, route: HandledRoute) {
+  let isSkipped: boolean | undefined;
+  return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
+    isSkipped ??= isRefused(plan, route);
+    if (isSkipped) next('route');
+    else next();
   };
 }
 

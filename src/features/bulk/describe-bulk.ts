@@ -1,9 +1,8 @@
 /** Writes of many records in the document: operations, and the schemas of their items. */
 
-import { idParts } from '../../compile/id-parts.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
-import { keyNames, keyText } from '../../describe/row-key.js';
+import { only } from '../../describe/row-key.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import {
   type DescribedResource,
@@ -178,8 +177,8 @@ function listOf(items: JsonSchema): JsonSchema {
 }
 
 function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const { address } = plan.info;
-  const isKeyShown = !keyNames(address).some((name) => plan.exposure.unreadable.has(name));
+  const address = only(plan.info.address);
+  const isKeyShown = !plan.exposure.unreadable.has(address.name);
   return {
     type: 'object',
     properties: {
@@ -190,7 +189,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
       ...(isKeyShown
         ? {
             key: {
-              description: `The ${keyText(address)}, of a record that \`q\` has found.`,
+              description: `The ${address.name}, of a record that \`q\` has found.`,
               ...idSchema(plan),
             },
           }
@@ -202,20 +201,11 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
   };
 }
 
-/** The members of an item that say which record it is about. */
-function keySchemas(plan: ResourcePlan): Readonly<Record<string, JsonSchema>> {
-  const parts = idParts(plan).map(({ attribute, kind: idKind }) => {
-    const info = { ...plan.info, address: [attribute] };
-    return [attribute.name, idSchema({ ...plan, idKind, info })] as const;
-  });
-  return Object.fromEntries(parts);
-}
-
 /** A change, and the record that it is of. */
 function changeSchema(plan: ResourcePlan): JsonSchema {
   const { info, entityTag, ifMatch } = plan;
   const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
-  const keys = keyNames(info.address);
+  const key = only(info.address).name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const state: JsonSchema = {
     type: 'integer',
@@ -224,7 +214,7 @@ function changeSchema(plan: ResourcePlan): JsonSchema {
   };
   return {
     ...others,
-    properties: { ...keySchemas(plan), ...(version === null ? {} : { [version]: state }), ...properties },
-    required: [...keys, ...(version !== null && ifMatch === 'required' ? [version] : []), ...required],
+    properties: { [key]: idSchema(plan), ...(version === null ? {} : { [version]: state }), ...properties },
+    required: [key, ...(version !== null && ifMatch === 'required' ? [version] : []), ...required],
   };
 }

@@ -1,0 +1,35 @@
+/** Problems and warnings of views, materialized views, foreign tables and partitioned tables: operations that PostgreSQL refuses there. */
+import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { Operation } from '../declare/crud-options.js';
+import { singleOf, tableWritesOf } from '../declare/endpoint.js';
+import { tableFacts } from '../describe/table-facts.js';
+import { quotedTable } from '../execute/sql/sql-fragment.js';
+
+/** A warning for the endpoints of a resource whose writes PostgreSQL refuses. */
+export function refusedLine({ name, model, info, endpoints, isKeyGiven }: ResourcePlan): readonly string[] {
+  const facts = tableFacts(model);
+  const isRefused = (endpoint: Operation) => {
+    const operation = endpoint === 'replace' && !isKeyGiven ? 'update' : singleOf(endpoint);
+    return tableWritesOf(operation, info.paranoid).some((each) => !facts?.writes.has(each));
+  };
+  const refused = [...endpoints].filter(isRefused);
+  if (!facts || refused.length === 0) return [];
+  const left = [...endpoints].filter((each) => !isRefused(each));
+  const isRead = left.every((each) => each === 'list' || each === 'read');
+  const mend = isRead ? 'readOnly: true' : `endpoints: [${left.map((each) => `'${each}'`).join(', ')}]`;
+  const others = facts.kind === 'view' ? 'INSTEAD OF triggers or routes of your own' : 'routes of your own';
+  return [
+    `${name}: the ${facts.kind} ${quotedTable(model)} takes no ${refused.join(', ')}, so that PostgreSQL would refuse each, and it is answered ` +
+      `405; write ${mend} in its @Crud, or write elsewhere by ${others}.`,
+  ];
+}
+
+/** Tags of a column that views and foreign tables do not have. */
+export function tagProblems({ name, model, entityTag }: ResourcePlan): readonly string[] {
+  const facts = tableFacts(model);
+  if (entityTag?.kind !== 'xmin' || !facts || facts.isTable || facts.kind === 'materialized view') return [];
+  return [
+    `${name}: etag is 'xmin', and the ${facts.kind} ${quotedTable(model)} has no such column of its own; give the model a version, or leave ` +
+      'etag out.',
+  ];
+}
