@@ -1,10 +1,11 @@
-/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `clients`, `mutation`, `soak`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `clients`, `mutation`, `soak`, `existing`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { admin } from './admin.mjs';
 import { bench } from './bench.mjs';
 import { clients } from './clients.mjs';
 import { combinations } from './combinations.mjs';
 import { docs } from './docs.mjs';
+import { existing } from './existing.mjs';
 import { matrix } from './matrix.mjs';
 import { mutation } from './mutation.mjs';
 import { promises } from './promises.mjs';
@@ -26,6 +27,7 @@ const commands = {
   clients,
   mutation,
   soak,
+  existing,
   tracers,
   bench,
   promises,

@@ -13,9 +13,14 @@ export function isOfKey(key: RowKey, name: string): boolean {
   return key.some((part) => part.name === name);
 }
 
+/** The names of the attributes of a key. */
+export function keyNames(key: RowKey): readonly string[] {
+  return key.map(({ name }) => name);
+}
+
 /** The names of a key as messages have them: `orderId,lineNo` */
 export function keyText(key: RowKey): string {
-  return key.map(({ name }) => name).join(',');
+  return keyNames(key).join(',');
 }
 
 /** The values of an id, one for each attribute of the key. @throws TypeError where the key has several, and the id is no object of them */

@@ -8,7 +8,7 @@ import { cutName, MAX_BYTES } from '../describe/describe-model.js';
 import { fieldName } from '../describe/foreign-keys.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
-import { only } from '../describe/row-key.js';
+import { keyNames } from '../describe/row-key.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { tableFacts } from '../describe/table-facts.js';
 import type { DatabaseFault } from './database-fault.js';
@@ -53,7 +53,7 @@ function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly str
   for (const { column, name } of info.attributes.values()) {
     for (const suffix of ['key', 'fkey', 'check']) names.set(objectName(tableName, column, suffix), [name]);
   }
-  names.set(objectName(tableName, null, 'pkey'), [only(info.primaryKey).name]);
+  names.set(objectName(tableName, null, 'pkey'), keyNames(info.primaryKey));
   for (const [name, { fields }] of Object.entries(uniqueKeys)) {
     names.set(cutName(name), attributesOf(info, fields));
     names.set(objectName(tableName, fields.join('_'), 'key'), attributesOf(info, fields));

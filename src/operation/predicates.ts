@@ -2,6 +2,7 @@
 
 import { scopeCondition } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../describe/model-info.js';
+import { isOfKey } from '../describe/row-key.js';
 import type {
   Comparison,
   Filter,
@@ -40,6 +41,34 @@ export function byKey(key: RowKey): Predicate {
   if (parts.length === 1) return parts[0] as Predicate;
   if (parts.length > 1) return Object.freeze({ kind: 'and', operands: Object.freeze(parts) });
   throw new TypeError('A row without a key is found by none.');
+}
+
+/** The rows with one of these keys. @param keys the texts of their parts */
+export function withKeys(key: RowKey, keys: readonly (readonly string[])[]): Filter {
+  const [first, ...more] = key;
+  if (first && more.length === 0)
+    return { kind: 'comparison', attribute: first.name, operator: '=in=', values: keys.flat() };
+  const rows = keys.map((texts): Filter => {
+    const parts = key.map(({ name }, index): Filter => {
+      return { kind: 'comparison', attribute: name, operator: '==', values: [texts[index] as string] };
+    });
+    return { kind: 'and', operands: parts };
+  });
+  return { kind: 'or', operands: rows };
+}
+
+/** The condition of one record, without that of its id. */
+export function withoutId(where: Predicate, key: RowKey): Predicate | null {
+  if (where.kind === 'comparison' && where.operator === '==') {
+    const [value] = where.values;
+    const isId =
+      typeof value === 'object' &&
+      isOfKey(key, where.attribute) &&
+      value.slot === idSlot(key, where.attribute).slot;
+    return isId ? null : where;
+  }
+  if (where.kind !== 'and') return where;
+  return allOf(...where.operands.map((each) => withoutId(each, key)));
 }
 
 /**

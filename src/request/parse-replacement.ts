@@ -3,7 +3,7 @@
 import { checkScopedValues } from '../access/reference-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { type AttributeInfo, isFilled } from '../describe/model-info.js';
-import { only } from '../describe/row-key.js';
+import { isOfKey, keyNames, partsOf } from '../describe/row-key.js';
 import { defaultValues } from '../describe/sequelize-internals.js';
 import { type Access, type AccessForm, allowsValue, closedAttributes } from '../operation/access.js';
 import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
@@ -14,15 +14,15 @@ import { valueText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
-  const [address, primaryKey] = [only(plan.info.address), only(plan.info.primaryKey)];
-  const { name } = address;
+  const { address, primaryKey } = plan.info;
+  const keys = keyNames([...address, ...primaryKey]);
   if (!plan.isKeyGiven) {
-    return bodySchema(plan, 'create', new Set([...closedAttributes(form, 'update'), name, primaryKey.name]));
+    return bodySchema(plan, 'create', new Set([...closedAttributes(form, 'update'), ...keys]));
   }
   const closed = new Set(closedAttributes(form, 'create'));
   // No write changes it.
-  if (address !== primaryKey) closed.add(primaryKey.name);
-  if (form.scope.has(name) && !form.unwritable.has(name)) closed.delete(name);
+  for (const { name } of primaryKey) if (!isOfKey(address, name)) closed.add(name);
+  for (const { name } of address) if (form.scope.has(name) && !form.unwritable.has(name)) closed.delete(name);
   return bodySchema(plan, 'create', closed);
 }
 
@@ -44,22 +44,29 @@ export async function parseReplacement(
     checkScopedValues('update', values, access);
     return withDefaults(plan, schema, values);
   }
-  const { name, type } = only(plan.info.address);
+  const { address } = plan.info;
+  const parts = partsOf(address, id);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // As a body has it, so that it meets what is asked of the key of a new record.
-  const key = type.kind === 'integer' || type.kind === 'float' ? Number(id) : valueText(id);
-  const given = isObject && !Object.hasOwn(body, name) ? { ...body, [name]: key } : body;
+  const keys = address.map(({ name, type: { kind } }, index) => {
+    const part = parts[index];
+    return [name, kind === 'integer' || kind === 'float' ? Number(part) : valueText(part)] as const;
+  });
+  const given = isObject ? { ...Object.fromEntries(keys), ...body } : body;
   const values = await parseBody(schema, given);
-  if (textOf(type, values[name]) !== textOf(type, id)) {
-    throw refusal(name, 'key', `${name} is that of the path; leave it out, or send the same.`);
+  const scoped: string[] = [];
+  for (const [index, { name, type }] of address.entries()) {
+    if (textOf(type, values[name]) !== textOf(type, parts[index])) {
+      throw refusal(name, 'key', `${name} is that of the path; leave it out, or send the same.`);
+    }
+    if (access.form.scope.get(name) !== 'one') continue;
+    if (!allowsValue(access, name, parts[index])) {
+      throw refusal(name, 'scope', `This request may not write records with this ${name}.`);
+    }
+    scoped.push(name);
   }
-  const isScoped = access.form.scope.get(name) === 'one';
-  if (isScoped && !allowsValue(access, name, id)) {
-    throw refusal(name, 'scope', `This request may not write records with this ${name}.`);
-  }
-  const others = without(values, [name]);
-  checkScopedValues('create', isScoped ? others : values, access);
-  return withDefaults(plan, schema, others);
+  checkScopedValues('create', without(values, scoped), access);
+  return withDefaults(plan, schema, without(values, keyNames(address)));
 }
 
 /** A UUID may have large letters. */

@@ -10,7 +10,7 @@ import { compileWantedRelations, evaluateRelated } from '../access/related-acces
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
-import { only } from '../describe/row-key.js';
+import { valuesOfId } from '../describe/row-key.js';
 import {
   type Access,
   type AccessForm,
@@ -128,7 +128,7 @@ function compileReplacement(plan: ResourcePlan): ValuesParser {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
     const { create, update } = access.given;
-    const written = { ...create, ...update, ...values, [only(plan.info.address).name]: id };
+    const written = { ...create, ...update, ...values, ...valuesOfId(plan.info.address, id) };
     return { access: await accessToWrite(request, plan.model, access, written), values };
   };
 }

@@ -4,7 +4,7 @@ import type { AccessPlan, FieldPlan, ResourcePlan } from '../compile/resource-pl
 import type { AccessRule } from '../declare/access-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../describe/model-info.js';
-import { only } from '../describe/row-key.js';
+import { keyNames } from '../describe/row-key.js';
 import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema, propertyRules } from './class-json-schema.js';
 import { classProperties } from './class-properties.js';
@@ -22,7 +22,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
     plan.access,
     kind === 'replace' && !plan.isKeyGiven ? 'update' : kind,
   );
-  return kind === 'replace' ? withoutRequired(schema, only(plan.info.address).name) : schema;
+  return kind === 'replace' ? withoutRequired(schema, keyNames(plan.info.address)) : schema;
 }
 
 /** No body has what the table makes itself. */
@@ -43,8 +43,8 @@ function withoutGenerated(
 }
 
 /** The path has the key already. */
-function withoutRequired({ required = [], ...schema }: JsonSchema, name: string): JsonSchema {
-  const others = required.filter((each) => each !== name);
+function withoutRequired({ required = [], ...schema }: JsonSchema, names: readonly string[]): JsonSchema {
+  const others = required.filter((each) => !names.includes(each));
   return others.length > 0 ? { ...schema, required: others } : schema;
 }
 

@@ -4,8 +4,7 @@ import { type ValidationError, ValidationTypes, type ValidatorOptions } from 'cl
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
-import { type AttributeInfo, isFilled, isGenerated } from '../describe/model-info.js';
-import { only } from '../describe/row-key.js';
+import { isFilled, isGenerated, type RowKey } from '../describe/model-info.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { Maybe } from '../util/promises.js';
 import { quotesValue } from '../util/quoted-value.js';
@@ -91,7 +90,7 @@ export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<
     properties,
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
-    givenKey: explicit && isGivenText(only(plan.info.address), kind) ? only(plan.info.address).name : null,
+    givenKey: explicit ? givenText(plan.info.address, kind) : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({
@@ -109,10 +108,10 @@ function generatedNames({ info }: BodyPlan): readonly string[] {
   return [...info.attributes.values()].filter(isGenerated).map(({ name }) => name);
 }
 
-/** True where records are addressed by a text that such a body may hold. */
-function isGivenText(address: AttributeInfo, kind: BodyKind): boolean {
-  if (!isTextKey(address)) return false;
-  return address.isAddress === true || (kind === 'create' && !isFilled(address));
+/** The attribute of a text that alone addresses records, where such a body may hold it. Of several, no id is empty. */
+function givenText([address, ...more]: RowKey, kind: BodyKind): string | null {
+  if (!address || more.length > 0 || !isTextKey(address)) return null;
+  return address.isAddress === true || (kind === 'create' && !isFilled(address)) ? address.name : null;
 }
 
 /** True for a property whose values class-transformer makes instances, or class-validator validates from the inside. */

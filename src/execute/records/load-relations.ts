@@ -5,7 +5,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { describeRelation } from '../../describe/relations.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames } from '../../describe/row-key.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
@@ -104,7 +104,7 @@ async function loadOne(
 ): Promise<void> {
   const { relation, target } = plan;
   const needed = include.map((each) => each.plan.relation.parentKey);
-  const read = fields && [...new Set([only(target.info.primaryKey).name, ...fields, ...needed])];
+  const read = fields && [...new Set([...keyNames(target.info.primaryKey), ...fields, ...needed])];
   const columns = read ?? storedAttributes(target.info).map(({ name }) => name);
   const keys = column(relation.parentKey);
   // Their number is asked for elsewhere.

@@ -6,8 +6,7 @@
 
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
-import { only } from '../../describe/row-key.js';
-import { allOf, bindTexts } from '../../operation/predicates.js';
+import { allOf, bindTexts, withKeys } from '../../operation/predicates.js';
 import {
   type FoundRelation,
   type RelatedAccess,
@@ -22,6 +21,8 @@ import { keyTerms } from '../sql/keyset-sql.js';
 import {
   describeParents,
   KEYS,
+  keyTextSql,
+  keyTexts,
   selectRelatedCounts,
   selectRelatedKeys,
   textSql,
@@ -188,13 +189,22 @@ async function findRecords(
   const { plan, access, fields } = criteria;
   const keys = linksOf(criteria);
   const { info } = plan.target;
-  const { model } = info;
-  const primaryKey = only(info.primaryKey);
-  const filter = { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values } as const;
-  const within = bindTexts(allOf(filter, access.target.where, access.where), relatedSlots(access));
+  const { model, primaryKey } = info;
+  const within = bindTexts(
+    allOf(
+      withKeys(
+        primaryKey,
+        values.map((each) => keyTexts(primaryKey, each)),
+      ),
+      access.target.where,
+      access.where,
+    ),
+    relatedSlots(access),
+  );
   const finder = new RowFinder(model, { within }, { ...hookOptions(model, 'read'), ...scope });
   const links = keys.map((name) => [linkColumn(name), textSql(finder.column(name))] as const);
-  const columns = { [KEY_COLUMN]: textSql(finder.column(primaryKey.name)), ...Object.fromEntries(links) };
+  const keyColumn = keyTextSql(primaryKey.map(({ name }) => finder.column(name)));
+  const columns = { [KEY_COLUMN]: keyColumn, ...Object.fromEntries(links) };
   const found = await finder.select([], null, fields ? { attributes: [...fields] } : {}, columns);
   return new Map(
     found.map((record) => {

@@ -1,7 +1,7 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Runs no instances, hooks and scopes. */
 
 import type { ModelInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
+import { partsOf } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { missingReference } from '../../errors/sequelize-error.js';
 import type {
@@ -34,10 +34,10 @@ import {
   compileUpdateMatching,
   type GivenGroup,
   type GivenReference,
-  KEYS,
+  keysSlot,
   MAXIMUM,
-  SEQUENCE,
   STATES,
+  sequenceSlot,
 } from '../sql/write-many-sql.js';
 import { NOW, referredRow } from '../sql/write-sql.js';
 import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
@@ -115,8 +115,8 @@ export class ManyRows {
       columns: this.#encoder.columnsOf(shape, '1'),
       stamped: this.#encoder.columnsOf(shape, 'n'),
     }));
-    const sequence = await this.#keysOf(parts, on);
-    if (sequence === null || shapes.length > MAX_GROUPS) return null;
+    const sequences = await this.#sequencesOf(parts, on);
+    if (sequences === null || shapes.length > MAX_GROUPS) return null;
     const lifted = liftAll(null, references.map(givenRow));
     const statement = this.#statements.get(
       `insert ${returning.columns.join('\0')} ${shapes.join()} ${lifted.shape}`,
@@ -126,7 +126,7 @@ export class ManyRows {
     for (const [index, shape] of shapes.entries()) {
       bindRows(index, parts[index]?.columns ?? [], groups.get(shape) ?? [], filled);
     }
-    filled[SEQUENCE.slot] = sequence;
+    for (const [part, sequence] of sequences.entries()) filled[sequenceSlot(part).slot] = sequence;
     filled[NOW.slot] = now();
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return unlessRefused(written, returning);
@@ -154,16 +154,20 @@ export class ManyRows {
     slots: Slots,
     on: StatementTarget,
   ): Promise<FoundRows | null> {
-    const [primaryKey, address] = [only(this.#info.primaryKey), only(this.#info.address)];
-    const keys: string[] = [];
+    const { primaryKey, address } = this.#info;
+    const keys: string[][] = address.map(() => []);
     const rows: GivenRow[] = [];
     let shape: string[] | undefined;
     for (const [place, { key, values }] of items.entries()) {
       const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changes(values, intoCells(row));
-      const text = encodeParameter(address.type, key);
-      if (own === null || row.isNested || typeof text !== 'string') return null;
-      keys.push(text);
+      if (own === null || row.isNested) return null;
+      const parts = partsOf(address, key);
+      for (const [part, { type }] of address.entries()) {
+        const text = encodeParameter(type, parts[part]);
+        if (typeof text !== 'string') return null;
+        keys[part]?.push(text);
+      }
       rows.push(row);
       shape = shape ? shape.map((each, index) => (each === own[index] ? each : '?')) : [...own];
     }
@@ -173,8 +177,8 @@ export class ManyRows {
       return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
-    const isMoved = given.includes(primaryKey) || given.includes(address);
-    if (isMoved || ![...given, address].every(({ type }) => isBindable(type))) return null;
+    const isMoved = [...primaryKey, ...address].some((part) => given.includes(part));
+    if (isMoved || ![...given, ...address].every(({ type }) => isBindable(type))) return null;
     const lifted = liftAll(where, references.map(givenRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
@@ -192,7 +196,7 @@ export class ManyRows {
     );
     const filled = joinSlots(slots, lifted.bound);
     filled[NOW.slot] = now();
-    filled[KEYS.slot] = arrayLiteral(keys);
+    for (const [part, texts] of keys.entries()) filled[keysSlot(part).slot] = arrayLiteral(texts);
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
     bindRows(0, set, rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
@@ -214,7 +218,7 @@ export class ManyRows {
     const { dropped, watchColumns } = await triggersOf(this.#table, on);
     if (shape === null || dropped.has('update') || watchColumns) return null;
     const attributes = this.#encoder.attributesOf(shape);
-    if (attributes.includes(only(this.#info.primaryKey))) return null;
+    if (this.#info.primaryKey.some((part) => attributes.includes(part))) return null;
     const lifted = liftMatching(where, allowed, references.map(referredRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
@@ -267,15 +271,21 @@ export class ManyRows {
     return { isExceeded: false, isAllowed: true, found: Number(found), written: Number(written) };
   }
 
-  /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
-  async #keysOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<string | null> {
-    const primaryKey = only(this.#info.primaryKey);
+  /**
+   * The sequences that parts of keys are drawn from, empty where rows have the part; null where rows are not sure to be found again by
+   * their keys.
+   */
+  async #sequencesOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<readonly string[] | null> {
+    const { primaryKey } = this.#info;
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
       return null;
     const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);
-    if (!isPlain || changeInserts || dropped.has('insert') || !EXACT.has(primaryKey.type.kind)) return null;
-    if (groups.every(({ columns }) => placeOf(columns, primaryKey.name) >= 0)) return '';
-    return sequences[primaryKey.column] ?? null;
+    if (!isPlain || changeInserts || dropped.has('insert') || primaryKey.length === 0) return null;
+    if (!primaryKey.every(({ type }) => EXACT.has(type.kind))) return null;
+    const drawn = primaryKey.map(({ name, column }) =>
+      groups.every(({ columns }) => placeOf(columns, name) >= 0) ? '' : sequences[column],
+    );
+    return drawn.includes(undefined) ? null : (drawn as string[]);
   }
 
   #select(selection: Selection): SelectionSql {

@@ -4,7 +4,6 @@ import type { Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
-import { only } from '../../describe/row-key.js';
 import type { Selection } from '../../operation/operation.js';
 import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -164,7 +163,8 @@ function ownKeyOf(
   info: ModelInfo,
   parentKey: AttributeInfo,
 ): string | null {
-  const primaryKey = only(info.primaryKey);
+  const [primaryKey, ...more] = info.primaryKey;
+  if (!primaryKey || more.length > 0) return null;
   const isInteger = [primaryKey, parentKey].every(
     ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
   );

@@ -2,7 +2,7 @@
 
 import type { Sequelize } from 'sequelize';
 import { type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames } from '../../describe/row-key.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/sequelize-error.js';
@@ -209,7 +209,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   async #isThere(where: Predicate, slots: Slots, on: StatementTarget): Promise<boolean> {
-    const select = { columns: [only(this.#info.primaryKey).name] };
+    const select = { columns: keyNames(this.#info.primaryKey) };
     const { rows } = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
     return rows.length > 0;
   }
@@ -283,8 +283,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
 
   /** The address of the one row that a predicate can find; undefined where it may find several. */
   #keyOf(where: Predicate, slots: Slots): string | undefined {
-    const value = valueAsked(where, only(this.#info.address).name);
-    return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
+    const texts = keyNames(this.#info.address).map((name) => {
+      const value = valueAsked(where, name);
+      return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
+    });
+    if (texts.length === 1) return texts[0];
+    return texts.length === 0 || texts.includes(undefined) ? undefined : JSON.stringify(texts);
   }
 
   async #replace(

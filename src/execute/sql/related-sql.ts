@@ -1,9 +1,8 @@
 /** The rows behind a relation of many parents at once: one statement, with a limit for each parent. */
 
 import { describeRecords } from '../../describe/describe-model.js';
-import type { AttributeInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, RowKey } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
-import { only } from '../../describe/row-key.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import type { KeyTerm } from './keyset-sql.js';
@@ -65,18 +64,26 @@ export interface RelatedSql extends RelatedKeysSql {
  * that no key is compared in JavaScript.
  */
 export function compileRelated(table: TableSql, { selection, ...asked }: RelatedSql): Statement {
-  return toStatement(selectRelated(table, asked, selection.attributes, (column) => column));
+  return toStatement(selectRelated(table, asked, selection.attributes, (columns) => columns));
 }
 
-/** Selects the primary keys of the same rows as `key`, in the text that the database has for them, and the places as `place`. */
+/** Selects the primary keys of the same rows as `key`, as `keyTextSql` has them, and the places as `place`. */
 export function selectRelatedKeys(table: TableSql, asked: RelatedKeysSql): SqlFragment {
-  const primaryKey = only(table.info.primaryKey);
-  return selectRelated(
-    table,
-    asked,
-    [attributeOf(table.info, primaryKey.name)],
-    (column) => sql`${textSql(column)} AS "key"`,
-  );
+  return selectRelated(table, asked, table.info.primaryKey, (columns) => [
+    sql`${keyTextSql(columns)} AS "key"`,
+  ]);
+}
+
+/** The text of a key, of several columns the JSON array of their texts. */
+export function keyTextSql(columns: readonly SqlFragment[]): SqlFragment {
+  const [first, ...more] = columns.map(textSql);
+  if (first && more.length === 0) return first;
+  return sql`array_to_json(ARRAY[${joinSql(columns.map(textSql), ', ')}])::text`;
+}
+
+/** The texts of the columns of a key. @param text that `keyTextSql` has given */
+export function keyTexts(key: RowKey, text: string): readonly string[] {
+  return key.length === 1 ? [text] : (JSON.parse(text) as string[]);
 }
 
 /** The text that the driver would read of a value. A cast would leave out the blanks of CHAR. */
@@ -104,14 +111,14 @@ function selectRelated(
   table: TableSql,
   { parents, where, order, limit }: RelatedKeysSql,
   attributes: readonly AttributeInfo[],
-  shownAs: (column: SqlFragment) => SqlFragment,
+  shownAs: (columns: readonly SqlFragment[]) => readonly SqlFragment[],
 ): SqlFragment {
   const { info, column } = table;
   const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
   const selected = [...new Set([...attributes, ...sorted])].map(columnName);
   const within = order.map((term) => orderTerm(term, column(term.attribute)));
   const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
-  const shown = attributes.map((each) => shownAs(sql`${raw(ROWS)}.${columnName(each)}`));
+  const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${columnName(each)}`));
   // PostgreSQL promises no order of a join, whatever its parts have.
   const around = order.map((term, index) =>
     orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),

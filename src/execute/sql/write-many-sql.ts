@@ -3,8 +3,7 @@
  * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
  */
 
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
+import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/feature.js';
 import type { UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
@@ -22,10 +21,10 @@ import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './s
 import { type Statement, toStatement } from './statement.js';
 import { assignNow, changedSql, changesSql, differsSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
 
-/** The identifier of the sequence that makes keys. */
-export const SEQUENCE: Slot = Object.freeze({ slot: 'many.sequence' });
-/** The keys of the rows that are changed. */
-export const KEYS: Slot = Object.freeze({ slot: 'many.keys' });
+/** The identifier of the sequence that makes a part of keys, by its place. */
+export const sequenceSlot = (part: number): Slot => ({ slot: `many.sequence.${part}` });
+/** A part of the keys of the rows that are changed, by its place. */
+export const keysSlot = (part: number): Slot => ({ slot: `many.keys.${part}` });
 /** The states that they must have, NULL is any. */
 export const STATES: Slot = Object.freeze({ slot: 'many.states' });
 
@@ -59,6 +58,7 @@ export function compileInsertMany(
   references: readonly GivenReference[],
   returning: SelectionSql,
 ): Statement {
+  const { primaryKey: key } = table.info;
   const parts = groups.map((each, group) => insertGroup(table, group, each, references, returning));
   const refused = parts.map(({ given }) => sql`SELECT FROM ${given} WHERE refused`);
   const isRefused = sql`EXISTS (${joinSql(refused, ' UNION ALL ')})`;
@@ -66,17 +66,17 @@ export function compileInsertMany(
   const tables = parts.map(({ select, given }) => sql`${given} AS MATERIALIZED (${select})`);
   const inserts = parts.map(
     ({ insert, written, names }) =>
-      sql`${written} (${joinSql(['k', ...names].map(raw), ', ')}) AS (${insert(gate)})`,
+      sql`${written} (${joinSql([...numbered('k', key), ...names.map(raw)], ', ')}) AS (${insert(gate)})`,
   );
   const rows = parts.map(({ given, written, names }) => {
-    const lost = sql`${written}.k IS NULL${references.length > 0 ? sql` AND NOT ${isRefused}` : raw('')}`;
+    const lost = sql`${written}.k0 IS NULL${references.length > 0 ? sql` AND NOT ${isRefused}` : raw('')}`;
     const place = sql`CASE WHEN ${lost} THEN format('%s was not written under its key', ${given}.n)::int4 ELSE ${given}.n END`;
     const columns = [
       ...names.map((name) => sql`${written}.${raw(name)}`),
       sql`${given}.refused`,
       sql`${place} AS n`,
     ];
-    return sql`SELECT ${joinSql(columns, ', ')} FROM ${given} LEFT JOIN ${written} ON ${written}.k = ${given}.k`;
+    return sql`SELECT ${joinSql(columns, ', ')} FROM ${given} LEFT JOIN ${written} ON ${sameParts(key, written, 'k', given, 'k')}`;
   });
   return toStatement(
     sql`WITH ${joinSql([...tables, ...inserts], ', ')} ${joinSql(rows, ' UNION ALL ')} ORDER BY n`,
@@ -91,30 +91,35 @@ function insertGroup(
   returning: SelectionSql,
 ) {
   const { info, name } = table;
-  const primaryKey = only(info.primaryKey);
+  const { primaryKey } = info;
   const rows = givenSql(table, group, columns);
   const each = raw(identifier('.each'));
   const given = raw(identifier(`.given.${group}`));
   const written = raw(identifier(`.written.${group}`));
-  const isDrawn = placeOf(columns, primaryKey.name) < 0;
-  const key = isDrawn ? sql`nextval(${SEQUENCE}::oid::regclass)` : rows.valueOf(each)(primaryKey.name);
+  const drawn = primaryKey.filter(({ name: part }) => placeOf(columns, part) < 0);
+  const keys = primaryKey.map((part, index) => {
+    const value = drawn.includes(part)
+      ? sql`nextval(${sequenceSlot(index)}::oid::regclass)`
+      : rows.valueOf(each)(part.name);
+    return sql`${value} AS ${raw(`k${index}`)}`;
+  });
   const refused = refusedSql(columns, references, rows.valueOf(each));
   const values = columns.map((_, index) => raw(`v${index}`));
   const attributes = [...columns, ...stamped].map(({ attribute }) => attribute);
-  const target = isDrawn ? [primaryKey, ...attributes] : attributes;
+  const target = [...drawn, ...attributes];
   const shown = [
-    ...(isDrawn ? [raw('k')] : []),
+    ...drawn.map((part) => raw(`k${primaryKey.indexOf(part)}`)),
     ...values,
     ...stamped.map(({ attribute }) => nowSql(attribute)),
   ];
   // Only a key of the sequence's own may be where the database makes all keys.
-  const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');
-  const selected = [columnName(primaryKey), ...returning.columns];
+  const overriding = raw(drawn.length > 0 ? ' OVERRIDING SYSTEM VALUE' : '');
+  const selected = [...primaryKey.map(columnName), ...returning.columns];
   return {
     given,
     written,
     names: returning.columns.map((_, index) => `c${index}`),
-    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('false')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
+    select: sql`SELECT ${each}.*, ${joinSql(keys, ', ')}, ${refused ?? raw('false')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
     insert: (gate: SqlFragment) =>
       sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} RETURNING ${joinSql(selected, ', ')}`,
   };
@@ -153,26 +158,33 @@ export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
   const { set, where, references, state, returning } = update;
-  const [primaryKey, address] = [only(info.primaryKey), only(info.address)];
+  const { primaryKey, address } = info;
   const more: NamedSql[] = [
-    { name: 'k', value: typedArray(table, address, KEYS) },
+    ...address.map((part, index) => ({
+      name: `k${index}`,
+      value: typedArray(table, part, keysSlot(index)),
+    })),
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
   ];
   const rows = givenSql(table, 0, set, { texts: true, more });
   const names = returning.attributes.map((_, index) => raw(`c${index}`));
   const selected = returning.attributes.map(({ name }) => column(name));
-  const key = column(primaryKey.name);
-  const addressed = column(address.name);
+  const keys = primaryKey.map(({ name }) => column(name));
+  const addressed = address.map(({ name }) => column(name));
   const conditions = [
-    sql`${addressed} = ANY(${KEYS})`,
+    addressed.length === 1
+      ? sql`${addressed[0] as SqlFragment} = ANY(${keysSlot(0)})`
+      : sql`(${joinSql(addressed, ', ')}) IN (SELECT ${joinSql(numbered('k', address), ', ')} FROM ${GIVEN})`,
     ...(where === null ? [] : [compilePredicate(where, column)]),
   ];
   // A row without a version is in a state of its own.
   const stateSql = (name: string) => sql`coalesce(${column(name)}::text, ${raw(`'${NO_VERSION}'`)}) AS state`;
   const found = joinSql(
     [
-      sql`${addressed} AS found`,
-      ...(address === primaryKey ? [] : [sql`${key} AS ${rowKey(info)}`]),
+      ...addressed.map((part, index) => sql`${part} AS ${raw(`found${index}`)}`),
+      ...(address === primaryKey
+        ? []
+        : keys.map((part, index) => sql`${part} AS ${raw(`${rowKey(info)}${index}`)}`)),
       ...(state === null ? [] : [stateSql(state)]),
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
@@ -180,34 +192,54 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   );
   const missing = refusedSql(set, references, rows.valueOf(GIVEN));
   const refused = [
-    sql`found IS NULL`,
-    sql`row_number() OVER (PARTITION BY ${GIVEN}.k ORDER BY ${GIVEN}.n) > 1`,
+    sql`found0 IS NULL`,
+    sql`row_number() OVER (PARTITION BY ${joinSql(numbered('k', address, GIVEN), ', ')} ORDER BY ${GIVEN}.n) > 1`,
     ...(state === null ? [] : [sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`]),
     ...(missing ? [missing] : []),
   ];
   const tables = [
     sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
-    sql`${FOUND} AS MATERIALIZED (SELECT ${found} FROM ${source}${whereSql(conditions)} ORDER BY ${key} FOR NO KEY UPDATE OF ${raw(identifier(info.name))})`,
-    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, ${joinSql(refused, ' OR ')} AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON found = ${GIVEN}.k)`,
+    sql`${FOUND} AS MATERIALIZED (SELECT ${found} FROM ${source}${whereSql(conditions)} ORDER BY ${joinSql(keys, ', ')} FOR NO KEY UPDATE OF ${raw(identifier(info.name))})`,
+    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, ${joinSql(refused, ' OR ')} AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON ${sameParts(address, FOUND, 'found', GIVEN, 'k')})`,
   ];
   const last = sql`refused`;
   if (set.length === 0) {
     const columns = joinSql([...names, last], ', ');
     return toStatement(sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${JUDGED} ORDER BY n`);
   }
-  const aliases = joinSql([raw('k'), ...names], ', ');
+  const aliases = joinSql([...numbered('k', primaryKey), ...names], ', ');
   const now = names.map(
     (name) =>
-      sql`CASE WHEN ${WRITTEN}.k IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
+      sql`CASE WHEN ${WRITTEN}.k0 IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
   );
   return toStatement(
-    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([key, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${WRITTEN}.k = ${JUDGED}.${rowKey(info)} ORDER BY n`,
+    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([...keys, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${sameParts(primaryKey, WRITTEN, 'k', JUDGED, rowKey(info))} ORDER BY n`,
   );
 }
 
-/** The primary key of a row that was found: an address may be one among some rows only. */
-function rowKey({ primaryKey, address }: ModelInfo): SqlFragment {
-  return raw(address === primaryKey ? 'k' : 'key');
+/** The names of the parts of the primary key of a row that was found, without their numbers: an address may be one among some rows only. */
+function rowKey({ primaryKey, address }: ModelInfo): string {
+  return address === primaryKey ? 'k' : 'key';
+}
+
+/** Columns for the parts of a key: `k0`, `k1`, … */
+function numbered(name: string, key: RowKey, table?: SqlFragment): readonly SqlFragment[] {
+  return key.map((_, index) => (table ? sql`${table}.${raw(`${name}${index}`)}` : raw(`${name}${index}`)));
+}
+
+/** Two rows with one key. */
+function sameParts(
+  key: RowKey,
+  first: SqlFragment,
+  firstName: string,
+  second: SqlFragment,
+  secondName: string,
+): SqlFragment {
+  const others = numbered(secondName, key, second);
+  return joinSql(
+    numbered(firstName, key, first).map((part, index) => sql`${part} = ${others[index] as SqlFragment}`),
+    ' AND ',
+  );
 }
 
 function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragment {
@@ -226,7 +258,9 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
   const conditions = whereSql([
-    sql`${column(only(info.primaryKey).name)} = ${JUDGED}.${rowKey(info)}`,
+    ...info.primaryKey.map(
+      ({ name }, index) => sql`${column(name)} = ${JUDGED}.${raw(`${rowKey(info)}${index}`)}`,
+    ),
     sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
     joinSql(differences, ' OR '),
   ]);
@@ -285,11 +319,12 @@ function writeMatching(
   lock: 'UPDATE' | 'NO KEY UPDATE',
   write: { readonly head: SqlFragment; readonly conditions: readonly SqlFragment[] } | null,
 ): Statement {
-  const key = column(only(info.primaryKey).name);
+  const keys = info.primaryKey.map(({ name }) => column(name));
+  const found = keys.map((part, index) => sql`${part} AS ${raw(`k${index}`)}`);
   const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
   // Two statements that lock the same rows do so in one order.
   const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;
-  const rows = sql`SELECT ${key} AS k${may} FROM ${source}${conditions} ORDER BY ${key} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
+  const rows = sql`SELECT ${joinSql(found, ', ')}${may} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
   const marks = [
     ...(allowed === null ? [] : [raw('coalesce(bool_and(may), true)')]),
     ...references.map((each) => compilePredicate(each, column)),
@@ -304,7 +339,7 @@ function writeMatching(
   if (!write) return toStatement(sql`${tables} SELECT found, 0${shown} FROM ${JUDGED}`);
   const all = joinSql([sql`found <= ${MAXIMUM}::int8`, ...marks.map(({ name }) => name)], ' AND ');
   const written = whereSql([
-    sql`${key} = ${FOUND}.k`,
+    ...keys.map((part, index) => sql`${part} = ${FOUND}.${raw(`k${index}`)}`),
     sql`(SELECT ${all} FROM ${JUDGED})`,
     ...write.conditions,
   ]);

@@ -2,9 +2,9 @@
 
 import type { ColumnType } from '../../describe/column-type.js';
 import { type AttributeInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames } from '../../describe/row-key.js';
 import type { Reference } from '../../operation/operation.js';
-import { allOf } from '../../operation/predicates.js';
+import { allOf, equalTo } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
@@ -108,8 +108,10 @@ export function compileReplace(
   { row, change, references, returning }: ReplaceSql,
 ): Statement {
   const { info } = table;
-  const key = only(info.address).name;
-  const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
+  const [first, ...more] = keyNames(info.address).map((name) => [name, writtenSlot(name)] as const);
+  if (!first) throw new TypeError(`${info.name} has no key by which a record is replaced.`);
+  const where = allOf(...more.map(([name, value]) => equalTo(name, value)));
+  const taken = { kind: 'exists', target: info, key: first[0], value: first[1], where } as const;
   const insert = insertSql(table, row, allOf({ ...taken, isNegated: true }, references));
   const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;
   const rows = sql`SELECT *, true FROM crud_created`;

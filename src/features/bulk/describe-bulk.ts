@@ -1,8 +1,9 @@
 /** Writes of many records in the document: operations, and the schemas of their items. */
 
+import { idParts } from '../../compile/id-parts.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames, keyText } from '../../describe/row-key.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import {
   type DescribedResource,
@@ -177,8 +178,8 @@ function listOf(items: JsonSchema): JsonSchema {
 }
 
 function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const address = only(plan.info.address);
-  const isKeyShown = !plan.exposure.unreadable.has(address.name);
+  const { address } = plan.info;
+  const isKeyShown = !keyNames(address).some((name) => plan.exposure.unreadable.has(name));
   return {
     type: 'object',
     properties: {
@@ -189,7 +190,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
       ...(isKeyShown
         ? {
             key: {
-              description: `The ${address.name}, of a record that \`q\` has found.`,
+              description: `The ${keyText(address)}, of a record that \`q\` has found.`,
               ...idSchema(plan),
             },
           }
@@ -201,11 +202,20 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
   };
 }
 
+/** The members of an item that say which record it is about. */
+function keySchemas(plan: ResourcePlan): Readonly<Record<string, JsonSchema>> {
+  const parts = idParts(plan).map(({ attribute, kind: idKind }) => {
+    const info = { ...plan.info, address: [attribute] };
+    return [attribute.name, idSchema({ ...plan, idKind, info })] as const;
+  });
+  return Object.fromEntries(parts);
+}
+
 /** A change, and the record that it is of. */
 function changeSchema(plan: ResourcePlan): JsonSchema {
   const { info, entityTag, ifMatch } = plan;
   const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
-  const key = only(info.address).name;
+  const keys = keyNames(info.address);
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const state: JsonSchema = {
     type: 'integer',
@@ -214,7 +224,7 @@ function changeSchema(plan: ResourcePlan): JsonSchema {
   };
   return {
     ...others,
-    properties: { [key]: idSchema(plan), ...(version === null ? {} : { [version]: state }), ...properties },
-    required: [key, ...(version !== null && ifMatch === 'required' ? [version] : []), ...required],
+    properties: { ...keySchemas(plan), ...(version === null ? {} : { [version]: state }), ...properties },
+    required: [...keys, ...(version !== null && ifMatch === 'required' ? [version] : []), ...required],
   };
 }

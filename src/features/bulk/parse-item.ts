@@ -1,8 +1,10 @@
 /** Parses one of many records in a body into the arguments of its write, or into its issues. */
 
 import type { Request } from 'express';
+import { idParts } from '../../compile/id-parts.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { only } from '../../describe/row-key.js';
+import type { RowKey } from '../../describe/model-info.js';
+import { idOf, keyNames, keyText } from '../../describe/row-key.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import { type Inputs, NO_VERSION } from '../../operation/feature.js';
@@ -50,7 +52,7 @@ export function compileItemParser(
   parseValues: ValuesParser,
 ): ItemParser {
   const { primaryKey, address } = plan.info;
-  const key = only(kind === 'update' ? address : primaryKey).name;
+  const key = kind === 'update' ? address : primaryKey;
   const readHead = kind === 'update' ? compileHead(plan) : null;
   return (request, { access, absent, index, keys, budget }, body) => {
     const issues: RequestIssue[] = [];
@@ -67,7 +69,7 @@ export function compileItemParser(
     const head = readHead?.(sent, issues, isHidden);
     const rest = readHead ? bodyOf(plan, sent, isHidden) : sent;
     const finish = (parsed: ParsedValues | null): BulkItem => {
-      const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
+      const text = textOfParts(head ? head.parts : key.map(({ name }) => parsed?.values[name]));
       const before = text === undefined ? undefined : keys.get(text);
       if (before !== undefined) {
         issues.push(repeatedKey(key, before));
@@ -93,13 +95,20 @@ export function compileItemParser(
 }
 
 /** Issue of an item whose record is also that of an earlier item. */
-export function repeatedKey(key: string, before: number): RequestIssue {
-  const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
-  return { pointer: bodyPointer(key), code: 'repeated', detail };
+export function repeatedKey(key: RowKey, before: number): RequestIssue {
+  const detail = `${keyText(key)} is that of the item ${before}, too; a record may stand in a body once.`;
+  const [first, ...more] = keyNames(key);
+  return {
+    pointer: first !== undefined && more.length === 0 ? bodyPointer(first) : '',
+    code: 'repeated',
+    detail,
+  };
 }
 
 interface ItemHead {
   readonly id: unknown;
+  /** The parts of the id; undefined is one that is wrong. */
+  readonly parts: readonly unknown[];
   /** The version that the record has to have. */
   readonly states: readonly string[] | null;
   readonly refusal: Error | null;
@@ -107,14 +116,13 @@ interface ItemHead {
 
 /** Reads which record an item is about, and in which state that has to be. */
 function compileHead(plan: ResourcePlan) {
-  const { entityTag, ifMatch, idKind, info } = plan;
-  const key = only(info.address).name;
+  const { entityTag, ifMatch, info } = plan;
+  const { address } = info;
+  const parts = idParts(plan);
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
-  const isNumber = idKind === 'integer';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
     const wrong = (name: string, code: string, detail: string) =>
       void issues.push({ pointer: bodyPointer(name), code, detail });
-    const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
     // A version that the request may not read would be told by whether the record has it.
     const states =
       version !== null && !isHidden && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
@@ -128,14 +136,24 @@ function compileHead(plan: ResourcePlan) {
           : `A change of ${withArticle(plan.name)} needs its ${version}, which a read of it has given.`,
       );
     }
-    const isFitting =
-      typeof given === (isNumber ? 'number' : 'string') || (idKind === 'custom' && typeof given === 'number');
-    const parsed = isFitting ? tryParseId(plan, String(given)) : null;
-    if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
-    else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
-    else if (parsed.kind === 'malformed') wrong(key, 'id', `${key} must be ${parsed.expected}.`);
-    else if (parsed.kind === 'impossible') refusal = noSuchRecord({ name: plan.name, key });
-    return { id: parsed?.kind === 'id' ? parsed.value : undefined, states: states ?? null, refusal };
+    const values = parts.map(({ attribute: { name: key }, kind, parseId }) => {
+      const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
+      const isNumber = kind === 'integer';
+      const isFitting =
+        typeof given === (isNumber ? 'number' : 'string') || (kind === 'custom' && typeof given === 'number');
+      const parsed = isFitting ? tryParseId({ parseId }, String(given)) : null;
+      if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
+      else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
+      else if (parsed.kind === 'malformed') wrong(key, 'id', `${key} must be ${parsed.expected}.`);
+      else if (parsed.kind === 'impossible')
+        refusal = noSuchRecord({ name: plan.name, key: keyText(address) });
+      return parsed?.kind === 'id' ? parsed.value : undefined;
+    });
+    const isWhole = !values.includes(undefined);
+    const id = isWhole
+      ? idOf(address, (name) => values[address.findIndex((part) => part.name === name)])
+      : undefined;
+    return { id, parts: values, states: states ?? null, refusal };
   };
 }
 
@@ -155,11 +173,18 @@ function bodyOf(
   isHidden: boolean,
 ) {
   const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
-  const heads = [only(info.address).name, ...version];
+  const heads = [...keyNames(info.address), ...version];
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
 }
 
-/** By which keys are compared; undefined where there is none. */
+/** By which keys of several parts are compared; undefined where a part is none. */
+function textOfParts(parts: readonly unknown[]): string | undefined {
+  const texts = parts.map(textOf);
+  if (texts.includes(undefined)) return undefined;
+  return texts.length === 1 ? texts[0] : JSON.stringify(texts);
+}
+
+/** By which parts are compared; undefined where there is none. */
 function textOf(key: unknown): string | undefined {
   return typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint'
     ? String(key)

@@ -7,7 +7,8 @@ import type { Response } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { only } from '../../describe/row-key.js';
+import type { RowKey } from '../../describe/model-info.js';
+import { keyNames, partsOf } from '../../describe/row-key.js';
 import { NotFoundError } from '../../errors/errors.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
@@ -17,6 +18,7 @@ import { inCondition } from '../../handle/around-method.js';
 import type { Outcome } from '../../handle/outcome.js';
 import { compileMethod, contextOf, outcomeOf } from '../../handle/run-method.js';
 import { type RowRunner, sessionTarget } from '../../handle/run-rows.js';
+import { withKeys } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import type { RequestArguments } from '../../request/parse-request.js';
@@ -78,11 +80,13 @@ export function compileBulkRunner(
       if (items) setCurrentItem(request, index);
       if (isRuled && items) setToldNames(request, access.form, body);
       const key =
-        items || plan.exposure.unreadable.has(only(plan.info.address).name) ? {} : { key: wanted?.id };
+        items || keyNames(plan.info.address).some((name) => plan.exposure.unreadable.has(name))
+          ? {}
+          : { key: wanted?.id };
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
         const outcome = await run(action, wanted);
-        if (written) refuseRepeated(only(plan.info.address).name, outcome, index, written);
+        if (written) refuseRepeated(plan.info.address, outcome, index, written);
         return show(outcome, wanted);
       };
       results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
@@ -162,7 +166,7 @@ async function findTargets(
     const detail = `q finds more than ${most}, and nothing was written; narrow it, or raise max_affected.`;
     throw new RefusedRequestError(409, detail);
   }
-  return keys.map((key) => ({ body: null, input: { ...each, id: idOf(plan, key) }, problem: null }));
+  return keys.map((key) => ({ body: null, input: { ...each, id: pathId(plan, key) }, problem: null }));
 }
 
 /**
@@ -179,22 +183,28 @@ async function lockTargets(resource: Resource, action: Action, items: readonly B
 }
 
 /** Only the database decides which keys are equal: of `citext` and `char`, texts that differ may be. */
-function refuseRepeated(name: string, outcome: Outcome, index: number, written: Map<string, number>): void {
-  const key = outcome.stored(name);
-  if (key === null || key === undefined) return;
-  const before = written.get(key);
-  if (before !== undefined) throw new InvalidBodyError([repeatedKey(name, before)]);
-  written.set(key, index);
+function refuseRepeated(key: RowKey, outcome: Outcome, index: number, written: Map<string, number>): void {
+  const texts = key.map(({ name }) => outcome.stored(name));
+  if (texts.some((text) => text === null || text === undefined)) return;
+  const whole = JSON.stringify(texts);
+  const before = written.get(whole);
+  if (before !== undefined) throw new InvalidBodyError([repeatedKey(key, before)]);
+  written.set(whole, index);
 }
 
 function byKeys({ info }: ResourcePlan, ids: readonly unknown[]): Filter {
-  const address = only(info.address);
-  const values = ids.flatMap((id) => encodeParameter(address.type, id) ?? []);
-  return { kind: 'comparison', attribute: address.name, operator: '=in=', values };
+  const { address } = info;
+  const texts = ids.map((id) => {
+    const parts = partsOf(address, id);
+    return address.map(({ type }, index) => encodeParameter(type, parts[index]));
+  });
+  const isWhole = (each: readonly unknown[]) => each.every((text) => typeof text === 'string');
+  return withKeys(address, texts.filter(isWhole) as string[][]);
 }
 
 /** A key of a record, as a path would give it. */
-function idOf({ parseId, idKind }: ResourcePlan, key: unknown): unknown {
+function pathId({ parseId, idKind, info }: ResourcePlan, key: unknown): unknown {
+  if (info.address.length > 1) return key;
   const parsed = idKind === 'custom' ? null : parseId(String(key));
   return parsed?.kind === 'id' ? parsed.value : key;
 }

@@ -2,7 +2,6 @@
 
 import type { Endpoint } from '../../declare/endpoint.js';
 import { rivalAttributes } from '../../describe/foreign-keys.js';
-import { only } from '../../describe/row-key.js';
 import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
 import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -16,7 +15,7 @@ import type {
   UpdateItem,
   UpdateOperation,
 } from '../../operation/operation.js';
-import { allOf } from '../../operation/predicates.js';
+import { allOf, withoutId } from '../../operation/predicates.js';
 import type { StatementTarget, TextRow } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -91,7 +90,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const one = operation(features[single].absentFor(access.form), access) as UpdateOperation;
     const { returning } = one;
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
-    const where = withoutKey(one.where, only(info.address).name);
+    const where = withoutId(one.where, info.address);
     const { unreadable: unseen } = access.form;
     const change = { where, items, state, ...referred(inputs), returning, unseen };
     const written = await many.update(change, slotsOf(inputs, access), on);
@@ -107,7 +106,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     // All rows that are found count, also those that may not be written.
     const seen = access.allowed ? accessWith(access, { allowed: null }) : access;
     const one = operation(query, seen, values) as UpdateOperation | DeleteOperation;
-    const where = allOf(withoutKey(one.where, only(info.address).name), filter);
+    const where = allOf(withoutId(one.where, info.address), filter);
     const rows = { where, allowed: access.allowed, maximum };
     if (one.kind === 'delete') return many.deleteMatching({ ...rows, mark: one.mark }, access.slots, on);
     const { set, unseen } = one;
@@ -142,14 +141,4 @@ function referred(inputs: readonly RequestArguments[]): { readonly references?: 
 function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
   const others = inputs.filter((each) => each.access.slots !== slots).map((each) => each.access.slots);
   return Object.assign({}, slots, ...others);
-}
-
-/** The condition of one record, without that of its key. */
-function withoutKey(where: Predicate, key: string): Predicate | null {
-  if (where.kind === 'comparison' && where.attribute === key && where.operator === '==') {
-    const [value] = where.values;
-    return typeof value === 'object' && value.slot === 'id' ? null : where;
-  }
-  if (where.kind !== 'and') return where;
-  return allOf(...where.operands.map((each) => withoutKey(each, key)));
 }

@@ -6,7 +6,7 @@ import { guarded } from '../../access/evaluate-rules.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { baseOf, type Endpoint } from '../../declare/endpoint.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames } from '../../describe/row-key.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
@@ -16,7 +16,7 @@ import type { Format, Shape } from '../../handle/shape-answer.js';
 import type { Access } from '../../operation/access.js';
 import { columnsGiven } from '../../operation/compile-operation.js';
 import type { AnswerDraft, FeatureContext, FeatureFactory } from '../../operation/feature.js';
-import { equalTo } from '../../operation/predicates.js';
+import { byKey, idSlot } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, routePath } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
@@ -96,11 +96,12 @@ function compileRowReader(resource: Resource, operation: Endpoint) {
     const columns = columnsGiven(resource.features[operation].operation(query, access, {}));
     const row = keptRow(answer, columns);
     if (!row) return null;
-    const where = equalTo(only(info.address).name, { slot: 'id' });
+    const where = byKey(info.address);
+    const none = keyNames(info.address).map((name) => [idSlot(info.address, name).slot, null] as const);
     // Finds nothing, and says how the columns are read.
     const { parsers } = await executor.run(
       { kind: 'read', where, select: { columns }, isFresh: true },
-      { id: null },
+      Object.fromEntries(none),
       on,
     );
     return outcomeOfRows(resource, columns, { rows: [row], parsers, count: 1 }, query, null);

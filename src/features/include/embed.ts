@@ -1,7 +1,7 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
 import { relatedAccess } from '../../access/related-access.js';
-import { only } from '../../describe/row-key.js';
+import { keyNames } from '../../describe/row-key.js';
 import {
   countRelated,
   type Group,
@@ -229,7 +229,7 @@ async function readShown(inclusion: Inclusion, keys: readonly (string | null)[],
   const shownBy = view.columnsOf(fields);
   const needed = include.map((each) => each.plan.relation.parentKey);
   const columns = [
-    ...new Set([...(shownBy.length > 0 ? shownBy : [only(target.info.primaryKey).name]), ...needed]),
+    ...new Set([...(shownBy.length > 0 ? shownBy : keyNames(target.info.primaryKey)), ...needed]),
   ];
   const access = await accessTo(inclusion, embedding);
   const needsRecords = view.rowView.isOfRecords;

@@ -1,7 +1,7 @@
 /** Replacement of a record: `PUT /{id}` creates it where clients give keys, or sets its other values. */
 
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import { only } from '../../describe/row-key.js';
+import { isOfKey, keyText } from '../../describe/row-key.js';
 import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -106,11 +106,12 @@ function bodyProblems({
   explicitSchemas: { create, update },
 }: Parameters<ResourceCheck>[0]): string[] {
   if (!endpoints.has('replace')) return [];
-  const [address, primaryKey] = [only(info.address), only(info.primaryKey)];
+  const { address, primaryKey } = info;
+  const unfilled = primaryKey.filter((part) => !isOfKey(address, part.name) && !part.hasDefault);
   return [
-    ...(isKeyGiven && address.isAddress && !primaryKey.hasDefault
+    ...(isKeyGiven && unfilled.length > 0
       ? [
-          `endpoints has 'replace', which creates records by their ${address.name}, and nothing fills their key '${primaryKey.name}'; give it a ` +
+          `endpoints has 'replace', which creates records by their ${keyText(address)}, and nothing fills their key '${keyText(unfilled)}'; give it a ` +
             'default, such as @Default(DataType.UUIDV4), or leave the endpoint out.',
         ]
       : []),

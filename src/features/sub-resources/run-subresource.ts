@@ -1,7 +1,7 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
-import { only } from '../../describe/row-key.js';
+import { isOfKey, keyText } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { recordColumn } from '../../execute/customization/hydrate-record.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
@@ -9,7 +9,7 @@ import type { Page } from '../../execute/page.js';
 import { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
-import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import { keySlots } from '../../execute/sql/encode-parameter.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import { joinSlots } from '../../execute/sql/statement.js';
 import { hasAccessRules } from '../../express/resources/application-access.js';
@@ -20,6 +20,7 @@ import type { Outcome } from '../../handle/outcome.js';
 import { contextOf, outcomeOf } from '../../handle/run-method.js';
 import { compileRowRunners, type RowRunner } from '../../handle/run-rows.js';
 import type { ReadOperation } from '../../operation/operation.js';
+import { idSlot } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { ListQuery } from '../../request/query/list-query.js';
 import { perPair } from '../../util/memo.js';
@@ -39,8 +40,7 @@ export function compileSubresourceRows({
   target,
 }: Subresource): RowRunner<SubresourceArguments> {
   const { info } = parent.plan;
-  const { name } = info;
-  const address = only(info.address);
+  const { name, address } = info;
   const { parentKey } = plan.relation;
   const executor = new SqlExecutor(info);
   const list = compileRowRunners(target)('list');
@@ -54,19 +54,20 @@ export function compileSubresourceRows({
     isOpen: () => list.isOpen() && isParentOpen(),
     async run(input, on) {
       const { id, query, access } = input.parent;
-      const text = encodeParameter(address.type, id) as string;
+      const slots = keySlots(address, id);
       // The operation of a read is one.
       const read = parent.features.read.operation(query, access) as ReadOperation;
-      const known = parentKey === address.name ? textOf(text) : undefined;
+      const part = isOfKey(address, parentKey) ? slots[idSlot(address, parentKey).slot] : undefined;
+      const known = part === undefined ? undefined : textOf(part);
       // Both have ended when this does: a session must not end before its statements.
       const [found, early] = await Promise.allSettled([
-        executor.run(readKey(read), joinSlots({ id: text }, access.slots), on),
+        executor.run(readKey(read), joinSlots(slots, access.slots), on),
         known === undefined ? null : pageOf(input, known, on),
       ]);
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
-      if (!row) throw noSuchRecord({ name, key: address.name });
-      if (found.value.count > 1) throw severalRecords({ name, key: address.name });
+      if (!row) throw noSuchRecord({ name, key: keyText(address) });
+      if (found.value.count > 1) throw severalRecords({ name, key: keyText(address) });
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);

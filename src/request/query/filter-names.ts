@@ -9,7 +9,7 @@ import {
   restrictedNames,
 } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
+import { keyText } from '../../describe/row-key.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
   FILTER_LIMITS,
@@ -209,7 +209,7 @@ function isMergeable(kind: 'and' | 'or', first: NamedFilter, second: NamedFilter
 
 /** A row has several rows of a `hasOne` where nothing keeps a second one out. */
 function isSingle({ relation, target: { info } }: RelatedPlan): boolean {
-  return relation.isOne && relation.targetKey === only(info.primaryKey).name;
+  return relation.isOne && relation.targetKey === keyText(info.primaryKey);
 }
 
 function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation): NamedRelation {

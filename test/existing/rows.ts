@@ -1,0 +1,229 @@
+/** Makes rows for any tables: the same in each run, with keys that are unique and foreign keys that lead somewhere. */
+import type { Client } from 'pg';
+import { type Column, type ForeignKey, quote, type Relation } from './catalogue.js';
+
+/** A row: the text of each column, or null. */
+export type Row = Readonly<Record<string, string | null>>;
+
+const ROWS = 13;
+/** What is special to a query language, to SQL and to patterns, among plain words. */
+const WORDS = [
+  '',
+  'Ann',
+  'ann',
+  "O'Neil",
+  'a*b',
+  '50%',
+  'a_b',
+  'x,y',
+  'é ü',
+  'q"q',
+  'b\\c',
+  ' lead',
+  '(1);2',
+  '日本',
+  'Zoë',
+  'NULL',
+  '~0',
+  'a/b',
+  '..',
+];
+
+/** The text of a row's value. Those of keys differ from row to row. */
+function textOf(
+  { base, element, labels, type }: Column,
+  row: number,
+  place: number,
+  isUnique: boolean,
+): string {
+  const spread = isUnique ? row + 1 : ((row * 7 + place * 3) % 5) + 1;
+  const length = Number(/^char.*\((\d+)\)$/.exec(type)?.[1] ?? 60);
+  const [, precision = '12', scale = '4'] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? [];
+  if (labels && !element) return labels[spread % labels.length] ?? '';
+  switch (base) {
+    case 'smallint':
+    case 'integer':
+    case 'bigint':
+      return `${isUnique ? spread : spread - 1}`;
+    case 'numeric':
+      return isUnique
+        ? `${spread}`
+        : `${spread % 10 ** Math.min(1, Number(precision) - Number(scale))}.${'5025'.slice(0, Number(scale))}`;
+    case 'money':
+      return `${spread}.25`;
+    case 'real':
+    case 'double precision':
+      return isUnique ? `${spread}` : `${spread / 4 - 1}`;
+    case 'boolean':
+      return `${(row + place) % 2 === 0}`;
+    case 'date':
+      return `2025-0${(place % 9) + 1}-${10 + spread}`;
+    case 'timestamp without time zone':
+    case 'timestamp with time zone':
+      return `2025-03-${10 + spread} 0${place % 10}:30:0${spread % 10}${['', '.1234', '.123456'][row % 3]}`;
+    case 'time without time zone':
+    case 'time with time zone':
+      return `${10 + (spread % 13)}:15:00`;
+    case 'interval':
+      return `${spread} days ${spread}:00:00`;
+    case 'uuid':
+      return `${10 + spread}a85f64-5717-4562-b3fc-2c963f66${10 + place}a6`;
+    case 'bytea':
+      return `\\x0${spread}ff00`;
+    case 'xml':
+      return `<a>${spread}</a>`;
+    case 'json':
+    case 'jsonb':
+      return `{"a": ${spread}, "b": [null, "x"]}`;
+    case 'inet':
+    case 'cidr':
+      return `10.0.${place}.${spread}`;
+    case 'macaddr':
+      return `08:00:2b:01:02:0${spread % 10}`;
+    case 'point':
+      return `(${spread},${place})`;
+    case 'tsvector':
+      return `word${spread}`;
+    case 'cube':
+      return `(${spread}, 1)`;
+    default:
+      if (element) return labels ? `{${labels[0]}}` : /int|numeric/.test(element) ? `{${spread},2}` : '{a,b}';
+      if (/range$/.test(base)) return 'empty';
+      // A short text that differs first, then words that have to be quoted somewhere.
+      return (
+        isUnique
+          ? [...`${(row + 36).toString(36)}${WORDS[row % WORDS.length]}`]
+          : [...(WORDS[(row * 5 + place) % WORDS.length] ?? '')]
+      )
+        .slice(0, length)
+        .join('')
+        .trimEnd();
+  }
+}
+
+/** Makes the rows of one database. */
+export class RowMaker {
+  readonly #rows = new Map<string, Row[]>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly relations: readonly Relation[],
+  ) {}
+
+  /** Fills the tables that are empty, those that others refer to first. */
+  async fill(): Promise<void> {
+    for (const table of this.#inOrder()) {
+      const found = await this.rowsOf(table);
+      for (
+        let row = 0;
+        found.length === 0 && row < ROWS * 3 && (await this.rowsOf(table)).length < ROWS;
+        row += 1
+      ) {
+        if (await this.insert(table, row)) this.#rows.delete(table.sql);
+      }
+    }
+  }
+
+  /** The rows of a table, as texts. */
+  async rowsOf(table: Relation): Promise<Row[]> {
+    const known = this.#rows.get(table.sql);
+    if (known) return known;
+    const columns = table.columns.map(({ name }) => `${quote(name)}::text`).join();
+    const { rows } = await this.client.query(`SELECT ${columns} FROM ${table.sql} LIMIT 1000`);
+    this.#rows.set(table.sql, rows);
+    return rows;
+  }
+
+  /** Inserts one, unless a constraint refuses it. @returns its texts, and the columns that were given a value */
+  async insert(table: Relation, row: number): Promise<{ row: Row; given: readonly string[] } | null> {
+    const values = await this.#values(table, row);
+    if (!values) return null;
+    const names = Object.keys(values);
+    const types = new Map(table.columns.map(({ name, type }) => [name, type]));
+    const into =
+      names.length === 0
+        ? 'DEFAULT VALUES'
+        : `(${names.map(quote).join()}) OVERRIDING SYSTEM VALUE VALUES (${names.map((name, at) => `$${at + 1}::text::${types.get(name)}`).join()})`;
+    const shown = table.columns.map(({ name }) => `${quote(name)}::text`).join();
+    await this.client.query('SAVEPOINT made').catch(() => {});
+    try {
+      const { rows } = await this.client.query(
+        `INSERT INTO ${table.sql} ${into} RETURNING ${shown}`,
+        Object.values(values),
+      );
+      return rows[0] ? { row: rows[0], given: names } : null;
+    } catch {
+      await this.client.query('ROLLBACK TO made').catch(() => {});
+      return null;
+    }
+  }
+
+  /** The values of a row; null where a foreign key has nothing to refer to. */
+  async #values(table: Relation, row: number): Promise<Record<string, string | null> | null> {
+    const unique = new Set([table.key, ...table.uniques].flat());
+    const values: Record<string, string | null> = {};
+    let radix = 1;
+    for (const key of [...table.foreignKeys].sort((a, b) => b.columns.length - a.columns.length)) {
+      const inKey = key.columns.some((name) => unique.has(name));
+      const found = await this.#parent(table, key, values, inKey ? Math.floor(row / radix) : row);
+      const nullable = key.columns.every((name) =>
+        table.columns.some((each) => each.name === name && !each.notNull),
+      );
+      if (nullable && (found === null || row % 4 === 3))
+        for (const name of key.columns) values[name] ??= null;
+      else if (!found) return null;
+      else
+        key.columns.forEach((name, at) => {
+          values[name] = found.row[key.targetColumns[at] ?? ''] ?? null;
+        });
+      if (inKey && found) radix *= found.of;
+    }
+    table.columns.forEach((column, place) => {
+      if (
+        column.name in values ||
+        column.isGenerated ||
+        (column.hasDefault && unique.has(column.name) && /int/.test(column.base))
+      )
+        return;
+      if (column.hasDefault && row % 3 === 0) return;
+      values[column.name] =
+        !column.notNull && (row + place) % 4 === 1
+          ? null
+          : textOf(column, row, place, unique.has(column.name));
+    });
+    return values;
+  }
+
+  async #parent(
+    table: Relation,
+    key: ForeignKey,
+    values: Row,
+    at: number,
+  ): Promise<{ row: Row; of: number } | null> {
+    const target = this.relations.find(({ sql }) => sql === key.target);
+    const all =
+      target && target !== table ? await this.rowsOf(target) : target ? await this.rowsOf(table) : [];
+    const fitting = all.filter((each) =>
+      key.columns.every(
+        (name, place) => !(name in values) || values[name] === each[key.targetColumns[place] ?? ''],
+      ),
+    );
+    const row = fitting[at % fitting.length];
+    return row ? { row, of: fitting.length } : null;
+  }
+
+  #inOrder(): Relation[] {
+    const [done, waiting]: [Relation[], Relation[]] = [
+      [],
+      this.relations.filter(({ kind }) => kind === 'r' || kind === 'p'),
+    ];
+    while (waiting.length > 0) {
+      const isFree = ({ sql, foreignKeys }: Relation) =>
+        foreignKeys.every(({ target }) => target === sql || done.some((each) => each.sql === target));
+      // Tables that refer to one another in a circle begin with NULLs.
+      const at = Math.max(waiting.findIndex(isFree), 0);
+      done.push(...waiting.splice(at, 1));
+    }
+    return done;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The rules of the types, once more: what JSON has of PostgreSQL's text of a value, and which operators a column has. The text is
+ * written under `TimeZone=UTC` and `IntervalStyle=iso_8601`. Nothing here uses the library.
+ */
+
+import { parse } from 'postgres-array';
+import type { AbstractDataType, DataType as Declared } from 'sequelize';
+import { DataType } from 'sequelize-typescript';
+import type { Column } from './catalogue.js';
+
+/** All that a type decides. */
+export interface TypeRule {
+  /** The type that a model declares. */
+  model(column: Column): Declared;
+  /** JSON of a text. */
+  json(text: string): unknown;
+  /** Operators: `=` for equality, `<` for orders, `~` for patterns, `[` for arrays. `=isnull=` is for all. */
+  readonly operators: string;
+  /** True where a path can have the value. */
+  readonly isId?: boolean;
+}
+
+const text = (value: string): unknown => value;
+const special = (value: string): unknown => (Number.isFinite(Number(value)) ? Number(value) : value);
+/** At least milliseconds, at most all digits. */
+const clock = (value: string): string =>
+  value.replace(' ', 'T').replace(/(?<=:\d\d)(\.\d+)?$/, (digits) => (digits || '.').padEnd(4, '0'));
+const moment = (value: string): unknown =>
+  /infinity/.test(value) ? value : `${clock(value.replace(/\+00$/, '')).slice(0, 23)}Z`;
+const rule = (type: Declared, json: TypeRule['json'], operators: string, isId = false): TypeRule => ({
+  model: () => type,
+  json,
+  operators,
+  isId,
+});
+const length = ({ type }: Column): number => Number(/\((\d+)\)/.exec(type)?.[1] ?? 0);
+const OTHER: TypeRule = { model: ({ type }) => type, json: text, operators: '' };
+
+const RULES: Readonly<Record<string, TypeRule>> = {
+  smallint: rule(DataType.SMALLINT, Number, '=<', true),
+  integer: rule(DataType.INTEGER, Number, '=<', true),
+  bigint: rule(DataType.BIGINT, text, '=<', true),
+  numeric: {
+    ...rule('', text, '=<', true),
+    model: ({ type }) => {
+      const [, precision, scale] = /\((\d+),(\d+)\)/.exec(type) ?? [];
+      return precision ? DataType.DECIMAL(Number(precision), Number(scale)) : DataType.DECIMAL;
+    },
+  },
+  real: rule(DataType.REAL, special, '=<'),
+  'double precision': rule(DataType.DOUBLE, special, '=<'),
+  boolean: rule(DataType.BOOLEAN, (value) => value === 'true' || value === 't', '=', true),
+  text: rule(DataType.TEXT, text, '=<~', true),
+  citext: rule(DataType.CITEXT, text, '=<~', true),
+  'character varying': {
+    ...rule('', text, '=<~', true),
+    model: (column) => (length(column) ? DataType.STRING(length(column)) : DataType.TEXT),
+  },
+  character: {
+    ...rule('', (value) => value.trimEnd(), '=<~', true),
+    model: (column) => DataType.CHAR(length(column) || 1),
+  },
+  date: rule(DataType.DATEONLY, text, '=<', true),
+  'time without time zone': rule(DataType.TIME, text, '=<', true),
+  'timestamp with time zone': rule(DataType.DATE, moment, '=<', true),
+  'timestamp without time zone': rule(DataType.DATE, clock, '=<', true),
+  uuid: rule(DataType.UUID, text, '=', true),
+  json: rule(DataType.JSON, JSON.parse, ''),
+  jsonb: rule(DataType.JSONB, JSON.parse, ''),
+  bytea: rule(DataType.BLOB, (value) => Buffer.from(value.slice(2), 'hex').toString('base64'), ''),
+  interval: rule('interval', text, '=<'),
+  money: rule('money', text, '=<'),
+};
+
+/** The rule of a column. */
+export function ruleOf(column: Column): TypeRule {
+  const { base, element, labels } = column;
+  if (element) {
+    const inner = ruleOf({ ...column, base: element, type: element, element: null });
+    const isPlain = inner.operators !== '' || labels;
+    return {
+      model: () => DataType.ARRAY(inner.model({ ...column, type: element }) as AbstractDataType),
+      json: (value) => jsonOfArray(parse(value), inner),
+      operators: isPlain ? '[' : '',
+    };
+  }
+  if (labels) return rule(DataType.ENUM(...labels), text, '=', true);
+  return RULES[base] ?? OTHER;
+}
+
+function jsonOfArray(elements: unknown, inner: TypeRule): unknown {
+  if (Array.isArray(elements)) return elements.map((each) => jsonOfArray(each, inner));
+  return elements === null ? null : inner.json(String(elements));
+}
+
+/** JSON of a column's text. */
+export function jsonOf(column: Column, value: string | null): unknown {
+  return value === null ? null : ruleOf(column).json(value);
+}
+
+/** The text of a value in a query and in a path: all its digits, where JSON shows fewer of them. */
+export function queryText(column: Column, value: string): string {
+  if (column.base === 'timestamp with time zone') return `${clock(value.replace(/\+00$/, ''))}Z`;
+  return String(jsonOf(column, value));
+}
+
+/** The id of a row in a path: one segment, its parts in order. */
+export function idOf(columns: readonly Column[], values: readonly (string | null)[]): string {
+  const parts = columns.map((column, at) => queryText(column, values[at] ?? ''));
+  const [only = ''] = parts;
+  if (parts.length === 1) return encodeURIComponent(only);
+  const escaped = parts.map((part) => part.replace(/[~/,\\]/g, (sign) => `~${'~/,\\'.indexOf(sign)}`));
+  return escaped.map(encodeURIComponent).join();
+}
