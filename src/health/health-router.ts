@@ -34,7 +34,7 @@ export function healthRouter(options: HealthOptions = {}): Router {
   const { prefix, includeLiveness } = resolveHealthOptions(options);
   const names = includeLiveness ? ['ready', 'live'] : ['ready'];
   const router = express.Router();
-  router.use(leaveOtherPaths(names.map((name) => `${prefix}/${name}`)));
+  router.use(leaveOtherPaths(names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` }))));
   return addHealthRoutes(router, options, LOOSE);
 }
 

@@ -24,8 +24,8 @@ export interface RouteSpec {
   readonly words: RouteWords;
   /** The route for one record, whose guards and decisions it has. Default: none. */
   readonly single?: RouteSpec;
-  /** True where `single` answers it as well, if both have one path. */
-  readonly joins?: boolean;
+  /** A second path of it, as `path`; where `single` has that one, `single` answers both. Default: none. */
+  readonly joins?: string;
   /** The operations that it executes, where they are several. Its answer is that of the last one. Default: `operation`. */
   readonly executes?: readonly { readonly plan?: ResourcePlan; readonly operation: Endpoint }[];
 }

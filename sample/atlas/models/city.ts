@@ -37,7 +37,7 @@ import { Review } from './review.js';
   // The rules of countries and reviews hold: a deleted review is in no answer.
   include: { country: true, reviews: { size: { default: 3, max: 20 } } },
   subresources: ['reviews'],
-  // `POST /cities` takes an array, too.
+  // `POST /cities/many` takes an array.
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany'],
 })
 @Table({

@@ -27,7 +27,7 @@ import { closePaths } from './allowed-methods.js';
 import { declaredMethods } from './answers.js';
 import { describeAction } from './describe-action.js';
 import { SafeExpressDriver } from './express-driver.js';
-import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
+import { compareOwnRoutes, narrowPaths, putFirst, type ResourceRoute } from './own-routes.js';
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
@@ -88,7 +88,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const classes = [...routes.map(({ registered }) => registered), ...plain].map(
     ({ controller }) => controller,
   );
-  if (!plan.matching) router.use(leaveOtherPaths(literalPaths(routes)));
+  if (!plan.matching) router.use(leaveOtherPaths(literalRoutes(routes)));
   try {
     checkRoutes(routes, matching);
     withMetadataIndex(() =>
@@ -113,7 +113,12 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const { first, closed, problems } = compareOwnRoutes(own, resourceRoutes(routes), matching);
   throwProblems([...problems, ...guardedPublicProblems(resources, controllers)]);
   putFirst(router, first);
-  closePaths(router, [...closed, ...routes.flatMap(({ registered }) => registered.routes)], matching);
+  const narrow = routes.flatMap(({ registered }) => narrowPaths(registered.routes, matching));
+  closePaths(
+    router,
+    [...closed, ...narrow, ...routes.flatMap(({ registered }) => registered.routes)],
+    matching,
+  );
   router.use(stopAfterAnswer, exceptionHandler(logger));
   warnOfInternals(logger);
   for (const { model } of resources.map((resource) => resource.plan)) {
@@ -171,9 +176,9 @@ function mendOf({ endpoint, mend, compile }: HandledRoute, name: string): string
   return `leave '${endpoint}' out of the endpoints of ${name}${compile ? '' : ', override the method'}`;
 }
 
-function literalPaths(routes: MountedRouter['routes']): string[] {
+function literalRoutes(routes: MountedRouter['routes']) {
   return routes.flatMap(({ registered }) =>
-    registered.routes.flatMap(({ path }) => (typeof path === 'string' ? path : [])),
+    registered.routes.flatMap(({ verb, path }) => (typeof path === 'string' ? { verb, path } : [])),
   );
 }
 
@@ -184,8 +189,8 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
       const shape = typeof path === 'string' ? pathShape(path, matching) : String(path);
       const key = `${verb} ${shape}`;
       // A wider route would answer in the place of one that is no method which it could call.
-      const isApart = verb === 'get' && spec !== null && 'compile' in spec;
-      const first = seen.get(key) ?? (isApart ? widerRoute(seen, shape) : undefined);
+      const isApart = spec !== null && 'compile' in spec;
+      const first = seen.get(key) ?? (isApart ? widerRoute(seen, verb, shape) : undefined);
       seen.set(key, first ?? method);
       return first === undefined
         ? []
@@ -203,8 +208,8 @@ function problemsOfRoutes(resource: Resource): readonly string[] {
   return routes.flatMap(({ problems }) => problems?.(resource) ?? []);
 }
 
-/** Route that answers GET for every path of this shape, if there is one. @param seen routes, by verb and shape */
-function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | undefined {
+/** Route that answers a verb for every path of this shape, if there is one. @param seen routes, by verb and shape */
+function widerRoute(seen: ReadonlyMap<string, string>, verb: string, shape: string): string | undefined {
   const segments = shape.split('/');
   const isWider = (path: string): boolean => {
     const others = path.split('/');
@@ -214,5 +219,8 @@ function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | 
       others.every((each, index) => each === ':' || each.startsWith('*') || each === segments[index])
     );
   };
-  return [...seen].find(([key]) => /^(?:get|all) /.test(key) && isWider(key.slice(4)))?.[1];
+  return [...seen].find(([key]) => {
+    const [other, path = ''] = key.split(' ');
+    return (other === verb || other === 'all') && isWider(path);
+  })?.[1];
 }

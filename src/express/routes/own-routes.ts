@@ -61,6 +61,20 @@ export function compareOwnRoutes(
   return { first, closed, problems };
 }
 
+/** The paths of a resource that a wider one of it contains, as `/:id` contains `/many`, each with the verbs of both. */
+export function narrowPaths(routes: readonly ClosableRoute[], matching: PathMatching): ClosableRoute[] {
+  const shaped = routes.map(({ verb, path }) => {
+    const shape = typeof path === 'string' ? pathShape(path, matching).split('/') : ['*'];
+    return { verb, path, shape };
+  });
+  return shaped.flatMap(({ verb, path, shape }) => {
+    if (!shape.every((segment) => PLAIN_SEGMENT.test(segment))) return [];
+    const text = shape.join();
+    const wider = shaped.filter((other) => other.shape.join() !== text && isCovered(shape, other.shape));
+    return wider.length > 0 ? [{ verb, path }, ...wider.map((other) => ({ verb: other.verb, path }))] : [];
+  });
+}
+
 /** Puts routes before all others of a router, in their order, and behind what goes before each of them. */
 export function putFirst(router: Router, routes: readonly MountedRoute[]): void {
   const layers = new Set(routes.map(({ layer }) => layer));

@@ -33,12 +33,21 @@ export function mountBelow(app: Application, path: string, handler: RequestHandl
   layer.regexp = new RegExp(`^${path.replaceAll('.', '\\.')}(?=/|$)`, caseSensitive ? '' : 'i');
 }
 
-/** Has a router that may be mounted anywhere leave a request whose path is none of its own to the application that serves it. */
-export function leaveOtherPaths(paths: readonly string[]): RequestHandler {
-  return (request, _response, next) => {
-    const matching = pathMatching(request.app);
-    const isLoose = !matching.caseSensitive && !matching.strict;
-    next(isLoose || paths.some((path) => isSamePath(path, request.path, matching)) ? undefined : 'router');
+/**
+ * Has a router that may be mounted anywhere leave a request to the application that serves it: where no path is its own, and where a
+ * route would take the path of another one. `/Many` is an id beside `/:id`, and `POST /many` must not answer it.
+ */
+export function leaveOtherPaths(routes: readonly { verb: string; path: string }[]): RequestHandler {
+  return ({ app, path: sent, method }, _response, next) => {
+    const matching = pathMatching(app);
+    if (!matching.caseSensitive && !matching.strict) {
+      next();
+      return;
+    }
+    const others = routes.filter(({ path }) => !isSamePath(path, sent, matching));
+    const verbs = ['all', method === 'HEAD' ? 'get' : method.toLowerCase()];
+    const isTaken = others.some(({ verb, path }) => verbs.includes(verb) && isSamePath(path, sent, LOOSE));
+    next(isTaken || others.length === routes.length ? 'router' : undefined);
   };
 }
 

@@ -157,18 +157,22 @@ function decisionsOf(route: HandledRoute, context: RouteContext): RouteDecisions
   return route.decide?.(context) ?? decideRoute(resource, route.single ?? route, lineage, settings);
 }
 
-/** The routes of features that no method serves, without those that the route of a method answers as well. */
+/** The routes of features that no method serves, at their paths; and those that the route of a method answers as well. */
 function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
   const apart: HandledRoute[] = [];
   const joined = new Map<string, HandledRoute>();
   for (const route of routes as readonly HandledRoute[]) {
-    const { single, joins, verb, path, compile } = route;
+    const { single, joins, verb, compile } = route;
     if (!compile) continue;
-    const isAtPath = ({ type, route: other }: ActionArgs) =>
-      type === verb && typeof other === 'string' && withoutSlash(other || '/') === (path || '/');
-    if (single && joins && methods.some((each) => each.method === single.method && isAtPath(each)))
-      joined.set(single.method, route);
-    else apart.push(route);
+    apart.push(route);
+    if (!single || joins === undefined) continue;
+    const isJoined = ({ type, route: other, method }: ActionArgs) =>
+      method === single.method &&
+      type === verb &&
+      typeof other === 'string' &&
+      withoutSlash(other || '/') === (joins || '/');
+    if (methods.some(isJoined)) joined.set(single.method, route);
+    else apart.push({ ...route, path: joins });
   }
   return { apart, joined };
 }

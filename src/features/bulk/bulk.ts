@@ -1,4 +1,4 @@
-/** Writes of many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
+/** Writes of many records: `POST /many`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
 import { BULK_ENDPOINTS, type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
 import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
@@ -8,7 +8,7 @@ import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, type RouteSpec, USUAL } from '../../operation/route-spec.js';
 import { checkBulk, compileMax } from './bulk-options.js';
-import { bulkOperation, bulkSchemas, WORDS, withMany } from './describe-bulk.js';
+import { bulkOperation, bulkSchemas, mentionMany, WORDS } from './describe-bulk.js';
 import { joinedHandler, manyHandler } from './handle-bulk.js';
 
 /** The routes for many records. Their rules, inputs and operations are those of the endpoints for one. */
@@ -18,6 +18,13 @@ export const bulk: FeatureFactory = Object.assign(() => null, {
   routes: ({ endpoints }: RoutePlan) => ROUTES.filter(({ endpoint }) => endpoints.has(endpoint)),
 });
 
+/** One operation of OpenAPI takes one record or many, so creates of many have a path of their own, and are taken at the other one, too. */
+const PATHS: Readonly<Record<BulkEndpoint, Pick<RouteSpec, 'path' | 'joins'>>> = {
+  createMany: { path: '/many', joins: '' },
+  updateMany: { path: '' },
+  deleteMany: { path: '' },
+};
+
 /** In the order they are mounted. */
 const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
   const single: RouteSpec = USUAL[SINGLE_OF[endpoint]];
@@ -26,18 +33,17 @@ const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
     endpoint,
     // No method has a dot in its name.
     method: `bulk.${endpoint}`,
-    path: '',
+    ...PATHS[endpoint],
     parameters: [],
     words: WORDS[endpoint],
     single,
-    joins: endpoint === 'createMany',
     compile: (context) =>
       context.compileJoined
         ? joinedHandler({ endpoint, single }, context, context.compileJoined)
         : manyHandler({ endpoint, single }, context),
     problems: (resource) => problemsOf(endpoint, resource),
     describe: ({ resource, action }) => bulkOperation(resource, endpoint, action),
-    describeJoined: withMany,
+    describeJoined: mentionMany,
     schemas: (resource) => bulkSchemas(endpoint, resource),
   } satisfies HandledRoute & DescribedRoute;
 });

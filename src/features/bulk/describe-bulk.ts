@@ -10,6 +10,7 @@ import {
   idSchema,
   inputParameter,
   operationOf,
+  type ResourceNames,
 } from '../../openapi/described-route.js';
 import {
   jsonContent,
@@ -45,7 +46,7 @@ export function bulkOperation(
   const { verb, description } = WORDS[endpoint];
   const requestBody = bodyOf(resource, endpoint);
   return operationOf(resource, action, {
-    operationId: `${single}Many${names.many}`,
+    operationId: idOf(endpoint, names),
     summary: `${verb} many ${names.phrases}`,
     description: description(plan),
     parameters: bulkParameters(resource, endpoint),
@@ -60,33 +61,13 @@ export function bulkOperation(
   });
 }
 
-/** The description of a route that takes a new record, or an array of them. */
-export function withMany(resource: DescribedResource, one: OperationObject): OperationObject {
-  const { plan, names } = resource;
-  const { 201: created, ...others } = one.responses;
-  const many = bulkAnswers(resource, 'createMany');
-  const known = created as ResponseObject;
-  // An array has no address, and no state.
-  const headers = Object.entries(known.headers ?? {}).map(([name, header]) => [
-    name,
-    { ...header, required: false },
-  ]);
-  return {
-    ...one,
-    summary: `${one.summary}, or many ${names.phrases}`,
-    description: `${one.description}\n\n${WORDS.createMany.description(plan)}`,
-    parameters: [...(one.parameters ?? []), ...bulkParameters(resource, 'createMany')],
-    requestBody: either(one.requestBody, bodyOf(resource, 'createMany')),
-    responses: {
-      ...many,
-      201: {
-        description: `${known.description} Or the new records, in the order of the body.`,
-        ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-        content: jsonContent({ oneOf: [schemaRef(names.schemas.written), schemaRef(names.schemas.items)] }),
-      },
-      ...others,
-    },
-  };
+/** The description of a route for one record that takes an array, too. OpenAPI would have a union for it. */
+export function mentionMany({ names }: DescribedResource, one: OperationObject): OperationObject {
+  return { ...one, description: `${one.description}\n\n\`${idOf('createMany', names)}\` creates many.` };
+}
+
+function idOf(endpoint: BulkEndpoint, { many }: ResourceNames): string {
+  return `${SINGLE_OF[endpoint]}Many${many}`;
 }
 
 const ALL_OR_NONE = 'All happens or nothing, unless `atomic` is `false`.';
@@ -108,7 +89,8 @@ function words(verb: string, success: string, text: string): RouteWords {
 
 function bulkParameters({ plan, features }: DescribedResource, endpoint: BulkEndpoint): ParameterObject[] {
   const filter = features.list.inputs.find(({ name }) => name === 'q');
-  return bulkInputs(maxOf(plan), endpoint, filter)
+  const headers = features[SINGLE_OF[endpoint]].inputs.filter(({ isForMany }) => isForMany);
+  return [...bulkInputs(maxOf(plan), endpoint, filter), ...headers]
     .flatMap(inputParameter)
     .map((each) => (endpoint === 'deleteMany' && each.name === 'q' ? { ...each, required: true } : each));
 }
@@ -134,13 +116,13 @@ function bodyOf({ plan, names }: DescribedResource, endpoint: BulkEndpoint): Req
   };
 }
 
-function either(one: RequestBodyObject | undefined, many: RequestBodyObject | undefined): RequestBodyObject {
-  const [first, second] = [one, many].map((each) => each?.content['application/json']);
-  const oneOf = [first, second].flatMap((each) => (each ? [each.schema] : []));
-  return { required: true, content: jsonContent({ oneOf }, first?.example) };
-}
-
-function bulkAnswers({ names }: DescribedResource, endpoint: BulkEndpoint): Record<string, ResponseObject> {
+function bulkAnswers(
+  { names, features }: DescribedResource,
+  endpoint: BulkEndpoint,
+): Record<string, ResponseObject> {
+  const known = Object.entries(features[SINGLE_OF[endpoint]].headers);
+  // Each answer for one record has those of its address and its state.
+  const headers = known.filter(([, { required }]) => !required);
   const items = schemaRef(names.schemas.items);
   const each = {
     [MULTI_STATUS]: {
@@ -154,7 +136,11 @@ function bulkAnswers({ names }: DescribedResource, endpoint: BulkEndpoint): Reco
   const schemaOf = { createMany: items, updateMany: { oneOf: [items, AFFECTED] }, deleteMany: AFFECTED };
   const { status = 200 } = USUAL[SINGLE_OF[endpoint]];
   return {
-    [status === 204 ? 200 : status]: { description, content: jsonContent(schemaOf[endpoint]) },
+    [status === 204 ? 200 : status]: {
+      description,
+      ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
+      content: jsonContent(schemaOf[endpoint]),
+    },
     ...each,
   };
 }

@@ -1,7 +1,7 @@
 /** The types that openapi-typescript makes, with openapi-fetch. */
 import createClient from 'openapi-fetch';
 import type { paths } from './client.js';
-import { ATLAS_URL, expect, LARGE, NEW, PARIS, WRONG } from './expected.js';
+import { ATLAS_URL, expect, HAVEN, LARGE, NEW, PARIS, WRONG } from './expected.js';
 
 const atlas = createClient<paths>({ baseUrl: ATLAS_URL });
 
@@ -37,6 +37,19 @@ async function main(): Promise<void> {
   );
   const deleted = await atlas.DELETE('/reviews/{id}', { params: { path: { id } } });
   expect('delete', deleted.response.status, 204);
+  const haven = await atlas.POST('/cities', { body: HAVEN });
+  if (!haven.data) throw new Error(haven.error.detail);
+  // One record is no union with many.
+  const { id: at, name } = haven.data;
+  await atlas.DELETE('/cities/{id}', { params: { path: { id: at } } });
+  const dry = { params: { query: { dry_run: true } }, body: [HAVEN, { ...HAVEN, id: 2 }] };
+  const many = await atlas.POST('/cities/many', dry);
+  if (!many.data) throw new Error(many.error.detail);
+  expect(
+    'create of one, and of many',
+    [name, many.response.status, many.data.items.length],
+    ['Haven', 201, 2],
+  );
 }
 
 void main();

@@ -1,6 +1,15 @@
 /** The client that orval makes for `fetch`. Its addresses are relative. */
-import { createReview, deleteReview, listCities, readCity, updateReview } from './client.js';
-import { ATLAS_URL, expect, LARGE, NEW, PARIS, WRONG } from './expected.js';
+import {
+  createCity,
+  createManyCities,
+  createReview,
+  deleteCity,
+  deleteReview,
+  listCities,
+  readCity,
+  updateReview,
+} from './client.js';
+import { ATLAS_URL, expect, HAVEN, LARGE, NEW, PARIS, WRONG } from './expected.js';
 
 const send = globalThis.fetch;
 globalThis.fetch = (url, init) => send(new URL(String(url), ATLAS_URL), init);
@@ -32,6 +41,18 @@ async function main(): Promise<void> {
     ['/author'],
   );
   expect('delete', (await deleteReview(id)).status, 204);
+  const haven = await createCity(HAVEN);
+  if (haven.status !== 201) throw new Error(haven.data.detail);
+  // One record is no union with many.
+  const { id: at, name } = haven.data;
+  await deleteCity(at);
+  const many = await createManyCities([HAVEN, { ...HAVEN, id: 2 }], { dry_run: true });
+  if (many.status !== 201) throw new Error('The cities were not created.');
+  expect(
+    'create of one, and of many',
+    [name, many.data.items.map(({ id: given }) => given)],
+    ['Haven', [1, 2]],
+  );
 }
 
 void main();

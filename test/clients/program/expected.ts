@@ -6,6 +6,15 @@ export const ATLAS_URL = process.env['ATLAS_URL'] ?? 'http://localhost:3000';
 export const PARIS = 2988507;
 export const LARGE = 'countryCode==FRA;population>=450000';
 export const NEW = { cityId: PARIS, author: 'Ann', rating: 4 };
+/** A city, which a resource with `createMany` creates alone or among others. */
+export const HAVEN = {
+  id: 1,
+  name: 'Haven',
+  countryCode: 'FRA',
+  latitude: 1,
+  longitude: 1,
+  featureCode: 'PPL',
+};
 /** No rule of the document says so, and no text of PostgreSQL has a NUL. */
 export const WRONG = { ...NEW, author: 'A\u0000' };
 

@@ -1,4 +1,4 @@
-/** The document of endpoints for many records: what they take and answer, also where an array shares a route with one record. */
+/** Paths of endpoints for many records, and their document: what they take and answer. */
 // @runs fast
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -50,21 +50,34 @@ except(OF_MANY).describe('the document of endpoints for many records', () => {
     expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).to.deep.equal([]);
   });
 
-  it('has an operation for each route, which takes one record or many', () => {
+  it('has an operation for each route, of which none that creates takes one record or many', () => {
     const { paths, components } = site.crud.openapi();
     const operations = Object.values(paths).flatMap((item) => Object.values(item));
     expect(operations.map(({ operationId }) => operationId)).to.deep.equal([
       'createCoin',
       'updateManyCoins',
       'deleteManyCoins',
+      'createManyCoins',
       'createManyStamps',
+      'createManyStamps2',
     ]);
-    expect(paths['/coins']?.post?.requestBody?.content['application/json']?.schema).to.deep.equal({
-      oneOf: [
-        { $ref: '#/components/schemas/CoinCreate' },
-        { type: 'array', items: { $ref: '#/components/schemas/CoinCreate' }, minItems: 1, maxItems: 3 },
-      ],
+    const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const shapes = ['/coins', '/coins/many'].map((path) => {
+      const { requestBody, responses } = paths[path]?.post ?? {};
+      return [requestBody, responses?.[201]].map(
+        (part) => part && 'content' in part && part.content?.['application/json']?.schema,
+      );
     });
+    expect(shapes).to.deep.equal([
+      [refTo('CoinCreate'), refTo('CoinRead')],
+      [{ type: 'array', items: refTo('CoinCreate'), minItems: 1, maxItems: 3 }, refTo('CoinItems')],
+    ]);
+    expect(paths['/coins']?.post?.description).to.match(/\n\n`createManyCoins` creates many\.$/);
+    expect(paths['/coins/many']?.post?.parameters?.map(({ name }) => name)).to.deep.equal([
+      'atomic',
+      'dry_run',
+      'Prefer',
+    ]);
     expect(components.schemas['CoinChange']).to.deep.equal({
       type: 'object',
       properties: {
@@ -105,13 +118,15 @@ except(OF_MANY).describe('the document of endpoints for many records', () => {
       contract.check(operationId, answer);
     };
     await send('createCoin', 201, 'post', '/coins', { name: 'one' });
-    await send('createCoin', 201, 'post', '/coins', [{ name: 'two' }, { name: 'three' }]);
-    await send('createCoin', 207, 'post', '/coins?atomic=false', [{ name: 'four' }, { name: 'two' }]);
-    await send('createCoin', 409, 'post', '/coins', [{ name: 'five' }, { name: 'two' }]);
-    await send('createCoin', 413, 'post', '/coins', [1, 2, 3, 4]);
-    await send('createCoin', 422, 'post', '/coins', [1]);
-    await send('createManyStamps', 201, 'post', '/stamps', [{ name: 'two' }]);
-    await send('createManyStamps', 422, 'post', '/stamps', { name: 'two' });
+    const many = '/coins/many';
+    await send('createManyCoins', 201, 'post', many, [{ name: 'two' }, { name: 'three' }]);
+    await send('createManyCoins', 207, 'post', `${many}?atomic=false`, [{ name: 'four' }, { name: 'two' }]);
+    await send('createManyCoins', 409, 'post', many, [{ name: 'five' }, { name: 'two' }]);
+    await send('createManyCoins', 413, 'post', many, [1, 2, 3, 4]);
+    await send('createManyCoins', 422, 'post', many, [1]);
+    await send('createManyCoins', 422, 'post', many, { name: 'five' });
+    await send('createManyStamps', 201, 'post', '/stamps/many', [{ name: 'two' }]);
+    await send('createManyStamps2', 422, 'post', '/stamps', { name: 'two' });
     await send('updateManyCoins', 200, 'patch', '/coins', [{ id: 1, version: 0, name: 'I' }]);
     await send('updateManyCoins', 404, 'patch', '/coins', [{ id: 99, name: 'I' }]);
     await send('updateManyCoins', 412, 'patch', '/coins', [{ id: 1, version: 0, name: 'I' }]);

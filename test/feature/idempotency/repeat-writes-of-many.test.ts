@@ -90,6 +90,12 @@ except(OF_MANY).describe('an Idempotency-Key of many records', () => {
       200,
       ['a9v1', 'b8v1'],
     ],
+    [
+      'a create at the path for many',
+      () => site.agent.post('/boxes/many').send([{ code: 'c', size: 3 }]),
+      201,
+      ['a1v0', 'b2v0', 'c3v0'],
+    ],
     ['an update by q', () => site.agent.patch('/boxes?q=size==1').send({ size: 7 }), 200, ['a7v1', 'b2v0']],
     ['a delete by q', () => site.agent.delete('/boxes?q=size==1'), 200, ['b2v0']],
     [

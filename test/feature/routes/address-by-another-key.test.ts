@@ -314,6 +314,7 @@ except(OF_MANY).describe('a record that another key addresses', () => {
       '/articles/{slug}/restore',
       '/articles/{slug}/purge',
       '/articles/{slug}/comments',
+      '/articles/many',
     ]);
     expect(paths[path].get.parameters[0]).to.deep.equal({
       name: 'slug',

@@ -120,6 +120,7 @@ describe('choosing endpoints', () => {
     expect(routes).to.deep.equal([
       'GET /reports/summary null summary',
       'GET /reports list list',
+      'POST /reports/many createMany bulk.createMany hooked',
       'POST /reports createMany bulk.createMany hooked',
       'PATCH /reports updateMany bulk.updateMany hooked',
     ]);

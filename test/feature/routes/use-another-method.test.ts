@@ -42,7 +42,8 @@ const PATHS = [
   ['/names/x', ITEM, ['post']],
   ['/nests', READS, ['post']],
   ['/nests/1', READS, ['patch', 'delete']],
-  ['/eggs/stats', READS, ['post']],
+  // A record may have this id.
+  ['/eggs/stats', ITEM, ['post']],
   ['/eggs/1/warmth', 'PUT, OPTIONS', ['get']],
 ] as const;
 
