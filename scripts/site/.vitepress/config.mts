@@ -98,6 +98,7 @@ export default defineConfig({
           text: 'In production',
           items: [
             page('Connections', 'connections'),
+            page('An existing database', 'existing-databases'),
             page('Database', 'database'),
             page('Serving', 'serving'),
             page('Operations', 'operations'),
