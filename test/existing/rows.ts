@@ -29,6 +29,29 @@ const WORDS = [
   '..',
 ];
 
+/** Of types whose values need no more than a number, and the place of their column. */
+const FORMS: Readonly<Record<string, (spread: number, place: number, row: number) => string>> = {
+  money: (spread) => `${spread}.25`,
+  boolean: (_, place, row) => `${(row + place) % 2 === 0}`,
+  date: (spread, place) => `2025-0${(place % 9) + 1}-${10 + (spread % 18)}`,
+  timestamp: (spread, place, row) =>
+    `2025-03-01 0${place % 10}:30:${10 + spread}${['', '.1234', '.123456'][row % 3]}`,
+  time: (spread) => `${10 + (spread % 13)}:15:00`,
+  interval: (spread) => `${spread} days ${spread}:00:00`,
+  uuid: (spread, place) => `${10 + spread}a85f64-5717-4562-b3fc-2c963f66${10 + (place % 80)}a6`,
+  bytea: (spread) => `\\x${10 + spread}ff00`,
+  xml: (spread) => `<a>${spread}</a>`,
+  json: (spread) => `{"a": ${spread}, "b": [null, "x"]}`,
+  jsonb: (spread) => `{"a": ${spread}, "b": [null, "x"]}`,
+  inet: (spread, place) => `10.0.${place}.${spread}`,
+  cidr: (spread, place) => `10.0.${place}.${spread}`,
+  macaddr: (spread) => `08:00:2b:01:02:${10 + spread}`,
+  point: (spread, place) => `(${spread},${place})`,
+  tsvector: (spread) => `word${spread}`,
+  tstzrange: (spread) => `[2025-01-01 00:00+00,2025-02-${10 + spread} 00:00+00)`,
+  int4range: (spread) => `[1,${spread + 3})`,
+};
+
 /** The text of a row's value. Those of keys differ from row to row. */
 function textOf(
   { base, element, labels, type }: Column,
@@ -37,68 +60,24 @@ function textOf(
   isUnique: boolean,
 ): string {
   const spread = isUnique ? row + 1 : ((row * 7 + place * 3) % 5) + 1;
-  const length = Number(/^char.*\((\d+)\)$/.exec(type)?.[1] ?? 60);
-  const [, precision = '12', scale = '4'] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? [];
-  if (labels && !element) return labels[spread % labels.length] ?? '';
-  switch (base) {
-    case 'smallint':
-    case 'integer':
-    case 'bigint':
-      return `${isUnique ? spread : spread - 1}`;
-    case 'numeric':
-      return isUnique
-        ? `${spread}`
-        : `${spread % 10 ** Math.min(1, Number(precision) - Number(scale))}.${'5025'.slice(0, Number(scale))}`;
-    case 'money':
-      return `${spread}.25`;
-    case 'real':
-    case 'double precision':
-      return isUnique ? `${spread}` : `${spread / 4 - 1}`;
-    case 'boolean':
-      return `${(row + place) % 2 === 0}`;
-    case 'date':
-      return `2025-0${(place % 9) + 1}-${10 + spread}`;
-    case 'timestamp without time zone':
-    case 'timestamp with time zone':
-      return `2025-03-${10 + spread} 0${place % 10}:30:0${spread % 10}${['', '.1234', '.123456'][row % 3]}`;
-    case 'time without time zone':
-    case 'time with time zone':
-      return `${10 + (spread % 13)}:15:00`;
-    case 'interval':
-      return `${spread} days ${spread}:00:00`;
-    case 'uuid':
-      return `${10 + spread}a85f64-5717-4562-b3fc-2c963f66${10 + place}a6`;
-    case 'bytea':
-      return `\\x0${spread}ff00`;
-    case 'xml':
-      return `<a>${spread}</a>`;
-    case 'json':
-    case 'jsonb':
-      return `{"a": ${spread}, "b": [null, "x"]}`;
-    case 'inet':
-    case 'cidr':
-      return `10.0.${place}.${spread}`;
-    case 'macaddr':
-      return `08:00:2b:01:02:0${spread % 10}`;
-    case 'point':
-      return `(${spread},${place})`;
-    case 'tsvector':
-      return `word${spread}`;
-    case 'cube':
-      return `(${spread}, 1)`;
-    default:
-      if (element) return labels ? `{${labels[0]}}` : /int|numeric/.test(element) ? `{${spread},2}` : '{a,b}';
-      if (/range$/.test(base)) return 'empty';
-      // A short text that differs first, then words that have to be quoted somewhere.
-      return (
-        isUnique
-          ? [...`${(row + 36).toString(36)}${WORDS[row % WORDS.length]}`]
-          : [...(WORDS[(row * 5 + place) % WORDS.length] ?? '')]
-      )
-        .slice(0, length)
-        .join('')
-        .trimEnd();
+  const first = labels?.[spread % labels.length];
+  if (element)
+    return first !== undefined ? `{${first}}` : /int|numeric/.test(element) ? `{${spread},2}` : '{a,b}';
+  if (first !== undefined) return first;
+  if (/int$|^integer/.test(base)) return `${isUnique ? spread : spread - 1}`;
+  if (/^(real|double)/.test(base)) return `${isUnique ? spread : spread / 4 - 1}`;
+  if (base === 'numeric') {
+    const [, digits = '12', scale = '4'] = /\((\d+),(\d+)\)/.exec(type) ?? [];
+    const whole = isUnique ? spread : spread % 10 ** Math.min(1, Number(digits) - Number(scale));
+    return `${whole}.${'5025'.slice(0, Number(scale))}`;
   }
+  const form = FORMS[base.replace(/ with.*/, '')];
+  if (form) return form(spread, place, row);
+  // A short text that differs comes first, then words that have to be quoted somewhere.
+  const word = WORDS[(row * (isUnique ? 1 : 5) + place) % WORDS.length] ?? '';
+  const length = Number(/\((\d+)\)/.exec(type)?.[1] ?? 60);
+  const whole = isUnique ? `${(row + 36).toString(36)}${word}` : word;
+  return [...whole].slice(0, length).join('').trimEnd();
 }
 
 /** Makes the rows of one database. */

@@ -16,10 +16,12 @@ import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
 import { connectTo } from '../support/postgres.js';
 import { quote, type Relation, readRelations } from './catalogue.js';
-import { Driver, isSortable, PAGE_MAX, type Path, type Send } from './driver.js';
+import { isSortable, Judge, type Path } from './judge.js';
 import { defineModels, type Link, planModels, type Specimen } from './models.js';
+import { PAGE_MAX, readRelations as readLinks, readModel } from './reads.js';
 import { RowMaker } from './rows.js';
 import { ruleOf } from './wire.js';
+import { writeModel } from './writes.js';
 
 /** What a run has found. */
 export interface Report {
@@ -53,6 +55,13 @@ export async function drive(url: string, few = Infinity): Promise<Report> {
   const { specimens, leftOut } = await planModels(relations, (table) => guessKey(client, table));
   const trouble: Trouble = { impossible: new Map(), refused: [] };
   const warnings = new Set<string>();
+  // Few questions are others for each column.
+  let turn = 0;
+  const some = <T>(all: readonly T[]): readonly T[] => {
+    turn += 1;
+    const step = Math.max(1, Math.ceil(all.length / few));
+    return all.filter((_, at) => (at + turn) % step === 0);
+  };
   const totals = { requests: 0, differences: [] as string[] };
   // A model may name ten relations, so those with more are served again with the others.
   const rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
@@ -60,20 +69,15 @@ export async function drive(url: string, few = Infinity): Promise<Report> {
     const linksOf = ({ links }: Specimen): Link[] => links.slice(round * INCLUDES, (round + 1) * INCLUDES);
     const wanted = specimens.filter((each) => round === 0 || linksOf(each).length > 0);
     await using fleet = await serve(url, specimens, wanted, linksOf, trouble);
-    const driver = new Driver(client, fleet.paths, maker, few);
     for (const specimen of fleet.served) {
-      if (round > 0) await driver.relations(specimen, linksOf(specimen));
-      else await driver.read(specimen, linksOf(specimen), specimen.id.length > 0);
+      const judge = new Judge(client, fleet.paths, specimen);
+      if (round > 0) await readLinks(judge, linksOf(specimen));
+      else await readModel(judge, linksOf(specimen), some);
+      if (round === 0 && isWritten(specimen)) await writeModel(judge, maker, canReplace(specimen));
+      totals.requests += judge.requests;
+      totals.differences.push(...judge.differences);
     }
-    if (round === 0)
-      for (const specimen of fleet.served)
-        if (isWritten(specimen)) await driver.write(specimen, canReplace(specimen));
-    for (const { message } of fleet.log.lines.filter(({ level }) => level === 'warn' || level === 'error'))
-      warnings.add(message);
-    for (const [name, { requests, differences }] of driver.scores) {
-      totals.requests += requests;
-      totals.differences.push(...differences.map((each) => `${name} ${each}`));
-    }
+    for (const { message, level } of fleet.log.lines) if (/warn|error/.test(level)) warnings.add(message);
   }
   return { ...totals, ...trouble, models: specimens.length, leftOut, warnings: [...warnings] };
 }
@@ -219,7 +223,7 @@ async function guessKey(client: Client, table: Relation): Promise<readonly strin
 
 const agent = new Agent({ keepAlive: true });
 
-function sender({ port }: Listening): Send {
+function sender({ port }: Listening): Path['send'] {
   return async (method, path, body) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const sent = request({

@@ -1,0 +1,148 @@
+/** Reads of a model: pages in many orders and both directions, filters, relations, single records. */
+
+import { type Column, quote } from './catalogue.js';
+import type { Answer, Json, Judge, Path } from './judge.js';
+import { isSortable, orderBy, texts, toJson } from './judge.js';
+import type { Link } from './models.js';
+import { questionsOf } from './questions.js';
+import type { Row } from './rows.js';
+
+export const PAGE_MAX = 40;
+const MAX_PAGES = 12;
+/** Rows of a relation to many, by default. */
+const INCLUDED = 10;
+
+interface Page {
+  readonly items: Json[];
+  readonly next_cursor: string | null;
+  readonly prev_cursor: string | null;
+  readonly has_next: boolean;
+  readonly has_prev: boolean;
+}
+
+const itemsOf = ({ json }: Answer) => (json as Partial<Page>).items;
+
+/** Some of many questions, others for each column. */
+export type Some = <T>(all: readonly T[]) => readonly T[];
+
+/** Asks for all that a model's routes can read. */
+export async function readModel(judge: Judge, links: readonly Link[], some: Some): Promise<void> {
+  const { specimen, client } = judge;
+  const { attributes, id, prefix, table } = specimen;
+  if (id.length > 0) for (const order of [[], ...some(ordersOf(table.columns))]) await walk(judge, order);
+  for (const column of table.columns) {
+    for (const { q, where, values } of some(await questionsOf(client, table, column))) {
+      const rows = (await judge.select([], where, values)).slice(0, PAGE_MAX);
+      const address = `${prefix}?size=${PAGE_MAX}&q=${encodeURIComponent(`${attributes.get(column.name)}${q}`)}`;
+      await judge.get(
+        address,
+        rows.map((row) => toJson(specimen, row)),
+        itemsOf,
+      );
+    }
+  }
+  await readRelations(judge, links);
+  if (id.length === 0) return;
+  for (const row of some(await judge.select()))
+    await judge.get(judge.addressOf(row), toJson(specimen, row), ({ json }) => json);
+}
+
+/** Each column up and down, and pairs that go both ways. */
+function ordersOf(columns: readonly Column[]): string[][] {
+  const names = columns.filter(isSortable).map(({ name }) => name);
+  const pairs = names.flatMap((name, at) => names.slice(at + 1, at + 2).map((next) => [name, `-${next}`]));
+  return [...names.flatMap((name) => [[name], [`-${name}`]]), ...pairs];
+}
+
+/** Follows the cursors to the end, and back from there. */
+async function walk(judge: Judge, order: readonly string[]): Promise<void> {
+  const { attributes, prefix } = judge.specimen;
+  const wanted = (await judge.select(order)).map((row) => toJson(judge.specimen, row));
+  const size = Math.min(PAGE_MAX, Math.max(2, Math.ceil(wanted.length / 4)));
+  const pages = Math.min(MAX_PAGES, Math.max(1, Math.ceil(wanted.length / size)));
+  const names = order.map((name) =>
+    name.replace(/^(-?)(.+)/, (_, minus, own) => minus + attributes.get(own)),
+  );
+  const base = `${prefix}?size=${size}${names.length > 0 ? `&sort=${names}` : ''}`;
+  const cut = (count: number) => wanted.slice(0, count * size);
+  for (const path of judge.paths) {
+    const forward = await follow(
+      judge,
+      path,
+      base,
+      pages,
+      ({ next_cursor }) => next_cursor && `&after=${next_cursor}`,
+    );
+    judge.expect(
+      path,
+      `GET ${base}, forward`,
+      forward.flatMap(({ items }) => items),
+      cut(pages),
+    );
+    const isWhole = pages * size >= wanted.length;
+    const ends = forward.map(({ has_prev, has_next }, at) => [
+      has_prev === at > 0,
+      has_next === (!isWhole || at < pages - 1),
+    ]);
+    judge.expect(path, `GET ${base}, has_prev and has_next`, ends.flat().includes(false), false);
+    const last = forward.at(-1)?.prev_cursor;
+    if (!last) continue;
+    const back = await follow(
+      judge,
+      path,
+      `${base}&before=${last}`,
+      pages,
+      ({ prev_cursor }) => prev_cursor && `&before=${prev_cursor}`,
+    );
+    judge.expect(
+      path,
+      `GET ${base}, back`,
+      back.reverse().flatMap(({ items }) => items),
+      cut(forward.length - 1),
+    );
+  }
+}
+
+/** At most so many pages, in the order in which they came. */
+async function follow(
+  judge: Judge,
+  path: Path,
+  first: string,
+  most: number,
+  next: (page: Page) => string | null,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  const base = first.replace(/&before=.*/, '');
+  for (let address: string | null = first; address !== null && pages.length < most; ) {
+    const answer = await judge.send(path, 'GET', address);
+    if (answer.status !== 200) {
+      judge.expect(path, `GET ${address}`, answer, 'a page');
+      break;
+    }
+    const page = answer.json as Page;
+    pages.push(page);
+    const more = next(page);
+    address = more === null ? null : `${base}${more}`;
+  }
+  return pages;
+}
+
+/** Includes each relation in the first page. */
+export async function readRelations(judge: Judge, links: readonly Link[]): Promise<void> {
+  const { specimen, client } = judge;
+  const rows = (await judge.select()).slice(0, PAGE_MAX);
+  for (const { name, isOne, own, other, target } of links) {
+    const related = await client.query<Row>(
+      `SELECT ${texts(target)} FROM ${target.table.sql} t WHERE t.${quote(other)}::text = ANY($1) ${orderBy(target, [])}`,
+      [rows.map((row) => row[own])],
+    );
+    const wanted = rows.map((row) => {
+      const mine = related.rows
+        .filter((each) => each[other] === row[own])
+        .map((each) => toJson(target, each));
+      const many = { items: mine.slice(0, INCLUDED), has_next: mine.length > INCLUDED };
+      return { ...toJson(specimen, row), [name]: isOne ? (mine[0] ?? null) : many };
+    });
+    await judge.get(`${specimen.prefix}?size=${PAGE_MAX}&include=${name}`, wanted, itemsOf);
+  }
+}

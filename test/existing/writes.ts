@@ -1,0 +1,110 @@
+/** Writes of a model: a row is created, changed to what it is, replaced and deleted. Rows that others need are kept. */
+import { quote } from './catalogue.js';
+import { type Json, type Judge, type Path, texts, toJson } from './judge.js';
+import type { Row, RowMaker } from './rows.js';
+
+/** Writes by all routes of a model. */
+export async function writeModel(judge: Judge, maker: RowMaker, canReplace: boolean): Promise<void> {
+  for (const [at, path] of judge.paths.entries()) {
+    const rows = await judge.select();
+    for (const row of rows.slice(0, 2)) await patchToItself(judge, path, row);
+    for (const row of rows.slice(0, 4)) await deleteNeeded(judge, path, row);
+    await createAndDelete(judge, path, maker, at, canReplace);
+  }
+}
+
+async function createAndDelete(
+  judge: Judge,
+  path: Path,
+  maker: RowMaker,
+  at: number,
+  canReplace: boolean,
+): Promise<void> {
+  const { specimen } = judge;
+  const { attributes, id, prefix, table } = specimen;
+  const proposed = await judge.tryOut(async () => {
+    for (let row = at * 3; row < 200; row += 1) {
+      const made = await maker.insert(table, row);
+      if (made) return made;
+    }
+    return null;
+  });
+  if (!proposed) return;
+  const isGiven = (name: string) => proposed.given.some((column) => attributes.get(column) === name);
+  const body = only(toJson(specimen, proposed.row), isGiven);
+  const created = await judge.send(path, 'POST', prefix, body);
+  const request = `POST ${prefix} ${JSON.stringify(body)}`;
+  if (created.status !== 201) return judge.expect(path, request, created, 201);
+  const json = created.json as Json;
+  const drawn = id.filter((name) => !proposed.given.includes(name));
+  const key = {
+    ...proposed.row,
+    ...Object.fromEntries(drawn.map((name) => [name, String(json[attributes.get(name) ?? ''])])),
+  };
+  const row = await judge.reload(key);
+  if (!row) return judge.expect(path, `${request} is stored`, json, 'a row');
+  judge.expect(path, request, json, toJson(specimen, row));
+  judge.expect(path, `${request} as it was sent`, only(json, isGiven), body);
+  const address = judge.addressOf(row);
+  judge.expect(path, `Location of ${request}`, created.location, address);
+  await patchToItself(judge, path, row);
+  if (canReplace) {
+    const isKey = (name: string) => id.some((column) => attributes.get(column) === name);
+    const replaced = await judge.send(
+      path,
+      'PUT',
+      address,
+      only(body, (name) => !isKey(name)),
+    );
+    const now = toJson(specimen, (await judge.reload(row)) ?? {});
+    judge.expect(path, `PUT ${address}`, [replaced.status, replaced.json], [200, now]);
+    judge.expect(path, `PUT ${address} as it was sent`, only(now, isGiven), body);
+  }
+  const deleted = await judge.send(path, 'DELETE', address);
+  judge.expect(path, `DELETE ${address}`, [deleted.status, await judge.reload(row)], [204, undefined]);
+  const { status } = await judge.send(path, 'GET', address);
+  judge.expect(path, `GET ${address} after DELETE`, status, 404);
+}
+
+/** Sends each column back as GET shows it: nothing in the row may change but what triggers change. */
+async function patchToItself(judge: Judge, path: Path, row: Row): Promise<void> {
+  const { specimen } = judge;
+  const { attributes, id, table } = specimen;
+  const address = judge.addressOf(row);
+  const found = await judge.send(path, 'GET', address);
+  judge.expect(path, `GET ${address}`, found.status, 200);
+  const own = id.map((name) => `${quote(name)} = t.${quote(name)}`);
+  const update = `UPDATE ${table.sql} t SET ${own} WHERE ${judge.key} RETURNING ${texts(specimen)}`;
+  const unchanged = await judge.tryOut(() => judge.client.query<Row>(update, judge.keyOf(row)));
+  const isLeft = (name: string) => unchanged.rows[0]?.[name] === row[name];
+  for (const column of table.columns) {
+    const attribute = attributes.get(column.name) ?? '';
+    const body = { [attribute]: (found.json as Json)[attribute] };
+    const wanted = id.includes(column.name) || column.isGenerated ? 422 : 200;
+    const changed = await judge.send(path, 'PATCH', address, body);
+    const request = `PATCH ${address} ${JSON.stringify(body)}`;
+    judge.expect(path, request, changed.status === wanted ? wanted : changed, wanted);
+    const now = (await judge.reload(row)) ?? {};
+    judge.expect(path, `${request} in SQL`, only(now, isLeft), only(row, isLeft));
+    if (changed.status === 200) judge.expect(path, request, changed.json, toJson(specimen, now));
+  }
+}
+
+/** A row that a foreign key keeps is 409, and still there. Others stay as they are for later questions. */
+async function deleteNeeded(judge: Judge, path: Path, row: Row): Promise<void> {
+  const statement = `DELETE FROM ${judge.specimen.table.sql} t WHERE ${judge.key}`;
+  const isNeeded = await judge.tryOut(() =>
+    judge.client.query(statement, judge.keyOf(row)).then(
+      () => false,
+      ({ code }) => code === '23503' || code === '23001',
+    ),
+  );
+  if (!isNeeded) return;
+  const address = judge.addressOf(row);
+  const { status } = await judge.send(path, 'DELETE', address);
+  judge.expect(path, `DELETE ${address}, which others need`, [status, await judge.reload(row)], [409, row]);
+}
+
+function only<T>(from: Readonly<Record<string, T>>, isMeant: (name: string) => boolean): Record<string, T> {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => isMeant(name)));
+}
