@@ -172,14 +172,13 @@ async function close(engine: Engine, ...servers: readonly Listening[]): Promise<
 /** All that a model can be asked. */
 function optionsOf(specimen: Specimen, links: readonly Link[]): CrudOptions {
   const { table, prefix, id, attributes } = specimen;
-  const names = (columns: Relation['columns']) => columns.map(({ name }) => attributes.get(name) ?? name);
-  const sortable = names(table.columns.filter(isSortable));
+  const sortable = table.columns.filter(isSortable).map(({ name }) => attributes.get(name));
   const options: CrudOptions = {
     prefix,
     pagination: id.length > 0 ? 'cursor' : 'offset',
     pageSize: { max: PAGE_MAX },
-    filterAllow: names(table.columns),
-    sortAllow: sortable,
+    filterAllow: '*',
+    sortAllow: '*',
     include: Object.fromEntries(links.map(({ name }) => [name, true])),
   };
   if (id.length === 0)
