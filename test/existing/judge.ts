@@ -41,7 +41,9 @@ export class Judge {
   async get(address: string, wanted: unknown, part: (answer: Answer) => unknown): Promise<void> {
     for (const path of this.paths) {
       const answer = await this.send(path, 'GET', address);
-      this.expect(path, `GET ${decodeURIComponent(address)}`, part(answer) ?? answer, wanted);
+      const request = `GET ${decodeURIComponent(address)}`;
+      if (answer.status !== 200) this.expect(path, request, answer.json, answer.status);
+      else this.expect(path, request, part(answer), wanted);
     }
   }
 

@@ -69,7 +69,7 @@ function patterns(
 ): void {
   // A cast to text leaves the blanks out that pad a CHAR.
   const text = `${name}::${base === 'citext' ? base : 'text'}`;
-  const part = [...value].slice(0, 2).join('');
+  const part = [...value].slice(0, 2).join('') || 'x';
   const [ours, sql] = [part.replace(/[\\*]/g, '\\$&'), part.replace(/[\\%_]/g, '\\$&')];
   ask(`=like=${quoted(`${ours}*`)}`, `${text} LIKE $1`, `${sql}%`);
   ask(`=notlike=${quoted(`*${ours}`)}`, `${text} NOT LIKE $1`, `%${sql}`);

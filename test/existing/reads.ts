@@ -43,8 +43,13 @@ export async function readModel(judge: Judge, links: readonly Link[], some: Some
   }
   await readRelations(judge, links);
   if (id.length === 0) return;
+  // Again, because a view may make other values for one row than for all.
   for (const row of some(await judge.select()))
-    await judge.get(judge.addressOf(row), toJson(specimen, row), ({ json }) => json);
+    await judge.get(
+      judge.addressOf(row),
+      toJson(specimen, (await judge.reload(row)) ?? {}),
+      ({ json }) => json,
+    );
 }
 
 /** Each column up and down, and pairs that go both ways. */

@@ -198,8 +198,10 @@ function canReplace({ table, id }: Specimen): boolean {
   return table.columns.every(({ name, hasDefault }) => !id.includes(name) || !hasDefault);
 }
 
-/** The fewest columns that tell the rows of a view apart: at most three that a path can have. */
+/** A unique index of a table without NULLs. Of a view, the fewest columns that tell its rows apart: at most three that a path can have. */
 async function guessKey(client: Client, table: Relation): Promise<readonly string[]> {
+  const isFilled = (name: string) => table.columns.some((column) => column.name === name && column.notNull);
+  if (/[rp]/.test(table.kind)) return table.uniques.find((columns) => columns.every(isFilled)) ?? [];
   const fit = table.columns
     .filter((column) => ruleOf(column).isId && !/^(numeric|boolean)/.test(column.base))
     .map(({ name }) => name);

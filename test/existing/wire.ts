@@ -68,6 +68,8 @@ const RULES: Readonly<Record<string, TypeRule>> = {
   json: rule(DataType.JSON, JSON.parse, ''),
   jsonb: rule(DataType.JSONB, JSON.parse, ''),
   bytea: rule(DataType.BLOB, (value) => Buffer.from(value.slice(2), 'hex').toString('base64'), ''),
+  // The cast to text writes the mask of a single host, which PostgreSQL leaves out elsewhere.
+  inet: rule('inet', (value) => value.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, ''), ''),
   interval: rule('interval', text, '=<'),
   money: rule('money', text, '=<'),
 };
