@@ -80,9 +80,19 @@ const FITTING: Readonly<Record<IdTypeName, readonly ColumnKind[]>> = Object.free
 
 const NAMES = Object.keys(FITTING) as IdTypeName[];
 
+const OWN_TYPES: readonly ColumnKind[] = [
+  'range',
+  'multirange',
+  'network',
+  'interval',
+  'money',
+  'bit',
+  'other',
+];
+
 /** True where an id of the type can be compared with the column. Of a type of PostgreSQL's own any id may be. */
 function fits(name: IdTypeName, { kind }: ColumnType): boolean {
-  return kind === 'other' || FITTING[name].includes(kind);
+  return OWN_TYPES.includes(kind) || FITTING[name].includes(kind);
 }
 
 const CONSTRUCTORS: ReadonlyMap<unknown, IdTypeName> = new Map<unknown, IdTypeName>([

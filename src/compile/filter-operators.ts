@@ -5,7 +5,7 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../declare/filter-operators.js';
-import { type ColumnKind, type ColumnType, comparedType } from '../describe/column-type.js';
+import { type ColumnKind, type ColumnType, comparedType, isRangeType } from '../describe/column-type.js';
 import type { ColumnFacts } from '../describe/table-facts.js';
 import { TEXTS } from '../describe/type-difference.js';
 
@@ -30,6 +30,12 @@ const GROUPS_OF_KIND: Readonly<Record<ColumnKind, readonly OperatorRow['on'][]>>
   /** Of elements that cannot be compared, such as other arrays. */
   array: ALL,
   blob: ALL,
+  range: EQUAL,
+  multirange: EQUAL,
+  network: [...ORDERED, 'network'],
+  interval: ORDERED,
+  money: ORDERED,
+  bit: EQUAL,
   virtual: [],
   other: ALL,
 };
@@ -39,7 +45,10 @@ const ARRAY: readonly OperatorRow['on'][] = ['all', 'array'];
 /** The operators a column of this type has, in the order of the documentation. */
 export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[] {
   const groups = type.kind === 'array' && isComparable(type.element) ? ARRAY : GROUPS_OF_KIND[type.kind];
-  return FILTER_OPERATORS.filter((operator) => groups.includes(operatorRow(operator).on));
+  return FILTER_OPERATORS.filter((operator) => {
+    const { on, ofRange } = operatorRow(operator);
+    return groups.includes(on) || (ofRange !== undefined && isRangeType(type));
+  });
 }
 
 /**
@@ -49,16 +58,22 @@ export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[
  */
 export function operatorsOfColumn(
   operators: readonly CanonicalFilterOperator[],
-  { kind }: ColumnType,
+  type: ColumnType,
   found: Pick<ColumnFacts, 'baseType' | 'isOrdered'> | undefined,
 ): readonly CanonicalFilterOperator[] {
+  const { kind } = type;
   if (!found) return operators;
   const { baseType: base } = found;
   const isOrdered = found.isOrdered && base.endsWith('[]') === (kind === 'array');
   const isMoment = kind !== 'date' || base.startsWith('timestamp') || base === 'date';
+  const isRange = isRangeType(type);
   return operators.filter((operator) => {
-    const { on } = operatorRow(operator);
-    return on === 'all' || (isOrdered && isMoment && (on !== 'text' || TEXTS.includes(base)));
+    const { on, ofRange } = operatorRow(operator);
+    if (on === 'all') return true;
+    if (!isOrdered || !isMoment) return false;
+    if (isRange && ofRange) return base.endsWith('range');
+    if (on === 'network') return base === 'inet' || base === 'cidr';
+    return on !== 'text' || TEXTS.includes(base);
   });
 }
 

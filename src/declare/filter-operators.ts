@@ -1,10 +1,10 @@
 /** The comparison operators of `q`, one row each: all facts of an operator. A new operator is a new row. */
 
-/** Columns that have an operator: all, those whose values are equal or not, have an order, are texts, or arrays of such values. */
-type Columns = 'all' | 'equal' | 'ordered' | 'text' | 'array';
+/** Columns that have an operator: all, those whose values are equal or not, have an order, are texts, arrays of such values, or networks. */
+type Columns = 'all' | 'equal' | 'ordered' | 'text' | 'array' | 'network';
 
-/** Operand of an operator: one value, two, any number, a pattern with `*`, or true and false. */
-export type OperandKind = 'value' | 'pair' | 'list' | 'pattern' | 'truth';
+/** Operand of an operator: one value, two, any number, a pattern with `*`, true and false, a value or a part of a range, or a network. */
+export type OperandKind = 'value' | 'pair' | 'list' | 'pattern' | 'truth' | 'part' | 'network';
 
 /** All of one operator. */
 export interface OperatorRow {
@@ -15,9 +15,11 @@ export interface OperatorRow {
   /** The condition: `{column}`, `{value}`, `{high}` of a pair, and `{list}`, an array. Operators of `truth` have one for each value. */
   readonly sql: string | { readonly true: string; readonly false: string };
   /** The method of an index that serves it. Default: btree. */
-  readonly index?: 'gin';
+  readonly index?: 'gin' | 'gist';
   /** A sentence of the document, where a resource has the operator. */
   readonly note?: string;
+  /** The operator of columns of ranges and multiranges; left out where they have none that differs from that of others. */
+  readonly ofRange?: Pick<OperatorRow, 'takes' | 'sql' | 'index' | 'note'>;
 }
 
 function rows<const T extends Readonly<Record<string, OperatorRow>>>(table: T): T {
@@ -38,6 +40,13 @@ const OPERATOR_TABLE = rows({
     sql: '{column} OPERATOR(pg_catalog.@>) {list}',
     index: 'gin',
     note: '`=contains=(a,b)` is an array with all of the values.',
+    // An element is written as the range of that value alone, which needs no type of its own.
+    ofRange: {
+      takes: 'part',
+      sql: '{column} OPERATOR(pg_catalog.@>) {value}',
+      index: 'gist',
+      note: '`=contains=5` is a range that holds the value, and `=contains="[1,5)"` one that holds all of another range.',
+    },
   },
   '=overlaps=': {
     on: 'array',
@@ -45,6 +54,24 @@ const OPERATOR_TABLE = rows({
     sql: '{column} OPERATOR(pg_catalog.&&) {list}',
     index: 'gin',
     note: '`=overlaps=(a,b)` is an array with any of the values.',
+    ofRange: {
+      takes: 'value',
+      sql: '{column} OPERATOR(pg_catalog.&&) {value}',
+      index: 'gist',
+      note: '`=overlaps="[1,5)"` is a range that has a value in common with another.',
+    },
+  },
+  '=within=': {
+    on: 'network',
+    takes: 'network',
+    sql: '{column} <<= {value}',
+    note: '`=within=10.0.0.0/8` is an address in a network, or the network itself.',
+    ofRange: {
+      takes: 'value',
+      sql: '{column} OPERATOR(pg_catalog.<@) {value}',
+      index: 'gist',
+      note: '`=within="[1,5)"` is a range all of which is in another.',
+    },
   },
   '=isempty=': {
     on: 'array',
@@ -113,9 +140,16 @@ export type FilterOperator =
 /** The canonical names. */
 export const FILTER_OPERATORS = Object.keys(OPERATOR_TABLE) as readonly CanonicalFilterOperator[];
 
-/** The row of an operator. */
-export function operatorRow(operator: CanonicalFilterOperator): OperatorRow {
-  return OPERATOR_TABLE[operator];
+const OF_RANGES: ReadonlyMap<string, OperatorRow> = new Map(
+  Object.entries<OperatorRow>(OPERATOR_TABLE).map(([operator, row]) => [
+    operator,
+    { ...row, ...row.ofRange },
+  ]),
+);
+
+/** The row of an operator. @param ofRange true for columns of ranges */
+export function operatorRow(operator: CanonicalFilterOperator, ofRange = false): OperatorRow {
+  return (ofRange ? OF_RANGES.get(operator) : undefined) ?? OPERATOR_TABLE[operator];
 }
 
 const CANONICAL: ReadonlyMap<string, CanonicalFilterOperator> = new Map(

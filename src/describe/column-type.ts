@@ -25,13 +25,26 @@ export type ColumnType =
   | { readonly kind: 'array'; readonly element: ColumnType }
   | { readonly kind: 'blob' }
   | { readonly kind: 'virtual' }
-  /** A type that only the database understands (RANGE, GEOMETRY, HSTORE, INET …): passed through both ways. */
   | {
-      readonly kind: 'other';
-      readonly sqlType: string;
-      /** Of a range, the type of its bounds. */
-      readonly bound?: ColumnType;
-    };
+      readonly kind: 'range';
+      readonly bound: ColumnType;
+      /** True where the attribute declares it as a text: then records hold texts in the place of Sequelize's arrays. */
+      readonly isText?: true;
+    }
+  | { readonly kind: 'multirange'; readonly bound: ColumnType }
+  | { readonly kind: 'network'; readonly form: NetworkForm }
+  | { readonly kind: 'interval' }
+  | {
+      readonly kind: 'money';
+      /** The text of `MONEY_SAMPLE`, as soon as the catalogue was read. */
+      readonly sample?: string | undefined;
+    }
+  | { readonly kind: 'bit'; readonly length: number | null; readonly isVarying: boolean }
+  /** A type that only the database understands (GEOMETRY, HSTORE …): passed through both ways. */
+  | { readonly kind: 'other'; readonly sqlType: string };
+
+/** The types of addresses. */
+export type NetworkForm = 'inet' | 'cidr' | 'macaddr' | 'macaddr8';
 
 /** A value of one kind of `ColumnType`. */
 export type ColumnKind = ColumnType['kind'];
@@ -42,8 +55,13 @@ export function comparedType(type: ColumnType): ColumnType {
 }
 
 /** True where one value of the type may be an array in JavaScript: JSON, or a range. */
-export function mayBeArray(type: ColumnType): boolean {
-  return type.kind === 'json' || (type.kind === 'other' && type.bound !== undefined);
+export function mayBeArray({ kind }: ColumnType): boolean {
+  return kind === 'json' || kind === 'range';
+}
+
+/** True for ranges and for sets of them. */
+export function isRangeType({ kind }: ColumnType): boolean {
+  return kind === 'range' || kind === 'multirange';
 }
 
 const INTEGER_RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
@@ -74,10 +92,39 @@ function elementType(dataType: DataType): ColumnType {
   return type.kind === 'date' ? { ...type, isPrecise: true } : type;
 }
 
+const BOUNDS: Readonly<Record<string, ColumnType>> = {
+  int4: { kind: 'integer', minimum: -2147483648, maximum: 2147483647 },
+  int8: { kind: 'bigint' },
+  num: { kind: 'decimal', precision: null, scale: null },
+  date: { kind: 'dateonly' },
+  ts: { kind: 'date', isPrecise: true },
+  tstz: { kind: 'date', isPrecise: true },
+};
+
+/** The names of PostgreSQL's types, as `@Column('bit varying(8)')` has them: a name, a number of digits, arrays. */
+const NAMED =
+  /^(?:(int4|int8|num|date|ts|tstz)(multi)?range|(inet|cidr|macaddr8?)|(interval)\b[a-z ]*|(money)|(bit varying|varbit|bit))(?: ?\((\d+)\))?((?:\[\])*)$/;
+
+/** A type that Sequelize lacks, by the name that it has in PostgreSQL; `other` where it is no name of a type that is described here. */
+function namedType(sqlType: string): ColumnType {
+  const [, subtype, multi, network, interval, money, bit, length, arrays] =
+    NAMED.exec(sqlType.trim().toLowerCase().replaceAll(/\s+/g, ' ')) ?? [];
+  if (arrays)
+    return { kind: 'array', element: Object.freeze(namedType(sqlType.replace(/(?:\[\])+\s*$/, ''))) };
+  const bound = BOUNDS[subtype ?? ''];
+  if (bound) return multi ? { kind: 'multirange', bound } : { kind: 'range', bound, isText: true };
+  if (network) return { kind: 'network', form: network as NetworkForm };
+  if (interval) return { kind: 'interval' };
+  if (money) return { kind: 'money' };
+  if (bit === 'bit') return { kind: 'bit', length: Number(length ?? 1), isVarying: false };
+  if (bit) return { kind: 'bit', length: length === undefined ? null : Number(length), isVarying: true };
+  return { kind: 'other', sqlType };
+}
+
 /** Describes a column's type; an unknown type becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
   const type = dataTypeInstance(dataType);
-  if (typeof type === 'string') return { kind: 'other', sqlType: type };
+  if (typeof type === 'string') return namedType(type);
   switch (type.key) {
     case 'STRING':
     case 'CHAR':
@@ -129,10 +176,10 @@ export function introspectColumnType(dataType: DataType): ColumnType {
     case 'BLOB':
       return { kind: 'blob' };
     case 'RANGE':
-      return { kind: 'other', sqlType: type.key, bound: elementType(type.options?.subtype as DataType) };
+      return { kind: 'range', bound: Object.freeze(elementType(type.options?.subtype as DataType)) };
     case 'VIRTUAL':
       return { kind: 'virtual' };
     default:
-      return { kind: 'other', sqlType: type.key };
+      return namedType(type.key);
   }
 }

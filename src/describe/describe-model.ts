@@ -157,12 +157,16 @@ function describeAttribute(
 function withZone(type: ColumnType, model: ModelClass, column: string): ColumnType {
   if (type.kind === 'array')
     return Object.freeze({ ...type, element: withZone(type.element, model, column) });
-  if (type.kind === 'other' && type.bound)
+  if (type.kind === 'range' || type.kind === 'multirange')
     return Object.freeze({ ...type, bound: withZone(type.bound, model, column) });
+  if (type.kind === 'money') {
+    const sampleOf = ofTables(() => tableFacts(model)?.columns.get(column)?.moneySample ?? undefined);
+    return Object.freeze(Object.defineProperty({ ...type }, 'sample', { get: sampleOf }));
+  }
   if (type.kind !== 'date') return Object.freeze(type);
   const zoneOf = ofTables((): string | undefined => {
     const found = tableFacts(model)?.columns.get(column)?.baseType;
-    if (!found?.startsWith('timestamp without time zone') && !found?.startsWith('tsrange')) return undefined;
+    if (!/^(?:timestamp without time zone|ts(?:multi)?range)/.test(found ?? '')) return undefined;
     return instanceOptions(model.sequelize as object).timezone ?? '+00:00';
   });
   return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));

@@ -118,6 +118,21 @@ export function toExpandedYear(text: string): string {
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${rest}`;
 }
 
+/** The text of a moment as PostgreSQL writes it -> with the year and the offset of ECMAScript. */
+export function wireText(text: string): string {
+  return toExpandedYear(text)
+    .replace(' ', 'T')
+    .replace(/[+-]\d\d$/, '$&:00');
+}
+
+/** The moment of a text of PostgreSQL's or of a body's, with all digits; undefined for any other text. */
+export function exactMoment(text: string): Date | undefined {
+  const wire = wireText(text);
+  const near = new Date(wire);
+  if (Number.isNaN(near.getTime())) return farDate(wire);
+  return preciseDate(near.getTime(), /\.(\d+)/.exec(wire)?.[1] ?? '');
+}
+
 /**
  * Value of a column without a zone: the text of a clock, with all digits. As a `Date` it is the moment at which that
  * clock shows it in the zone of Sequelize's option `timezone`, in which Sequelize writes.

@@ -1,5 +1,14 @@
-/** Ranges: arrays of two bounds, or of none, as Sequelize has them and answers show them. */
-import { infinityText, isMoment, momentText, toDatabaseYear } from './exact-time.js';
+/** Ranges: arrays of two bounds, or of none, as Sequelize has them; objects in answers and bodies; and texts of PostgreSQL's. */
+import type { ColumnType } from './column-type.js';
+import {
+  exactMoment,
+  infiniteOf,
+  infinityText,
+  isMoment,
+  localDate,
+  momentText,
+  toDatabaseYear,
+} from './exact-time.js';
 
 /** One end of a range; null is none. */
 interface Bound {
@@ -10,11 +19,6 @@ interface Bound {
 /** A bound as it is, or as an object that also has whether the range holds it. */
 function isBoundObject(bound: unknown): bound is Partial<Bound> {
   return typeof bound === 'object' && bound !== null && Object.getPrototypeOf(bound) === Object.prototype;
-}
-
-/** A bound with another value. */
-export function mapBound(bound: unknown, map: (value: unknown) => unknown): unknown {
-  return isBoundObject(bound) ? { ...bound, value: map(bound.value) } : map(bound);
 }
 
 /** The value of a bound. */
@@ -29,6 +33,74 @@ export function isRange(value: unknown): value is readonly Bound[] {
     value.length === 2 &&
     value.every((each) => isBoundObject(each) && 'inclusive' in each)
   );
+}
+
+/** A range as answers and bodies have it. */
+export type WireRange =
+  | { readonly empty: true }
+  | { readonly lower: unknown; readonly upper: unknown; readonly bounds: (typeof ENDS)[number] };
+
+/** The ends of a range: a square bracket belongs to it. */
+export const ENDS = ['[)', '[]', '()', '(]'] as const;
+
+/**
+ * The bounds of a range, as Sequelize has them or as a text of PostgreSQL's -> the object of an answer. Anything else stays.
+ *
+ * @param toWire of a bound that is a value
+ * @param textToWire of a bound that is a part of a text
+ */
+export function wireRange(
+  range: unknown,
+  toWire: (value: unknown) => unknown,
+  textToWire: (text: string) => unknown,
+): unknown {
+  if (typeof range === 'string') return isRangeText(range) ? ofBounds(parseRange(range, textToWire)) : range;
+  if (!Array.isArray(range) || (range.length !== 0 && range.length !== 2)) return range;
+  return ofBounds(
+    range.map((each: unknown, place) => ({
+      value: toWire(valueOfBound(each) ?? null),
+      inclusive: isInclusive(each, place),
+    })),
+  );
+}
+
+function ofBounds([lower, upper]: readonly Bound[]): WireRange {
+  if (!lower || !upper) return { empty: true };
+  // No range has an end that it has no bound for.
+  const opening = lower.value !== null && lower.inclusive ? '[' : '(';
+  const closing = upper.value !== null && upper.inclusive ? ']' : ')';
+  return { lower: lower.value, upper: upper.value, bounds: `${opening}${closing}` };
+}
+
+/** The object of a body -> bounds; undefined for anything else. @param parse a value of a bound that is not null */
+export function boundsOf(range: unknown, parse: (value: unknown) => unknown): Bound[] | undefined {
+  if (!isBoundObject(range)) return undefined;
+  const { lower, upper, bounds = '[)', empty, ...others } = range as Record<string, unknown>;
+  if (Object.keys(others).length > 0) return undefined;
+  if (empty !== undefined) return empty === true && Object.keys(range).length === 1 ? [] : undefined;
+  const isWhole = lower !== undefined && upper !== undefined && ENDS.some((each) => each === bounds);
+  if (!isWhole) return undefined;
+  return [lower, upper].map((value, place) => ({
+    value: value === null ? null : parse(value),
+    inclusive: String(bounds)[place] === '[]'[place],
+  }));
+}
+
+/** True for a text of PostgreSQL's own types of ranges. */
+export function isRangeText(text: string): boolean {
+  return text === 'empty' || RANGE.test(text);
+}
+
+/** The value that a record would have of a bound. */
+export function boundOfText(bound: ColumnType, text: string): unknown {
+  if (bound.kind === 'integer') return Number(text);
+  if (bound.kind !== 'date' || infiniteOf(text) !== undefined) return text;
+  return (bound.zone === undefined ? exactMoment(text) : localDate(text, bound.zone)) ?? text;
+}
+
+/** The ranges of the text of a multirange. */
+export function rangesOf(text: string): string[] {
+  return text.match(/[[(][^\])]*[\])]/g) ?? [];
 }
 
 /** Text of PostgreSQL's own types of ranges, in whose bounds there is nothing to escape. */
@@ -50,11 +122,13 @@ export function rangeText(bounds: readonly unknown[]): string | undefined {
   if (bounds.length === 0) return 'empty';
   const [lower, upper] = bounds.map((each) => boundText(valueOfBound(each) ?? null));
   if (lower === undefined || upper === undefined) return undefined;
-  // Sequelize's default.
-  const [hasLower, hasUpper] = bounds.map((each, place) =>
-    isBoundObject(each) && each.inclusive !== undefined ? each.inclusive : place === 0,
-  );
+  const [hasLower, hasUpper] = bounds.map(isInclusive);
   return `${hasLower ? '[' : '('}${lower},${upper}${hasUpper ? ']' : ')'}`;
+}
+
+/** Sequelize's default is the lower bound alone. */
+function isInclusive(bound: unknown, place: number): boolean {
+  return isBoundObject(bound) && bound.inclusive !== undefined ? bound.inclusive : place === 0;
 }
 
 function boundText(value: unknown): string | undefined {

@@ -307,6 +307,16 @@ export function changeTypes(model: ModelStatic<Model>, change: (type: WritingTyp
   }
 }
 
+/** Has an attribute whose type is only a text compare values by a function of ours, as Sequelize has it of its types. */
+export function changeComparison(
+  model: ModelStatic<Model>,
+  attribute: string,
+  isChanged: (value: unknown, original: unknown) => boolean,
+): void {
+  const { _dataTypeChanges: changes = {} } = model as object as Partial<TypedModel>;
+  changes[attribute] = isChanged;
+}
+
 interface TypedModel {
   /** By attribute, as Sequelize took them from the types. */
   readonly _dataTypeSanitizers: Record<string, unknown>;

@@ -21,6 +21,8 @@ export interface ColumnFacts {
   readonly isReadOnly: boolean;
   /** True where PostgreSQL has an order of its values, or of the elements of its arrays. */
   readonly isOrdered: boolean;
+  /** The text of `MONEY_SAMPLE` as the database writes amounts of money; null for any other type. */
+  readonly moneySample: string | null;
 }
 
 /** Action of a foreign key on the rows that refer to a row which goes, or whose key changes. */

@@ -87,6 +87,8 @@ function differenceOf(
       }
     );
   }
+  const own = ownBases(type);
+  if (own) return own.includes(base) ? null : otherType(shown);
   // A text may declare a type that only PostgreSQL has.
   if (kind === 'virtual' || kind === 'other' || (kind === 'string' && !isKnown(base, labels))) return null;
   if (kind === 'enum' && labels) return labelDifference(type.values, labels, shown);
@@ -97,11 +99,42 @@ function differenceOf(
     const text = `the column is ${shown}: larger numbers are refused in bodies, and those beyond 2^53 are rounded by clients${mend}.`;
     return { text, isAlike: true };
   }
+  return otherType(shown, mend);
+}
+
+function otherType(shown: string, mend = ''): TypeDifference {
   const text =
     `the column is ${shown}: bodies and filters are checked as what the model says, and PostgreSQL stores and compares the other, so that ` +
     `requests may fail, and answers have values of another type${mend}.`;
   return { text, isAlike: false };
 }
+
+/** The types of columns that hold the values of a type which only PostgreSQL has; undefined for all others. */
+function ownBases(type: ColumnType): readonly string[] | undefined {
+  switch (type.kind) {
+    case 'range':
+    case 'multirange':
+      return (SUBTYPES[type.bound.kind] ?? []).map((each) => `${each}${type.kind}`);
+    case 'network':
+      return [type.form];
+    case 'interval':
+    case 'money':
+      return [type.kind];
+    case 'bit':
+      return [type.isVarying ? 'bit varying' : 'bit'];
+    default:
+      return undefined;
+  }
+}
+
+/** The beginnings of the names of ranges, by their bounds. */
+const SUBTYPES: Readonly<Partial<Record<ColumnType['kind'], readonly string[]>>> = {
+  integer: ['int4'],
+  bigint: ['int8', 'int4'],
+  decimal: ['num'],
+  date: ['tstz', 'ts'],
+  dateonly: ['date'],
+};
 
 /** PostgreSQL has one type for arrays of any number of dimensions. */
 function elementOf(type: ColumnType): ColumnType {

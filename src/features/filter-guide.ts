@@ -3,8 +3,9 @@
 import { relationOperators } from '../compile/filter-operators.js';
 import type { FilterPlan, RelationFilter, ResourcePlan } from '../compile/resource-plan.js';
 import { type CanonicalFilterOperator, FILTER_OPERATORS, operatorRow } from '../declare/filter-operators.js';
-import { type ColumnType, comparedType } from '../describe/column-type.js';
+import { type ColumnType, comparedType, isRangeType } from '../describe/column-type.js';
 import { FILTER_LIMITS } from '../request/query/filter-syntax.js';
+import { exampleRange } from '../request/query/filter-value.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { exampleValue } from './example-value.js';
@@ -64,14 +65,21 @@ function behind({ filters, relations }: RelationFilter): Filterable {
 /** Notes of the operators of a resource, also of those behind relations. */
 function notesOf(filterable: Filterable): readonly string[] {
   return FILTER_OPERATORS.flatMap((operator) =>
-    hasOperator(filterable, operator) ? (operatorRow(operator).note ?? []) : [],
+    [false, true].flatMap((ofRange) =>
+      hasOperator(filterable, operator, ofRange) ? (operatorRow(operator, ofRange).note ?? []) : [],
+    ),
   );
 }
 
-function hasOperator({ filters, relations }: Filterable, operator: CanonicalFilterOperator): boolean {
+function hasOperator(
+  { filters, relations }: Filterable,
+  operator: CanonicalFilterOperator,
+  ofRange: boolean,
+): boolean {
   return (
-    [...filters.values()].some(({ operators }) => operators.includes(operator)) ||
-    [...relations.values()].some((filter) => hasOperator(behind(filter), operator))
+    [...filters.values()].some(
+      ({ operators, type }) => operators.includes(operator) && isRangeType(type) === ofRange,
+    ) || [...relations.values()].some((filter) => hasOperator(behind(filter), operator, ofRange))
   );
 }
 
@@ -131,9 +139,13 @@ function exampleOf(name: string, { type, operators }: FilterPlan): string | unde
 }
 
 function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string | undefined {
-  const { takes } = operatorRow(operator);
+  const { takes } = operatorRow(operator, isRangeType(type));
   if (takes === 'truth') return 'false';
   if (takes === 'pattern') return '*text*';
+  if (type.kind === 'range' || type.kind === 'multirange') {
+    const range = JSON.stringify(exampleRange(type.bound));
+    return takes === 'list' ? `(${range})` : range;
+  }
   const example = exampleValue(columnSchema(comparedType(type)));
   if (example === undefined) return undefined;
   const value = PLAIN.test(String(example)) ? String(example) : JSON.stringify(String(example));
@@ -145,5 +157,6 @@ function typeName(type: ColumnType): string {
   if (type.kind === 'array') return `array of ${typeName(type.element)}`;
   if (type.kind === 'enum')
     return type.values.map((value) => `\`${value.replaceAll('|', '\\|')}\``).join(' ');
-  return type.kind;
+  if (type.kind === 'range' || type.kind === 'multirange') return `${type.kind} of ${typeName(type.bound)}`;
+  return type.kind === 'network' ? type.form : type.kind;
 }

@@ -2,6 +2,7 @@
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { TableWrite } from '../declare/endpoint.js';
+import { MONEY_SAMPLE } from '../describe/money-value.js';
 import type {
   ColumnFacts,
   ForeignKeyFacts,
@@ -50,6 +51,7 @@ interface ColumnRow {
   readonly isOrdered: boolean;
   /** True in a view that PostgreSQL writes, where the view computes the values. */
   readonly isComputed: boolean;
+  readonly moneySample: string | null;
 }
 
 interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
@@ -99,6 +101,7 @@ const TABLES = `
             AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 64 = 64)
             AND NOT pg_column_is_updatable(c.oid, a.attnum, false),
           'isOrdered', e.typtype <> 'b' OR e.oid IN (SELECT id FROM ordered),
+          'moneySample', CASE WHEN 'money'::regtype IN (b.oid, b.typelem) THEN ${MONEY_SAMPLE}::numeric::money::text END,
           'labels', (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid IN (b.oid, b.typelem)))
         ORDER BY a.attnum)
       FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN based d ON d.id = y.oid
@@ -247,7 +250,8 @@ function isSystemColumn({ name }: ColumnRow): boolean {
 }
 
 function describeColumn(column: ColumnRow): ColumnFacts {
-  const { base, generated, identity, isComputed, name, type, labels, notNull, isOrdered } = column;
+  const { base, generated, identity, isComputed, name, type, labels, notNull, isOrdered, moneySample } =
+    column;
   return Object.freeze({
     name,
     type,
@@ -258,6 +262,7 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     constant: constantOf(column.defaultSql),
     isReadOnly: generated !== '' || identity === 'a' || isComputed,
     isOrdered,
+    moneySample,
   });
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../compile/resource-plan.js';
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
+import { isRangeType } from '../describe/column-type.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { only } from '../describe/row-key.js';
 import { jsonPathSql } from '../execute/sql/predicate-sql.js';
@@ -132,8 +133,9 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
     ...compared.map(([filter, { type, operators, jsonType }]) => {
       const serves = `a filter by '${filter}' (filterAllow)`;
       if (jsonType) return pathNeed(plan, filter, jsonType, within);
-      if (type.kind === 'array' && operators.some((operator) => operatorRow(operator).index === 'gin'))
-        return attributeNeed(plan, { serves, attribute: filter, method: 'gin' });
+      const [method] = operators.flatMap((operator) => operatorRow(operator, isRangeType(type)).index ?? []);
+      if (method && (type.kind === 'array' || isRangeType(type)))
+        return attributeNeed(plan, { serves, attribute: filter, method });
       return need(serves, [ascending(filter)], ({ keys }) => servesFilter(plan, keys, scope, filter));
     }),
   ];
@@ -162,14 +164,14 @@ function pathNeed(
   };
 }
 
-/** Need of an index over one attribute. GIN takes columns in any order, and those of a scope by an extension only. */
+/** Need of an index over one attribute. GIN and GiST take columns in any order, and those of a scope by an extension only. */
 function attributeNeed(
   plan: ResourcePlan,
   { serves, attribute, method = 'btree', operators }: IndexAdvice,
 ): IndexNeed {
   const { info, name } = plan;
-  const isGin = method === 'gin';
-  const scope = isGin ? [] : [...(plan.access?.scope.keys() ?? [])];
+  const isOther = method !== 'btree';
+  const scope = isOther ? [] : [...(plan.access?.scope.keys() ?? [])];
   const need = indexOf(info, [...new Set([...scope, attribute])].map(ascending));
   const column = columnOf(info, attribute);
   const key = operators ? `${identifier(column)} ${operators}` : identifier(column);
@@ -177,10 +179,10 @@ function attributeNeed(
     ...need,
     text: `${name}: no index serves ${serves}`,
     method,
-    index: isGin ? `${quotedTable(info.model)} USING gin (${key})` : need.index,
+    index: isOther ? `${quotedTable(info.model)} USING ${method} (${key})` : need.index,
     serves: (index) =>
       index.method === method &&
-      (isGin
+      (isOther
         ? index.keys.some((each) => each.column === column)
         : servesFilter(plan, index.keys, scope, attribute)),
   };

@@ -291,7 +291,7 @@ export interface IndexAdvice {
   readonly serves: string;
   readonly attribute: string;
   /** Default: `btree`, behind the attributes of the scope. */
-  readonly method?: 'btree' | 'gin';
+  readonly method?: 'btree' | 'gin' | 'gist';
   /** Operator class of a GIN index, such as `gin_trgm_ops`. Default: that of the type. */
   readonly operators?: string;
 }

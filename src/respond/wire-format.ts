@@ -8,7 +8,9 @@ import {
   momentText,
   toExpandedYear,
 } from '../describe/exact-time.js';
-import { isRange, mapBound, rangeText } from '../describe/range-value.js';
+import { durationOf } from '../describe/interval-value.js';
+import { decimalOfMoney } from '../describe/money-value.js';
+import { boundOfText, isRange, rangesOf, rangeText, wireRange } from '../describe/range-value.js';
 
 /** Turns one value into what JSON can say; null and undefined stay. */
 export type WireFormat = (value: unknown) => unknown;
@@ -53,22 +55,17 @@ function asText(value: unknown): unknown {
 function asDeclaredText(value: unknown): unknown {
   if (typeof value !== 'object') return value;
   if (isRange(value)) return rangeText(value);
-  if (isInterval(value)) return intervalText(value);
-  return isPoint(value) ? pointText(value) : value;
+  return isPoint(value) ? pointText(value) : (durationOf(value) ?? value);
 }
 
-/** Of an attribute that declares a range as a text. */
-function asRangeText(value: unknown): unknown {
-  return Array.isArray(value) ? rangeText(value) : value;
+/** A range, with bounds in the forms of their type. */
+function asRange(bound: ColumnType): WireFormat {
+  const toWire: WireFormat = (value) => (value === null ? null : asBound(bound, value));
+  return (value) => wireRange(value, toWire, (text) => asBound(bound, boundOfText(bound, text)));
 }
 
-/** Bounds in the forms of their own types. */
-function asRange(value: unknown): unknown {
-  return Array.isArray(value) ? value.map((each) => mapBound(each, asBound)) : value;
-}
-
-/** Only a day begins with a year and a hyphen. */
-function asBound(value: unknown): unknown {
+function asBound({ kind }: ColumnType, value: unknown): unknown {
+  if (kind === 'bigint' || kind === 'decimal') return asString(value);
   if (!(value instanceof Date)) return asDay(value);
   return isMoment(value)
     ? ((value instanceof LocalDate ? value.current : undefined) ?? value.toISOString())
@@ -90,39 +87,6 @@ function pointText({ x, y, radius }: Point): string {
   const text = (part: number): string => (Object.is(part, -0) ? '-0' : String(part));
   const point = `(${text(x)},${text(y)})`;
   return radius === undefined ? point : `<${point},${radius}>`;
-}
-
-/** Interval as the driver parses it, without the parts that are zero. */
-type Interval = Partial<Record<'years' | 'months' | 'days' | 'hours' | 'minutes' | 'seconds', number>> & {
-  readonly milliseconds?: number;
-  toPostgres(): string;
-};
-
-function isInterval(value: unknown): value is Interval {
-  return typeof (value as Partial<Interval> | null | undefined)?.toPostgres === 'function';
-}
-
-/** ISO 8601, such as `P1Y2DT3.5S`. Each part may be negative. */
-function intervalText({
-  years,
-  months,
-  days,
-  hours,
-  minutes,
-  seconds = 0,
-  milliseconds = 0,
-}: Interval): string {
-  const part = (value: number | undefined, unit: string): string => (value ? `${value}${unit}` : '');
-  const microseconds = Math.round(Math.abs(seconds * 1_000_000 + milliseconds * 1_000));
-  const sign = seconds < 0 || milliseconds < 0 ? '-' : '';
-  const fraction = String(microseconds % 1_000_000)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  const whole = Math.floor(microseconds / 1_000_000);
-  const second = microseconds === 0 ? '' : `${sign}${whole}${fraction && '.'}${fraction}S`;
-  const time = part(hours, 'H') + part(minutes, 'M') + second;
-  const date = part(years, 'Y') + part(months, 'M') + part(days, 'D');
-  return `P${date}${time && 'T'}${time}` === 'P' ? 'PT0S' : `P${date}${time && 'T'}${time}`;
 }
 
 /** The format of what the user's own code made of a value: its type decides, not the column's. */
@@ -165,9 +129,18 @@ export function wireFormat(type: ColumnType): WireFormat {
           : value;
       return format;
     }
+    case 'range':
+      return asRange(type.bound);
+    case 'multirange': {
+      const format = asRange(type.bound);
+      return (value) => (typeof value === 'string' ? rangesOf(value).map(format) : value);
+    }
+    case 'interval':
+      return (value) => durationOf(value) ?? value;
+    case 'money':
+      return (value) => (typeof value === 'string' ? decimalOfMoney(value, type.sample) : value);
     case 'other':
-      if (type.bound) return asRange;
-      return /range$/i.test(type.sqlType) ? asRangeText : asText;
+      return asText;
     default:
       return asIs;
   }

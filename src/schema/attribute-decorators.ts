@@ -41,6 +41,8 @@ function valueType({ kind }: ColumnType): ValueType | null {
       return 'list';
     case 'json':
     case 'virtual':
+    case 'range':
+    case 'multirange':
     case 'other':
       return null;
     default:

@@ -171,5 +171,5 @@ function objectProperties({ info, exposure, explicitSchemas: { update } }: Resou
 /** RFC 7396 replaces arrays as a whole, with the objects in them. */
 function holdsObjects(type: ColumnType): boolean {
   if (type.kind === 'other') return ['HSTORE', 'GEOMETRY', 'GEOGRAPHY'].includes(type.sqlType);
-  return type.kind === 'json' || type.kind === 'virtual';
+  return ['json', 'range', 'virtual'].includes(type.kind);
 }

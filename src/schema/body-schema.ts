@@ -11,6 +11,7 @@ import { quotesValue } from '../util/quoted-value.js';
 import {
   type BodyValues,
   contentIssues,
+  modelValues,
   storageIssues,
   typeIssues,
   type ValueSchema,
@@ -184,7 +185,7 @@ export async function readThroughSchema(
       !refused.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...failureIssues(told, known));
-  const values = givenValues(instance, schema);
+  const values = modelValues(schema, givenValues(instance, schema));
   const { givenKey } = schema;
   if (givenKey !== null && !ADDRESSABLE.check(values[givenKey])) {
     const detail = `${givenKey} ${ADDRESSABLE.text}.`;

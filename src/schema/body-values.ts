@@ -13,7 +13,7 @@ import {
 } from './json-value.js';
 import { hasType } from './model-decorators.js';
 import { bodyPointer, MAX_ISSUES, type RequestIssue } from './request-issue.js';
-import { parseColumnValue } from './wire-value.js';
+import { parseColumnValue, parseOwnValue } from './wire-value.js';
 
 /** The values of a checked body, by attribute. */
 export type BodyValues = Record<string, unknown>;
@@ -86,9 +86,24 @@ export function storageIssues(
   if (!isExplicit) return [];
   return Object.entries(values).flatMap(([name, value]) => {
     const type = types.get(name);
-    const broken = type?.kind === 'other' && value !== null ? brokenRule(type, value) : undefined;
+    const broken = type && isOwnType(type) && value !== null ? brokenRule(type, value) : undefined;
     return broken ? [issueOf(name, broken)] : [];
   });
+}
+
+/** Values as the model holds them, of types that neither Sequelize nor classes convert. */
+export function modelValues({ types, isExplicit }: ValueSchema, values: BodyValues): BodyValues {
+  if (!isExplicit) return values;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const type = types.get(name);
+      return [name, type && isOwnType(type) ? parseOwnValue(type, value) : value];
+    }),
+  );
+}
+
+function isOwnType({ kind }: ColumnType): boolean {
+  return ['range', 'multirange', 'network', 'interval', 'money', 'bit', 'other'].includes(kind);
 }
 
 function brokenRule(type: ColumnType, value: unknown): Wording | undefined {

@@ -1,10 +1,13 @@
 /** Rules of a column's type for a value in a body: pure, with the names that class-validator has for its own. */
 import type { ColumnType } from '../describe/column-type.js';
 import { infiniteOf, isMoment } from '../describe/exact-time.js';
+import { DURATION, isDuration } from '../describe/interval-value.js';
 import type { AttributeInfo } from '../describe/model-info.js';
-import { valueOfBound } from '../describe/range-value.js';
-import { type JsonSchema, orNull } from './json-schema.js';
-import { holdsJsonNumbers, isPlainObject, isStorableJson } from './json-value.js';
+import { moneyDecimals } from '../describe/money-value.js';
+import { NETWORK_FORMS } from '../describe/network-value.js';
+import { ENDS } from '../describe/range-value.js';
+import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
+import { holdsJsonNumbers, isStorableJson } from './json-value.js';
 import {
   decimalPattern,
   isAddressable,
@@ -96,29 +99,60 @@ export const JSON_NUMBERS = rule(
 
 const JSON_RULES = Object.freeze([STORABLE_JSON, JSON_NUMBERS]);
 
-/** Ranges as Sequelize writes them and answers have them: no other form is valid for both. */
-function rangeRule(bound: ColumnType): ColumnRule {
-  const isBound = (value: unknown): boolean => {
-    if (bound.kind === 'date' && typeof value === 'string') return infiniteOf(value) !== undefined;
-    return value === null || typeof value === 'string' || typeof value === 'number' || isMoment(value);
-  };
-  const [form] = bound.kind === 'date' ? columnRules(bound) : [];
-  return rule(
-    'isRange',
-    'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
-      `or an object such as {"value":1,"inclusive":true}${form ? `; a bound ${form.text}` : ''}`,
-    (value) =>
-      Array.isArray(value) &&
-      [0, 2].includes(value.length) &&
-      value.every((each) => hasForm(each) && isBound(valueOfBound(each) ?? null)),
-    { type: 'array', items: {} },
+/** Ranges are parsed and checked in one: records have them in another form. */
+function rangeRules(bound: ColumnType): readonly ColumnRule[] {
+  const side = orNull(
+    columnRules(bound).reduce<JsonSchema>((all, { schema }) => bothSchemas(all, schema), {}),
   );
+  const properties = {
+    lower: side,
+    upper: side,
+    bounds: { type: 'string', enum: ENDS },
+    empty: { const: true },
+  } as const;
+  const [{ text } = { text: '' }] = columnRules(bound);
+  return [
+    rule(
+      'isRange',
+      `must be a range such as {"lower":…,"upper":…,"bounds":"[)"}, with the lower bound first, null for none, or {"empty":true}; a bound ${text}`,
+      (value) => (Array.isArray(value) ? [0, 2].includes(value.length) : typeof value === 'string'),
+      { type: 'object', properties, additionalProperties: false },
+    ),
+  ];
 }
 
-function hasForm(bound: unknown): boolean {
-  if (!isPlainObject(bound)) return true;
-  const { value: _, inclusive = true, ...others } = bound;
-  return typeof inclusive === 'boolean' && Object.keys(others).length === 0;
+function multirangeRules(bound: ColumnType): readonly ColumnRule[] {
+  const [{ text, schema } = { text: '', schema: {} }] = rangeRules(bound);
+  return [
+    rule(
+      'isMultirange',
+      `must be an array of ranges, of which each ${text}`,
+      (value) => typeof value === 'string',
+      { type: 'array', items: schema },
+    ),
+  ];
+}
+
+function moneyRules(sample: string | undefined): readonly ColumnRule[] {
+  const decimals = moneyDecimals(sample);
+  const fraction = decimals === 0 ? '' : `(?:\\.[0-9]{1,${decimals}}0*)?`;
+  const text = `must be a string holding an amount with at most ${decimals} decimals, such as "12.5", within 64 bits`;
+  return formRule('isMoney', text, () => true, { pattern: `^-?(?:0|[1-9][0-9]{0,18})${fraction}$` });
+}
+
+function bitRules(length: number | null, isVarying: boolean): readonly ColumnRule[] {
+  const fits = (value: string): boolean =>
+    /^[01]*$/.test(value) &&
+    (length === null || (isVarying ? value.length <= length : value.length === length));
+  return formRule('isBits', `must be a string of ${bitsText(length, isVarying)}`, fits, {
+    pattern: `^[01]${length === null ? '*' : `{${isVarying ? '0,' : ''}${length}}`}$`,
+    examples: ['0'.repeat(Math.min(length ?? 1, 64))],
+  });
+}
+
+/** The digits of a column, as the end of a sentence. */
+export function bitsText(length: number | null, isVarying: boolean): string {
+  return `${length === null ? 'any number of' : `${isVarying ? 'at most' : 'exactly'} ${length}`} digits 0 and 1`;
 }
 
 /** Every JSON number fits into a double. */
@@ -298,8 +332,27 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
           { type: 'string', contentEncoding: 'base64', pattern: WIRE_PATTERNS.base64 },
         ),
       ];
+    case 'range':
+      return rangeRules(type.bound);
+    case 'multirange':
+      return multirangeRules(type.bound);
+    case 'network': {
+      const { noun, example, pattern, holds } = NETWORK_FORMS[type.form];
+      const schema = { ...(pattern !== undefined && { pattern }), examples: [example] };
+      return formRule('isNetwork', `must be ${noun}`, holds, schema);
+    }
+    case 'interval':
+      return formRule(
+        'isDuration',
+        'must be an ISO 8601 duration that the column can hold, with at most microseconds, such as "P1Y2M3DT4H5M6.7S"',
+        isDuration,
+        { format: 'duration', pattern: DURATION, examples: ['P1DT2H'] },
+      );
+    case 'money':
+      return moneyRules(type.sample);
+    case 'bit':
+      return bitRules(type.length, type.isVarying);
     case 'other':
-      return type.bound ? [rangeRule(type.bound), ...JSON_RULES] : JSON_RULES;
     case 'json':
     case 'virtual':
       return JSON_RULES;

@@ -11,7 +11,9 @@ import {
   preciseDate,
   toDatabaseYear,
 } from '../describe/exact-time.js';
-import { mapBound } from '../describe/range-value.js';
+import { moneyText } from '../describe/money-value.js';
+import { boundsOf, rangeText, valueOfBound } from '../describe/range-value.js';
+import { compareExact, exactNumber } from '../util/exact-number.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
@@ -234,10 +236,8 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
   if (type.kind === 'array' && Array.isArray(value)) {
     return value.map((element) => parseElement(type.element, element));
   }
-  if (type.kind === 'other' && type.bound && Array.isArray(value)) {
-    const { bound } = type;
-    return value.map((each) => mapBound(each, (inner) => parseColumnValue(bound, inner)));
-  }
+  if (value === null || value === undefined) return value;
+  if (type.kind === 'range' || type.kind === 'multirange') return parseRanges(type, value) ?? NO_VALUE;
   if (typeof value !== 'string') return value;
   switch (type.kind) {
     case 'date':
@@ -247,9 +247,75 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
       return parseBase64(value) ?? value;
     case 'uuid':
       return value.toLowerCase();
+    case 'money':
+      return moneyText(value, type.sample) ?? NO_VALUE;
     default:
       return value;
   }
+}
+
+/** The same of a value that a class of the user's has made, which may have the arrays of Sequelize in the place of ranges. */
+export function parseOwnValue(type: ColumnType, value: unknown): unknown {
+  if (type.kind !== 'range' || !Array.isArray(value) || ![0, 2].includes(value.length))
+    return parseColumnValue(type, value);
+  const bounds = value.map((each: unknown) => ({
+    value: parseColumnValue(type.bound, valueOfBound(each) ?? null),
+  }));
+  return holdsBounds(type.bound, bounds) ? value : NO_VALUE;
+}
+
+/** A value that breaks the rules of every type: the records of some have values that are wrong in a body. */
+const NO_VALUE = Number.NaN;
+
+type RangeType = Extract<ColumnType, { readonly kind: 'range' | 'multirange' }>;
+
+/** The objects of a body -> bounds, or the text that PostgreSQL reads; undefined for anything else. */
+function parseRanges(type: RangeType, value: unknown): unknown {
+  const parse = (each: unknown) => {
+    const bounds = boundsOf(each, (inner) => parseColumnValue(type.bound, inner));
+    return bounds && holdsBounds(type.bound, bounds) ? bounds : undefined;
+  };
+  if (type.kind === 'range') {
+    const bounds = parse(value);
+    return bounds && type.isText ? rangeText(bounds) : bounds;
+  }
+  const texts = Array.isArray(value)
+    ? value.map((each) => rangeText(parse(each) ?? [undefined]))
+    : [undefined];
+  return texts.includes(undefined) ? undefined : `{${texts.join(',')}}`;
+}
+
+function holdsBounds(type: ColumnType, bounds: readonly { readonly value: unknown }[]): boolean {
+  const values = bounds.flatMap(({ value }) => (value === null ? [] : [value]));
+  return (
+    values.every((value) => isBound(type, value)) &&
+    !(values.length === 2 && isReversed(values[0], values[1]))
+  );
+}
+
+/** True for a value that a bound of the type may have, as records hold it. */
+function isBound(type: ColumnType, value: unknown): boolean {
+  switch (type.kind) {
+    case 'integer':
+      return Number.isInteger(value) && Number(value) >= type.minimum && Number(value) <= type.maximum;
+    case 'bigint':
+      return typeof value === 'string' && isBigint(value);
+    case 'decimal':
+      return typeof value === 'string' && isDecimal(value, type.precision, type.scale);
+    case 'dateonly':
+      return typeof value === 'string' && parseDay(value) !== undefined;
+    default:
+      return isMoment(value) || infiniteOf(value) !== undefined;
+  }
+}
+
+/** True where the first bound is surely behind the second one. PostgreSQL compares years and numbers that have an odd form. */
+export function isReversed(lower: unknown, upper: unknown): boolean {
+  if (lower instanceof Date && upper instanceof Date) return lower.getTime() > upper.getTime();
+  const [first, second] = [String(lower), String(upper)];
+  if (/^\d{4}-/.test(first) && /^\d{4}-/.test(second)) return first > second;
+  const [number, other] = [exactNumber(first), exactNumber(second)];
+  return number !== undefined && other !== undefined && compareExact(number, other) > 0;
 }
 
 /** An array may hold arrays; one JSON value may be one. */
@@ -261,5 +327,5 @@ function parseElement(element: ColumnType, value: unknown): unknown {
 
 /** True where an array in the place of an element is a dimension, and no value of the element's own type. */
 export function isNestable({ kind }: ColumnType): boolean {
-  return !['array', 'json', 'other', 'virtual'].includes(kind);
+  return !['array', 'json', 'range', 'multirange', 'other', 'virtual'].includes(kind);
 }

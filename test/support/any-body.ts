@@ -64,6 +64,21 @@ export function rightValue(type: ColumnType): fc.Arbitrary<unknown> {
       return fc.array(rightValue(type.element), { maxLength: 4 });
     case 'blob':
       return fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'));
+    case 'range':
+      return fc.oneof(
+        fc.constant({ empty: true }),
+        rightValue(type.bound).map((lower) => ({ lower, upper: null, bounds: '[)' })),
+      );
+    case 'multirange':
+      return fc.array(rightValue({ ...type, kind: 'range' }), { maxLength: 2 });
+    case 'network':
+      return type.form === 'cidr' ? fc.constant('10.0.0.0/8') : fc.oneof(fc.ipV4(), fc.ipV6());
+    case 'interval':
+      return fc.integer().map((days) => `P${days}D`);
+    case 'money':
+      return decimal(17, 2);
+    case 'bit':
+      return fc.constant('1'.repeat(type.length ?? 3));
     case 'json':
     case 'other':
     case 'virtual':

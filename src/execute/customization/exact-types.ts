@@ -6,9 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataType } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { type ColumnType, comparedType, introspectColumnType } from '../../describe/column-type.js';
+import { introspectAttributes } from '../../describe/describe-model.js';
 import { infiniteOf, LocalDate, PreciseDate } from '../../describe/exact-time.js';
-import { valueOfBound } from '../../describe/range-value.js';
-import { changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
+import { durationOf } from '../../describe/interval-value.js';
+import { decimalOfMoney } from '../../describe/money-value.js';
+import { boundOfText, parseRange, rangesOf, rangeText, valueOfBound } from '../../describe/range-value.js';
+import { changeComparison, changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
 import { isNonFinite } from '../../schema/wire-value.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 
@@ -23,10 +26,29 @@ export function writeExactly(model: ModelClass): void {
   changed.add(attributes);
   changeTypes(model, (type) => {
     const column = introspectColumnType(type as object as DataType);
-    if (changed.has(type) || !['date', 'dateonly', 'float', 'array', 'other'].includes(column.kind)) return;
+    if (changed.has(type) || !['date', 'dateonly', 'float', 'array', 'range'].includes(column.kind)) return;
     changed.add(type);
     adaptType(type, column);
   });
+  for (const { name, type } of introspectAttributes(model).values()) {
+    if (typeof attributes[name]?.type !== 'string' || !NAMED.includes(type.kind)) continue;
+    changeComparison(model, name, (value, original) => sameText(type, value) !== sameText(type, original));
+  }
+}
+
+/** Types that a model names by a text, and of which a body has a value in another form than a record that was read. */
+const NAMED: readonly ColumnType['kind'][] = ['range', 'multirange', 'interval', 'money'];
+
+/** The same for all forms of a value; any other value stays. */
+function sameText(type: ColumnType, value: unknown): unknown {
+  if (type.kind === 'interval') return durationOf(value) ?? value;
+  if (type.kind === 'range') return encodeParameter(type, value) ?? value;
+  if (typeof value !== 'string') return value;
+  if (type.kind === 'money') return decimalOfMoney(value, type.sample);
+  if (type.kind !== 'multirange') return value;
+  return rangesOf(value)
+    .map((each) => rangeText(parseRange(each, (text) => boundOfText(type.bound, text))))
+    .join();
 }
 
 function adaptType(type: WritingType, column: ColumnType): void {
@@ -60,7 +82,7 @@ function adaptType(type: WritingType, column: ColumnType): void {
   if (column.kind === 'float') {
     type._isChanged = (value, original) => !isSameFloat(numberOf(value), numberOf(original));
   }
-  if (hasOwnTexts(comparedType(column)) && (column.kind === 'array' || column.kind === 'other')) {
+  if (hasOwnTexts(comparedType(column)) && (column.kind === 'array' || column.kind === 'range')) {
     type._isChanged = (value, original) =>
       !isDeepStrictEqual(value, original) &&
       (encodeParameter(column, value) ?? value) !== encodeParameter(column, original);
@@ -69,8 +91,7 @@ function adaptType(type: WritingType, column: ColumnType): void {
 
 /** True for types of which a body may have a value in another form than a record that was read. */
 function hasOwnTexts(type: ColumnType): boolean {
-  if (type.kind === 'other') return type.bound !== undefined;
-  return ['date', 'dateonly', 'float'].includes(type.kind);
+  return ['date', 'dateonly', 'float', 'range'].includes(type.kind);
 }
 
 /** A body has NaN and infinities as texts. */
@@ -98,12 +119,8 @@ function isOdd(type: ColumnType, value: unknown): boolean {
       // Sequelize writes in the zone of its own option.
       return value instanceof PreciseDate || value instanceof LocalDate || year < 2 || year > 9998;
     }
-    case 'other': {
-      const { bound } = type;
-      return (
-        bound !== undefined && Array.isArray(value) && value.some((each) => isOdd(bound, valueOfBound(each)))
-      );
-    }
+    case 'range':
+      return Array.isArray(value) && value.some((each) => isOdd(type.bound, valueOfBound(each)));
     case 'dateonly':
       return typeof value === 'string' && (ODD_DAY.test(value) || infiniteOf(value) !== undefined);
     case 'array':

@@ -115,8 +115,18 @@ function isPlainTimestamp({ attributes, model }: ModelInfo, name: string): boole
   return isDate && model.getAttributes()[name]?.defaultValue === undefined;
 }
 
+const FOREIGN: ReadonlySet<ColumnType['kind']> = new Set([
+  'range',
+  'multirange',
+  'network',
+  'interval',
+  'money',
+  'bit',
+  'other',
+]);
+
 /** Types whose values only Sequelize can write or compare. */
 function isForeign(type: ColumnType): boolean {
   if (type.kind === 'array') return type.element.kind === 'json' || isForeign(type.element);
-  return type.kind === 'other';
+  return FOREIGN.has(type.kind);
 }

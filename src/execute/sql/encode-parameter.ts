@@ -40,8 +40,8 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
       return instantText(value, type.zone);
     case 'dateonly':
       return infinityText(value) ?? (typeof value === 'string' ? toDatabaseYear(value) : scalarText(value));
-    case 'other':
-      return type.bound && Array.isArray(value) ? rangeText(value) : scalarText(value);
+    case 'range':
+      return Array.isArray(value) ? rangeText(value) : scalarText(value);
     case 'blob':
       return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : undefined;
     default:

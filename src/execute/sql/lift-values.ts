@@ -114,11 +114,12 @@ class Lifting {
   }
 
   #comparison(comparison: Comparison<Value>): Comparison<Value> {
-    const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
+    const { attribute, jsonType, operator, values, toMilliseconds, ofRange } = comparison;
     this.shape += `${attribute}${END}${operator}`;
     if (jsonType) this.shape += `${jsonType}${END}`;
     if (toMilliseconds) this.shape += `~${END}`;
-    const { takes } = operatorRow(operator);
+    if (ofRange) this.shape += `r${END}`;
+    const { takes } = operatorRow(operator, ofRange);
     if (takes === 'truth') {
       this.shape += `${values[0]}${END}`;
       return comparison;

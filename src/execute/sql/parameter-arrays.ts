@@ -18,7 +18,7 @@ export interface GivenColumn {
 }
 
 /** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */
-const LISTED: ReadonlySet<string> = new Set(['RANGE', 'HSTORE', 'INET', 'CIDR', 'MACADDR', 'TSVECTOR']);
+const LISTED: ReadonlySet<string> = new Set(['HSTORE', 'TSVECTOR']);
 
 /** True where values of the type can be sent as columns. */
 export function isBindable(type: ColumnType): boolean {

@@ -133,9 +133,9 @@ function compileComparison(comparison: Comparison<Value>, column: ColumnSql): Sq
   return values[0] === 'true' ? sql`(${isThere}) IS NOT TRUE` : isThere;
 }
 
-function compare({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment {
+function compare({ operator, values, ofRange }: Comparison<Value>, column: SqlFragment): SqlFragment {
   const [first = '', second = ''] = values;
-  const { sql: condition } = operatorRow(operator);
+  const { sql: condition } = operatorRow(operator, ofRange);
   const parts = piecesOf(
     typeof condition === 'string' ? condition : condition[first === 'true' ? 'true' : 'false'],
   );

@@ -3,7 +3,7 @@
  * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Parsers that the
  * user has set with `pg.types.setTypeParser` stay.
  */
-import { farDate, infiniteOf, localDate, preciseDate, toExpandedYear } from '../../describe/exact-time.js';
+import { farDate, infiniteOf, localDate, preciseDate, wireText } from '../../describe/exact-time.js';
 import { parseRange } from '../../describe/range-value.js';
 import { isFarNumber } from '../../schema/json-value.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -99,13 +99,6 @@ const preciseMoment = (parse: TextParser): TextParser => {
 
 function isValid(value: unknown): boolean {
   return !(value instanceof Date) || !Number.isNaN(value.getTime());
-}
-
-/** With the year and the offset of ECMAScript. */
-function wireText(text: string): string {
-  return toExpandedYear(text)
-    .replace(' ', 'T')
-    .replace(/[+-]\d\d$/, '$&:00');
 }
 
 const infiniteInterval = (parse: TextParser): TextParser => {

@@ -1,11 +1,18 @@
 /** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
 import type { ColumnType } from '../../describe/column-type.js';
+import { isDuration } from '../../describe/interval-value.js';
+import { moneyText } from '../../describe/money-value.js';
+import { NETWORK_FORMS } from '../../describe/network-value.js';
+import { rangesOf } from '../../describe/range-value.js';
+import { bitsText, holdsColumnRules } from '../../schema/column-rules.js';
 import {
   isBigint,
   isDecimal,
   isNonFinite,
+  isReversed,
   isTimeOfDay,
   isUuid,
+  parseColumnValue,
   parseDay,
   parseInstant,
   parseLocalText,
@@ -73,10 +80,79 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
       return isTimeOfDay(text) ? text : wrongType('a time of day such as 08:00:00');
     case 'uuid':
       return isUuid(text) ? text.toLowerCase() : wrongType('a UUID');
+    case 'network': {
+      const { noun, holds } = NETWORK_FORMS[type.form];
+      return holds(text) ? text : wrongType(noun);
+    }
+    case 'interval':
+      return isDuration(text)
+        ? text
+        : wrongType('an ISO 8601 duration that the column can hold, such as P1DT2H');
+    case 'money':
+      if (!isDecimal(text, null, null)) return wrongType('a decimal number');
+      return moneyText(text, type.sample) ?? outOfRange();
+    case 'bit':
+      return holdsColumnRules(type, text)
+        ? text
+        : wrongType(`a text of ${bitsText(type.length, type.isVarying)}`);
+    case 'range':
+      return (
+        parseRange(type.bound, value, attribute) ?? wrongType(`a range such as ${exampleRange(type.bound)}`)
+      );
+    case 'multirange':
+      return (
+        parseMultirange(type.bound, value, attribute) ??
+        wrongType(`a range such as ${exampleRange(type.bound)}, or several of them in braces`)
+      );
     default:
       // The plan allows no comparison of values for the other kinds.
       throw new TypeError(`A ${type.kind} column has no filter values.`);
   }
+}
+
+const RANGE = /^([[(])([^,]*),([^,]*)([\])])$/;
+
+/** A range as PostgreSQL writes it, with bounds in their own forms; undefined for anything else. */
+function parseRange(bound: ColumnType, { text, position }: Lexeme, attribute: string): string | undefined {
+  if (text === 'empty') return text;
+  const [, opening, lower = '', upper = '', closing] = RANGE.exec(text) ?? [];
+  if (opening === undefined) return undefined;
+  const parse = (each: string) =>
+    each === '' ? '' : `"${parseFilterValue(bound, { text: each, position }, attribute)}"`;
+  const range = `${opening}${parse(lower)},${parse(upper)}${closing}`;
+  const model = (each: string) => (each === '' ? null : parseColumnValue(bound, each));
+  if (lower !== '' && upper !== '' && isReversed(model(lower), model(upper)))
+    throw new FilterError('q.range', position, {
+      detail: `The lower bound of ${quote(text)} is greater than the upper one.`,
+    });
+  return range;
+}
+
+/** One range, or several in braces. */
+function parseMultirange(bound: ColumnType, value: Lexeme, attribute: string): string | undefined {
+  const { text, position } = value;
+  const inside = /^\{(.*)\}$/.exec(text)?.[1];
+  const texts = inside === undefined ? [text] : rangesOf(inside);
+  if (inside !== undefined && texts.join(',') !== inside) return undefined;
+  const ranges = texts.map((each) => parseRange(bound, { text: each, position }, attribute));
+  return ranges.includes(undefined) ? undefined : `{${ranges.join(',')}}`;
+}
+
+/** A value of a range, or another range: of a value alone, the range that has nothing else. */
+export function parseRangePart(type: ColumnType, value: Lexeme, attribute: string): string {
+  if ((type.kind !== 'range' && type.kind !== 'multirange') || /^(?:empty$|[[({])/.test(value.text))
+    return parseFilterValue(type, value, attribute);
+  const bound = parseFilterValue(type.bound, value, attribute);
+  const range = `["${bound}","${bound}"]`;
+  return type.kind === 'range' ? range : `{${range}}`;
+}
+
+/** A range of a type of bounds, as an example. */
+export function exampleRange(bound: ColumnType): string {
+  if (bound.kind === 'dateonly') return '[2026-01-01,2026-02-01)';
+  if (bound.kind !== 'date') return '[1,10)';
+  const zone = bound.zone === undefined ? 'Z' : '';
+  return `[2026-01-01T00:00:00${zone},2026-02-01T00:00:00${zone})`;
 }
 
 /** Neither too large for the column, nor so small that PostgreSQL refuses it as an underflow. */

@@ -5,9 +5,10 @@ import {
   type CanonicalFilterOperator,
   canonicalOperator,
   type OperandKind,
+  type OperatorRow,
   operatorRow,
 } from '../../declare/filter-operators.js';
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, isRangeType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
@@ -22,7 +23,7 @@ import {
   toFilter,
 } from './filter-names.js';
 import { FilterError, type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import { compilePattern, parseFilterValue } from './filter-value.js';
+import { compilePattern, parseFilterValue, parseRangePart } from './filter-value.js';
 import type { Filter } from './predicate.js';
 import { quote } from './query-string.js';
 
@@ -99,23 +100,24 @@ class FilterTyping {
     if (named.kind === 'relation') return this.#presence(named, syntax);
     const { attribute, filter, hops, name } = named;
     const operator = findOperator(filter.operators, attribute, syntax.operator);
-    checkArity(operator, syntax);
+    const isRange = isRangeType(filter.type);
+    checkArity(operatorRow(operator, isRange), syntax);
     const values = Object.freeze(
       syntax.values.map((value) => parseOperand(attribute.name, filter, operator, value)),
     );
     const { jsonType } = filter;
-    const inside = jsonType
-      ? { jsonType }
-      : isShortened(filter.type, operator)
-        ? { toMilliseconds: true as const }
-        : {};
+    const inside = {
+      ...(jsonType && { jsonType }),
+      ...(isRange && { ofRange: true as const }),
+      ...(!jsonType && isShortened(filter.type, operator) && { toMilliseconds: true as const }),
+    };
     return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
 
   /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */
   #presence({ hops, last }: NamedRelations, syntax: ComparisonNode): NamedFilter {
     checkRelationOperator(last, syntax);
-    checkArity('=isnull=', syntax);
+    checkArity(operatorRow('=isnull='), syntax);
     const [value = syntax.operator] = syntax.values;
     const isNegated = parseFilterValue({ kind: 'boolean' }, value, syntax.selector.text) === 'true';
     return behind(hops, { kind: 'related', relation: last, isNegated, condition: null });
@@ -185,11 +187,7 @@ function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilt
   );
 }
 
-function checkArity(
-  operator: CanonicalFilterOperator,
-  { values, operator: { text, position } }: ComparisonNode,
-): void {
-  const { takes } = operatorRow(operator);
+function checkArity({ takes }: OperatorRow, { values, operator: { text, position } }: ComparisonNode): void {
   if (takes === 'list') return;
   const isPair = takes === 'pair';
   if (values.length === (isPair ? 2 : 1)) return;
@@ -201,11 +199,11 @@ function checkArity(
 
 function parseOperand(
   name: string,
-  { compared, narrower }: FilterPlan,
+  { compared, narrower, type }: FilterPlan,
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
-  const parse = PARSERS[operatorRow(operator).takes];
+  const parse = PARSERS[operatorRow(operator, isRangeType(type)).takes];
   if (narrower) parse(narrower, value, name);
   return parse(compared, value, name);
 }
@@ -217,4 +215,6 @@ const PARSERS: Readonly<Record<OperandKind, typeof parseFilterValue>> = {
   list: parseFilterValue,
   pattern: (_, value) => compilePattern(value),
   truth: (_, value, name) => parseFilterValue({ kind: 'boolean' }, value, name),
+  part: parseRangePart,
+  network: (_, value, name) => parseFilterValue({ kind: 'network', form: 'inet' }, value, name),
 };

@@ -60,6 +60,8 @@ export interface Comparison<V extends Value = string> {
   readonly jsonType?: JsonType;
   /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
   readonly toMilliseconds?: true;
+  /** True where the column has ranges, for which an operator may be another one in SQL. */
+  readonly ofRange?: true;
   readonly operator: CanonicalFilterOperator;
   /** Values of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
   readonly values: readonly V[];

@@ -131,8 +131,8 @@ class LetterController {
 const NUMBERS =
   'must hold only numbers that are 0 or from 1e-40 to 1e40 in size; send another one as a string.';
 const RANGE =
-  'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
-  'or an object such as {"value":1,"inclusive":true}.';
+  'must be a range such as {"lower":…,"upper":…,"bounds":"[)"}, with the lower bound first, null for none, or {"empty":true}; ' +
+  'a bound must be an integer.';
 const STORABLE =
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 const INHERITED = 'must not hold keys that every object inherits, such as hasOwnProperty.';
@@ -195,7 +195,19 @@ describe('sending hard values', () => {
 
   describe('in columns of other types', () => {
     for (const [name, values] of [
-      ['span', ['"x"', '1', 'true', '{}', '[1]', '[1,2,3]', '[[1],2]', '[{"toString":1},2]', '[true,1]']],
+      [
+        'span',
+        [
+          '"x"',
+          '1',
+          'true',
+          '{}',
+          '[1,2]',
+          '{"lower":[1],"upper":2}',
+          '{"lower":{"toString":1},"upper":2}',
+          '{"lower":1e99,"upper":null}',
+        ],
+      ],
       ['periods', ['[["a"]]', '[1]', '[[1,2,3]]']],
     ] as const) {
       for (const value of values) {
@@ -211,7 +223,7 @@ describe('sending hard values', () => {
     }
 
     it('takes the ranges that it gives', async () => {
-      for (const span of [[], [1, 5], [null, { value: 7, inclusive: true }]]) {
+      for (const span of [{ empty: true }, { lower: 1, upper: 5 }, { lower: null, upper: 7, bounds: '(]' }]) {
         const created = await site.agent.post('/hards').send({ span });
         expect(created.status).to.equal(201);
         const again = await site.agent.patch('/hards/1').send({ span: created.body.span });

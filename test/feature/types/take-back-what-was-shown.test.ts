@@ -8,10 +8,7 @@ import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 const FAR = `1${'0'.repeat(400)}`;
 const NEAR = `0.${'0'.repeat(399)}1`;
-const bounds = (lower: unknown, upper: unknown, ends = '[)') => [
-  { value: lower, inclusive: ends[0] === '[' },
-  { value: upper, inclusive: ends[1] === ']' },
-];
+const bounds = (lower: unknown, upper: unknown, ends = '[)') => ({ lower, upper, bounds: ends });
 
 interface Kind {
   readonly type: Type;
@@ -69,7 +66,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         `'("0044-03-15 12:00:00+00 BC","275761-01-01 00:00:00+00"]'`,
         bounds('-000043-03-15T12:00:00.000Z', '+275761-01-01T00:00:00.000Z', '(]'),
       ],
-      [`'empty'`, []],
+      [`'empty'`, { empty: true }],
     ],
   },
   meanwhile: {
@@ -102,7 +99,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     values: [
       [
         `ARRAY['["2026-01-31 08:00:00.123456+00",infinity)', NULL, 'empty']::tstzrange[]`,
-        [bounds('2026-01-31T08:00:00.123456Z', 'infinity'), null, []],
+        [bounds('2026-01-31T08:00:00.123456Z', 'infinity'), null, { empty: true }],
       ],
     ],
   },
@@ -110,15 +107,21 @@ const KINDS: Readonly<Record<string, Kind>> = {
     type: 'TSTZRANGE' as never,
     isWhole: true,
     values: [
-      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, '["2026-01-31T08:00:00.123456Z","infinity")'],
-      [`'empty'`, 'empty'],
+      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, bounds('2026-01-31T08:00:00.123456Z', 'infinity')],
+      [`'empty'`, { empty: true }],
     ],
   },
   several: {
     type: 'TSTZMULTIRANGE' as never,
     isWhole: true,
     values: [
-      [`'{["2026-01-31 08:00:00.123456+00",infinity)}'`, '{["2026-01-31 08:00:00.123456+00",infinity)}'],
+      [
+        `'{["2026-01-31 08:00:00.123456+00","2026-02-01 00:00:00+00"],("275761-01-01 00:00:00+00",infinity)}'`,
+        [
+          bounds('2026-01-31T08:00:00.123456Z', '2026-02-01T00:00:00.000Z', '[]'),
+          bounds('+275761-01-01T00:00:00.000Z', 'infinity', '()'),
+        ],
+      ],
     ],
   },
   place: { type: 'POINT' as never, isWhole: true, values: [[`'(-0,1e300)'`, '(-0,1e+300)']] },
@@ -240,7 +243,11 @@ describe('a value that is sent back as it was shown', () => {
     for (const [name, from, to] of [
       ['moment', '+275761-01-01T00:00:00.000Z', '+275761-01-01T00:00:00.001Z'],
       ['moments', ['2026-01-31T08:00:00.123456Z'], ['2026-01-31T08:00:00.123457Z']],
-      ['during', bounds('2026-01-31T08:00:00.123456Z', null), bounds('2026-01-31T08:00:00.123457Z', null)],
+      [
+        'during',
+        bounds('2026-01-31T08:00:00.123456Z', null, '[)'),
+        bounds('2026-01-31T08:00:00.123457Z', null),
+      ],
       ['during', bounds('2026-01-31T08:00:00.000Z', null), bounds('2026-01-31T08:00:00.000Z', 'infinity')],
       ['days', bounds('2026-01-31', null), bounds('2026-01-30', null)],
       ['doc', { a: 0.30000000000000004 }, { a: 0.3 }],
@@ -260,8 +267,8 @@ describe('a value that is sent back as it was shown', () => {
 
   it('is refused where a moment of a range has an offset that is lacking, or is one too many', async () => {
     for (const [name, value] of [
-      ['during', ['2026-01-31T08:00:00', null]],
-      ['during', ['2026-01-31', null]],
+      ['during', bounds('2026-01-31T08:00:00', null)],
+      ['during', bounds('2026-01-31', null)],
       ['meanwhile', bounds('2026-01-31T08:00:00Z', null)],
     ] as const) {
       const { status, body } = await agent.post(`/${name}`).send({ id: 9, value });

@@ -1,0 +1,203 @@
+/** Types that Sequelize has no parser or no name for: each is shown, filtered, sorted, walked and written, whatever the role has set. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { COLUMN_TYPES, type ColumnCase } from '../../models/column-types.js';
+import { type BuiltApp, buildBoth } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { schemaChecker } from '../../support/json-schema-checker.js';
+import { administer, freshDatabase } from '../../support/postgres.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+const SETTINGS = [
+  "DateStyle = 'German, DMY'",
+  "IntervalStyle = 'iso_8601'",
+  "TimeZone = 'Asia/Kolkata'",
+  "extra_float_digits = '-3'",
+];
+
+function modelOf(name: string, { type, isSorted = true }: ColumnCase): ModelClass {
+  class Typed extends Model {}
+  Column(DataType.INTEGER)(Typed.prototype, 'id');
+  PrimaryKey(Typed.prototype, 'id');
+  Column(type)(Typed.prototype, 'value');
+  Column(DataType.TEXT)(Typed.prototype, 'note');
+  Object.defineProperty(Typed, 'name', { value: name });
+  Table({ tableName: name, timestamps: false })(Typed);
+  Crud({
+    prefix: `/${name}`,
+    pagination: 'cursor',
+    filterAllow: ['value'] as never[],
+    sortAllow: (isSorted ? ['id', 'value'] : ['id']) as never[],
+    endpoints: ['list', 'read', 'create', 'update', 'createMany', 'updateMany'],
+  })(Typed);
+  return Typed;
+}
+
+/** As the document names a model. */
+function pascal(name: string): string {
+  return name.replaceAll(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase());
+}
+
+const CASES = Object.entries(COLUMN_TYPES);
+const MODELS = CASES.map(([name, each]) => modelOf(name, each));
+
+describe('a column of a type of its own', () => {
+  let apps: readonly BuiltApp[];
+  const zone = process.env['TZ'];
+
+  const site = serveTestApp(async () => {
+    const database = await freshDatabase('types');
+    const name = new URL(database.url).pathname.slice(1);
+    const client = await administer();
+    for (const each of SETTINGS) await client.query(`ALTER DATABASE "${name}" SET ${each}`);
+    return {
+      models: MODELS,
+      database,
+      engine: { createAll: false },
+      bootstrap: { models: [], logger: new CapturedLog() },
+    };
+  });
+  const execute = (text: string) => site.engine.sequelize.query(text);
+  const select = async <T extends object>(text: string): Promise<T[]> =>
+    site.engine.sequelize.query<T>(text, { type: QueryTypes.SELECT });
+
+  before(async () => {
+    process.env['TZ'] = 'America/New_York';
+    for (const [name, { column, type, values }] of CASES) {
+      await execute(`CREATE TABLE ${name} (id int PRIMARY KEY, value ${column ?? String(type)}, note text)`);
+      const rows = [...values.map(([stored]) => `'${stored}'`), 'NULL'];
+      await execute(
+        `INSERT INTO ${name} VALUES ${rows.map((value, index) => `(${index + 1}, ${value})`).join(', ')}`,
+      );
+    }
+    apps = await buildBoth({ models: MODELS });
+  });
+
+  after(() => {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  });
+
+  /** The answer of both paths, which is the same. */
+  const get = async (path: string) => {
+    const [fast, general] = await Promise.all(apps.map(({ agent }) => agent.get(path)));
+    expect(fast?.text, path).to.equal(general?.text);
+    return { status: fast?.status, body: fast?.body };
+  };
+  const idsOf = (items: readonly { readonly id: number }[]) => items.map(({ id }) => id);
+
+  for (const [name, { values, found, refused, wrong, isSorted = true, isWritten = true }] of CASES) {
+    describe(name, () => {
+      const shown = [...values.map(([, wire]) => wire), null].map((value, index) => ({
+        id: index + 1,
+        value,
+        note: null,
+      }));
+
+      it('is shown, and as the document says', async () => {
+        const { body } = await get(`/${name}?sort=id&size=100`);
+        expect(body.items).to.deep.equal(shown);
+        const document = apps[0]?.crud.openapi();
+        const { value } = document?.components.schemas?.[`${pascal(name)}Read`]?.properties ?? {};
+        // A format is a note, and knows neither infinity nor a part that is negative; the pattern says what there may be.
+        const schema = JSON.parse(
+          JSON.stringify(value, (key, each) => (key === 'format' ? undefined : each)),
+        );
+        const check = schemaChecker(document)(schema);
+        for (const item of shown)
+          expect(check(item.value), JSON.stringify([item, check.errors])).to.equal(true);
+      });
+
+      it('is filtered', async () => {
+        for (const [condition, ids] of Object.entries(found)) {
+          const { body } = await get(`/${name}?sort=id&q=value${condition.replaceAll('"', '%22')}`);
+          expect(body.items && idsOf(body.items), `${condition} ${JSON.stringify(body)}`).to.deep.equal(ids);
+        }
+      });
+
+      it('is refused in a filter that has no meaning', async () => {
+        for (const [condition, code] of Object.entries(refused)) {
+          const { status, body } = await get(`/${name}?q=value${condition.replaceAll('"', '%22')}`);
+          expect([status, body.errors?.[0].code], `${condition} ${JSON.stringify(body)}`).to.deep.equal([
+            400,
+            code,
+          ]);
+        }
+      });
+
+      if (isSorted)
+        it('is walked in its order, to and fro', async () => {
+          for (const direction of ['', '-'] as const) {
+            const order = direction === '' ? 'value, id' : 'value DESC, id DESC';
+            const expected = idsOf(await select<{ id: number }>(`SELECT id FROM ${name} ORDER BY ${order}`));
+            const seen: number[] = [];
+            let page = (await get(`/${name}?sort=${direction}value&size=1`)).body;
+            for (;;) {
+              seen.push(...idsOf(page.items));
+              if (page.next_cursor === null) break;
+              page = (await get(`/${name}?sort=${direction}value&size=1&after=${page.next_cursor}`)).body;
+            }
+            expect(seen).to.deep.equal(expected);
+            const back = [];
+            for (; page.prev_cursor !== null; back.unshift(...idsOf(page.items)))
+              page = (await get(`/${name}?sort=${direction}value&size=1&before=${page.prev_cursor}`)).body;
+            expect([...back, expected.at(-1)]).to.deep.equal(expected);
+          }
+        });
+
+      if (!isWritten) return;
+
+      it('takes back what is shown, and writes nothing then', async () => {
+        for (const { agent } of apps) {
+          for (const record of shown) {
+            const row = () => select(`SELECT xmin::text, value::text FROM ${name} WHERE id = ${record.id}`);
+            const before = await row();
+            const { status, body } = await agent.patch(`/${name}/${record.id}`).send({ value: record.value });
+            expect([status, body]).to.deep.equal([200, record]);
+            expect(await row(), JSON.stringify(record)).to.deep.equal(before);
+          }
+        }
+      });
+
+      it('is written as it was shown, one or many', async () => {
+        for (const { agent } of apps) {
+          await execute(`DELETE FROM ${name} WHERE id > 100`);
+          const records = shown.map((record) => ({ ...record, id: record.id + 200 }));
+          for (const record of shown) {
+            const created = { ...record, id: record.id + 100 };
+            const { status, body } = await agent.post(`/${name}`).send(created);
+            expect([status, body]).to.deep.equal([201, created]);
+          }
+          const many = await agent.post(`/${name}`).send(records);
+          expect([many.status, many.body.items]).to.deep.equal([201, records]);
+          const changes = records.map(({ id }, index) => ({ id, value: records.at(index - 1)?.value }));
+          const changed = await agent.patch(`/${name}`).send(changes);
+          expect([changed.status, changed.body.items]).to.deep.equal([
+            200,
+            changes.map((each) => ({ ...each, note: null })),
+          ]);
+          const texts = await select<{ ids: number[] }>(
+            `SELECT array_agg(id ORDER BY id) AS ids FROM ${name} GROUP BY value::text ORDER BY 1`,
+          );
+          const expected = shown.map(({ id }) => [id, id + 100, 200 + ((id % shown.length) + 1)]);
+          expect(texts.map(({ ids }) => ids)).to.deep.equal(expected);
+          await execute(`DELETE FROM ${name} WHERE id > 100`);
+        }
+      });
+
+      it('is refused in a body that has no such value', async () => {
+        for (const { agent } of apps) {
+          for (const value of wrong) {
+            const { status, body } = await agent.post(`/${name}`).send({ id: 999, value });
+            expect([status, body.errors?.[0].pointer], JSON.stringify([value, body])).to.deep.equal([
+              422,
+              '/value',
+            ]);
+          }
+        }
+      });
+    });
+  }
+});
