@@ -151,7 +151,8 @@ function compileScope(check: RuleCheck, shared: SharedAccess): AccessPlan['scope
         `scope names '${name}', of type ${attribute.type.kind}, which cannot be compared; use another one.`,
       );
     } else if (attribute && attribute.role !== 'data' && attribute.role !== 'primaryKey') {
-      report(`scope names '${name}', which Sequelize writes; use another attribute.`);
+      const writer = attribute.role === 'mark' ? 'a delete' : 'Sequelize';
+      report(`scope names '${name}', which ${writer} writes; use another attribute.`);
     } else rules.set(name, rule);
   }
   return rules;

@@ -4,7 +4,6 @@ import type { ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
 import { describeRecords } from '../describe/describe-model.js';
 import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals.js';
-import { deletedAtOf } from '../describe/model-info.js';
 import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, type Relation } from '../describe/relations.js';
 import { showValue } from '../util/option-problems.js';
@@ -164,8 +163,9 @@ function scopeProblems({ target, scope, through }: Relation): string[] {
 /** The mark of a soft delete has no value before. @returns ends of sentences */
 export function softDeleteProblems({ target, through }: Relation): string[] {
   return [target, through?.model].flatMap((model) => {
-    const name = model && deletedAtOf({ model, paranoid: model.options.paranoid === true });
-    const value = name && model.getAttributes()[name]?.defaultValue;
+    const mark = model && describeRecords(model).softDelete;
+    const name = mark?.values === null ? mark.attribute : undefined;
+    const value = name && model?.getAttributes()[name]?.defaultValue;
     return model && value
       ? `leads to ${model.name}, whose ${name} has a default; rows that are not deleted must have NULL there.`
       : [];

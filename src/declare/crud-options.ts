@@ -76,6 +76,9 @@ export type Dependency = RequestHandler | Class<{ use: (...args: never[]) => unk
  */
 export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) => unknown);
 
+/** A value of the attribute that marks deleted rows. */
+export type MarkValue = string | number | bigint | boolean;
+
 /**
  * The options of `@Crud`, `crudRouter` and `crudController`.
  *
@@ -94,7 +97,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Description of the records, in Markdown, for the OpenAPI document. Default: none. */
   description?: string;
   /**
-   * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` undoes the
+   * The operations that get a route. `restore` and `purge` are for models that are `paranoid`, or have `softDelete`: `POST /{id}/restore` undoes the
    * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
    * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
@@ -128,6 +131,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example 'ignore-unchanged'
    */
   sentBack?: 'refuse' | 'ignore-unchanged';
+  /**
+   * Has a delete set an attribute and keep the row, as `paranoid` does with `deletedAt`. Rows with `deleted` are missing everywhere; rows
+   * with NULL or any other value are alive. `restore` sets `alive`. No body sets the attribute; a new row has its default, or `alive`.
+   * It belongs to the `@Crud` of the model, because relations and foreign keys follow it. Sequelize's own methods do not know it.
+   * Default: a delete removes the row, or sets `deletedAt` where the model is `paranoid`.
+   *
+   * @example { attribute: 'status', deleted: 'archived', alive: 'active' }
+   */
+  softDelete?: { attribute: Attribute<M>; deleted: MarkValue; alive: MarkValue | null };
   /** Paging of the list. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */

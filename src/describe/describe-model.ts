@@ -19,6 +19,7 @@ import {
 import { declaredOptions, EXTENDS_MODEL, isModelClass } from './record.js';
 import { keyText } from './row-key.js';
 import { attributesVersion, instanceOptions } from './sequelize-internals.js';
+import { describeSoftDeletion, markName } from './soft-deletion.js';
 import { ofTables, tableFacts } from './table-facts.js';
 
 type Introspection =
@@ -49,6 +50,8 @@ export function introspectModel(model: ModelClass): Introspection {
   if (problems.length > 0) return failure(problems);
 
   const attributes = introspectAttributes(model);
+  const softDelete = describeSoftDeletion(model, attributes, (problem) => problems.push(problem));
+  if (problems.length > 0) return failure(problems);
   const key: RowKey = Object.freeze(
     model.primaryKeyAttributes.map((each) => attributes.get(each) as AttributeInfo),
   );
@@ -59,7 +62,7 @@ export function introspectModel(model: ModelClass): Introspection {
     attributes,
     primaryKey: key,
     address: key,
-    paranoid: model.options.paranoid === true,
+    softDelete,
   });
   const id: unknown = declaredOptions(model)?.id;
   return id === undefined ? { info, problems: [] } : tryAddress(info, id);
@@ -81,8 +84,10 @@ export function tryAddress(info: ModelInfo, id: unknown): Introspection {
     return refuse(
       `names '${id}', which is virtual: no column finds a row by it; use an attribute with a column.`,
     );
-  if (attribute.role === 'timestamp' || attribute.role === 'version')
-    return refuse(`names '${id}', which Sequelize writes; use another attribute.`);
+  if (['timestamp', 'version', 'mark'].includes(attribute.role))
+    return refuse(
+      `names '${id}', which ${attribute.role === 'mark' ? 'a delete' : 'Sequelize'} writes; use another attribute.`,
+    );
   return { info: addressedBy(info, id), problems: [] };
 }
 
@@ -119,8 +124,10 @@ function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
 export function introspectAttributes(model: ModelClass): ReadonlyMap<string, AttributeInfo> {
   const readOnly: unknown = declaredOptions(model)?.readOnly;
   const kept: readonly unknown[] = Array.isArray(readOnly) ? readOnly : [];
+  const mark = markName(model);
   const described = Object.entries(model.getAttributes()).map(
-    ([name, options]) => [name, describeAttribute(model, name, options, kept.includes(name))] as const,
+    ([name, options]) =>
+      [name, describeAttribute(model, name, options, { mark, isReadOnly: kept.includes(name) })] as const,
   );
   return new Map(described);
 }
@@ -133,7 +140,7 @@ function describeAttribute(
   model: ModelClass,
   name: string,
   options: ModelAttributeColumnOptions,
-  isReadOnly: boolean,
+  { mark, isReadOnly }: { readonly mark: unknown; readonly isReadOnly: boolean },
 ): AttributeInfo {
   const column = cutName(options.field ?? name);
   const type = withZone(introspectColumnType(options.type), model, column);
@@ -143,7 +150,7 @@ function describeAttribute(
     name,
     column,
     type,
-    role: attributeRole(model, name),
+    role: attributeRole(model, name, mark),
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
     ...(isReadOnly ? { isReadOnly } : {}),
@@ -172,10 +179,11 @@ function withZone(type: ColumnType, model: ModelClass, column: string): ColumnTy
   return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));
 }
 
-function attributeRole(model: ModelClass, name: string): AttributeRole {
+function attributeRole(model: ModelClass, name: string, mark: unknown): AttributeRole {
   if (model.primaryKeyAttributes.includes(name)) return 'primaryKey';
   if (Object.values(timestampsOf(model)).includes(name)) return 'timestamp';
-  return versionOf(model) === name ? 'version' : 'data';
+  if (versionOf(model) === name) return 'version';
+  return mark === name ? 'mark' : 'data';
 }
 
 function primaryKeyProblems(model: ModelClass): string[] {
@@ -306,9 +314,13 @@ function isModelInfo(info: RecordInfo): info is ModelInfo {
   return info.address !== undefined;
 }
 
-const keyless = perModel(
-  (model): RecordInfo => Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) }),
-);
+const keyless = perModel((model): RecordInfo => {
+  const attributes = introspectAttributes(model);
+  const softDelete = describeSoftDeletion(model, attributes, (problem) => {
+    throw new ConfigError([problem]);
+  });
+  return Object.freeze({ model, name: model.name, attributes, softDelete });
+});
 
 /** Bytes of a name in PostgreSQL: `NAMEDATALEN` without the zero at the end. */
 export const MAX_BYTES = 63;

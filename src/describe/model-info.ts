@@ -1,10 +1,10 @@
 /** Facts of a model and its attributes: plain, frozen data, and what the options of the model say of an attribute. */
-import type { ModelClass } from '../declare/crud-options.js';
+import type { MarkValue, ModelClass } from '../declare/crud-options.js';
 import type { ColumnType } from './column-type.js';
 import type { ColumnFacts } from './table-facts.js';
 
 /** Writer of an attribute: the client, or one of the mechanisms of the stack. */
-export type AttributeRole = 'data' | 'primaryKey' | 'timestamp' | 'version';
+export type AttributeRole = 'data' | 'primaryKey' | 'timestamp' | 'version' | 'mark';
 
 /** One attribute of a model. */
 export interface AttributeInfo {
@@ -37,6 +37,17 @@ export function isGenerated({ found, isReadOnly }: AttributeInfo): boolean {
 /** The attributes of a key, in the order of an id: one, several, or none where rows have no key. */
 export type RowKey = readonly AttributeInfo[];
 
+/** A delete that keeps its row: the attribute that marks it. */
+export interface SoftDeletion {
+  readonly attribute: string;
+  /** Null where the attribute has the moment of the delete, and NULL before. */
+  readonly values: {
+    readonly deleted: MarkValue;
+    /** That of a row which is brought back. Rows with any other value than `deleted` are alive, too. */
+    readonly alive: MarkValue | null;
+  } | null;
+}
+
 /** Facts of any model, whether or not its rows can be addressed. */
 export interface RecordInfo {
   readonly model: ModelClass;
@@ -44,6 +55,8 @@ export interface RecordInfo {
   readonly attributes: ReadonlyMap<string, AttributeInfo>;
   /** The attributes that address a row from outside; left out where none do. */
   readonly address?: RowKey;
+  /** Null where a delete removes the row. */
+  readonly softDelete: SoftDeletion | null;
 }
 
 /** A model, described. */
@@ -53,8 +66,6 @@ export interface ModelInfo extends RecordInfo {
   readonly primaryKey: RowKey;
   /** The primary key, unless the option `id` names other attributes. */
   readonly address: RowKey;
-  /** True where a delete only marks the row. */
-  readonly paranoid: boolean;
 }
 
 /** True where a getter returns the attribute's value. */
@@ -99,9 +110,4 @@ export const XMIN = 'xmin';
 
 function nameOf(option: string | boolean | undefined, name: string): string {
   return typeof option === 'string' ? option : name;
-}
-
-/** The attribute with the moment of a soft delete, if the model is paranoid. */
-export function deletedAtOf({ model, paranoid }: Pick<ModelInfo, 'model' | 'paranoid'>): string | undefined {
-  return paranoid ? timestampsOf(model).deletedAt : undefined;
 }

@@ -113,6 +113,12 @@ export function watchingHooks<M extends object>(
   return withMembers(model, { runHooks: runWatched });
 }
 
+/** Runs the hooks of a record, as its own methods do. */
+export function runRecordHooks(record: Model, name: string, options: object): Promise<void> {
+  const model = record.constructor as object as HookedModel;
+  return withFields(model, 'Model', 'runHooks', missing).runHooks(name, record, options);
+}
+
 interface CountingGenerator {
   selectQuery(table: unknown, options: CountingSelect, model: unknown): string;
 }

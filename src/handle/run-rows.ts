@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import { baseOf, type Endpoint, tableWritesOf } from '../declare/endpoint.js';
-import { deletedAtOf, type ModelInfo } from '../describe/model-info.js';
+import type { ModelInfo } from '../describe/model-info.js';
 import { keyText, only, valuesOfId } from '../describe/row-key.js';
 import { severalRecords } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
@@ -14,7 +14,7 @@ import { keySlots } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
-import { writesGone } from '../features/soft-delete/deletion.js';
+import { rowsAsked, writesGone } from '../features/soft-delete/deletion.js';
 import type { Access } from '../operation/access.js';
 import { columnsGiven } from '../operation/compile-operation.js';
 import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
@@ -155,8 +155,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const { info, entityTag } = plan;
   const executor = new SqlExecutor(info);
   const names = info.address.map(({ name }) => name);
-  const mark = deletedAtOf(info);
-  const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
+  const gone = info.softDelete && rowsAsked(info, 'only');
+  const asks = entityTag ? [entityTag.attribute] : [];
   /** The error of an operation that has found no row. */
   const explain = async (
     endpoint: Endpoint,
@@ -175,7 +175,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     const [values] = (await read(row)).rows;
     const ruled = allowed && values ? { isAllowed: (await read(allOf(row, allowed))).count > 0 } : null;
     const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
-    const isDeleted = mark !== undefined && textOf(mark) !== null;
+    const isDeleted = gone !== null && values !== undefined && (await read(allOf(row, gone))).count > 0;
     const state = entityTag && textOf(entityTag.attribute);
     return whyUnwritten(write, values ? { isDeleted, state, ...ruled } : null);
   };
@@ -195,7 +195,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       const written = endpoint === 'replace' ? { ...values, ...valuesOfId(info.address, id) } : values;
       return { asked: operation(query, access, written), slots };
     };
-    const writes = tableWritesOf(endpoint, mark !== undefined);
+    const writes = tableWritesOf(endpoint, gone !== null);
     return {
       isFollowed: afterWrite !== null,
       isOpen: openTest(info, endpoint, resource.rowView.isOfRecords),

@@ -12,7 +12,7 @@ import { operatorRow } from '../declare/filter-operators.js';
 import { isRangeType } from '../describe/column-type.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { only } from '../describe/row-key.js';
-import { jsonPathSql } from '../execute/sql/predicate-sql.js';
+import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
   columnOf,
@@ -22,6 +22,7 @@ import {
   servesOrder,
   startsWith,
 } from '../execute/sql/table-indexes.js';
+import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { FeatureNeeds, IndexAdvice } from '../operation/feature.js';
 import type { IndexRow } from './catalogue.js';
 
@@ -39,6 +40,27 @@ export function readIndex({ method, columns, expressions, options }: IndexRow): 
     keys.push({ column, descending: option === DESCENDING });
   }
   return { method, keys };
+}
+
+/** The condition of rows that are not soft-deleted, as a partial index has it; null where none can be. */
+export function aliveSql(info: RecordInfo): string | null {
+  const alive = aliveRows(info);
+  const column = (attribute: string) => raw(identifier(columnOf(info, attribute)));
+  return alive && compilePredicate(alive, column).texts.join('');
+}
+
+/** True where an index has the rows of all statements that do not ask for deleted ones: PostgreSQL finds it by the same condition alone. */
+export function holdsAlive(info: RecordInfo, predicate: string | null): boolean {
+  if (predicate === null) return true;
+  const alive = aliveSql(info);
+  return alive !== null && plainCondition(predicate) === plainCondition(alive);
+}
+
+/** A condition without what PostgreSQL adds when it writes it. */
+export function plainCondition(text: string): string {
+  return text
+    .replaceAll(/::(?:character varying|double precision|"[^"]*"|[\w.]+)(?:\(\d+\))?/g, '')
+    .replaceAll(/[\s"'()]/g, '');
 }
 
 /** An expression without what PostgreSQL adds when it writes it. */

@@ -10,7 +10,7 @@ import { identifier, quotedTable } from '../execute/sql/sql-fragment.js';
 import { indexesOf } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
 import type { CatalogueTable, Tables } from './catalogue.js';
-import { adviseIndexes, indexNeeds, tablesRead } from './index-advice.js';
+import { adviseIndexes, holdsAlive, indexNeeds, readIndex, tablesRead } from './index-advice.js';
 
 /** An error for each table or column that is missing. None of them stops the application: a migration may be under way. */
 export function missingLines(plans: readonly ResourcePlan[], tables: Tables): string[] {
@@ -31,7 +31,13 @@ export function adviceLines(
   indexAdvice: boolean,
 ): readonly string[] {
   // A view has no indexes, and those of the tables behind it are nobody's to name here.
-  const ownIndexes = (model: ModelClass) => (tables.get(model)?.facts.isTable ? indexesOf(model) : undefined);
+  const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
+  const ownIndexes = (model: ModelClass) => {
+    const { facts, indexes = [] } = tables.get(model) ?? {};
+    const info = infos.get(model);
+    const used = info && indexes.filter(({ predicate }) => predicate !== null && holdsAlive(info, predicate));
+    return facts?.isTable ? [...(indexesOf(model) ?? []), ...(used ?? []).map(readIndex)] : undefined;
+  };
   const needs = indexAdvice ? plans.flatMap((plan) => indexNeeds(plan, features)) : [];
   const lines = adviseIndexes(needs, ownIndexes);
   return [

@@ -10,7 +10,7 @@ export function refusedLine({ name, model, info, endpoints, isKeyGiven }: Resour
   const facts = tableFacts(model);
   const isRefused = (endpoint: Operation) => {
     const operation = endpoint === 'replace' && !isKeyGiven ? 'update' : singleOf(endpoint);
-    return tableWritesOf(operation, info.paranoid).some((each) => !facts?.writes.has(each));
+    return tableWritesOf(operation, info.softDelete !== null).some((each) => !facts?.writes.has(each));
   };
   const refused = [...endpoints].filter(isRefused);
   if (!facts || refused.length === 0) return [];

@@ -97,12 +97,19 @@ export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly returning: Selection;
 }
 
+/** The attribute that a delete sets where it keeps the row. */
+export interface DeletionMark {
+  readonly attribute: string;
+  /** The text of its value; null is the moment of the delete. */
+  readonly value: string | null;
+}
+
 /** The end of the rows that the predicate finds. */
 export interface DeleteOperation {
   readonly kind: 'delete';
   readonly where: Predicate;
-  /** The attribute that a delete sets to its moment, where the row is kept; null removes the row. */
-  readonly mark: string | null;
+  /** Null removes the row. */
+  readonly mark: DeletionMark | null;
 }
 
 /** Many new rows, given in the order asked. The values are as JavaScript has them, by attribute. */

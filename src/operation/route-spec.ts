@@ -124,7 +124,7 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
       verb: 'Delete',
       success: 'The record is deleted.',
       description: ({ info }) =>
-        info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.',
+        info.softDelete ? 'The record is kept, and is missing from then on.' : 'The record is removed.',
     },
   },
 };
@@ -160,7 +160,7 @@ export function isRefused(
   { operation }: RouteSpec,
 ): boolean | undefined {
   const facts = tableFacts(model);
-  return facts && tableWritesOf(operation, info.paranoid).some((each) => !facts.writes.has(each));
+  return facts && tableWritesOf(operation, info.softDelete !== null).some((each) => !facts.writes.has(each));
 }
 
 /** The path of a route. An empty path would match nothing, so the root of a router is `/`. */

@@ -204,7 +204,7 @@ const unservedBy = perPair((model: ModelClass, serializers: SerializerRegistry |
 /** By the model's `@Crud`, which another application may serve; else by the derived schema, with a primary key or without. */
 function compileUnserved(model: ModelClass, serializers: SerializerRegistry): CompiledSerializer {
   refuseCopy(model);
-  const info = { model, name: model.name, attributes: introspectAttributes(model) };
+  const info = { model, name: model.name, attributes: introspectAttributes(model), softDelete: null };
   const exposure = describeExposure(info, () => {});
   const deriveClass = (): Class =>
     introspectModel(model).info ? readSchema(model) : deriveReadClass(info, exposure);

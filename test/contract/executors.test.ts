@@ -4,7 +4,15 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  Model,
+  type ModelCtor,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
 import type { Executor } from '../../src/execute/executor.js';
 import {
   type FoundRecords,
@@ -13,7 +21,7 @@ import {
 } from '../../src/execute/records/repository-operations.js';
 import { rowRecords } from '../../src/execute/records/row-records.js';
 import { SequelizeExecutor } from '../../src/execute/records/sequelize-executor.js';
-import { type Engine, engineLifespan, NotDeletedError, NotFoundError } from '../../src/index.js';
+import { Crud, type Engine, engineLifespan, NotDeletedError, NotFoundError } from '../../src/index.js';
 import { type Access, OPEN_ACCESS } from '../../src/operation/access.js';
 import type { Inputs } from '../../src/operation/feature.js';
 import type { Operation } from '../../src/operation/operation.js';
@@ -23,21 +31,56 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { wholeOr } from '../support/short.js';
 import { type Found, ShelfOracle, type ShelfRow } from './shelf-oracle.js';
 
-@Table({ tableName: 'volumes', timestamps: true, paranoid: true })
-class Volume extends Model {
+abstract class Shelved extends Model {
   @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
   @Column({ type: DataType.TEXT, allowNull: false }) declare title: string;
   @Column(DataType.INTEGER) declare pages: number | null;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare owner: number;
+}
 
+@Table({ tableName: 'volumes', timestamps: true, paranoid: true })
+class Volume extends Shelved {
   declare deletedAt: Date | null;
 }
 
-type VolumeExecutor = Executor<FoundRecords<Volume>, RecordCall<Volume>>;
+const GONE = "it's $1 \\ gone";
 
-const EXECUTORS: readonly (readonly [name: string, of: (access: Access) => VolumeExecutor])[] = [
-  ['our own statements', () => rowRecords(Volume, null) as VolumeExecutor],
-  ['Sequelize', (access) => new SequelizeExecutor(Volume, { access, source: null, address: null })],
+/** Rows with NULL and with any other state are alive. */
+@Crud({ softDelete: { attribute: 'state', deleted: GONE, alive: 'kept' } })
+@Table({ tableName: 'leaflets', timestamps: true })
+class Leaflet extends Shelved {
+  @Column(DataType.TEXT) declare state: string | null;
+}
+
+/** A model, and the way in which its rows are deleted. */
+interface Shelf {
+  readonly model: ModelCtor<Shelved>;
+  readonly way: string;
+  isDeleted(row: Shelved): boolean;
+  marked(isDeleted: boolean, place: number): object;
+}
+
+const SHELVES: readonly Shelf[] = [
+  {
+    model: Volume,
+    way: 'marked by a moment',
+    isDeleted: (row) => row.get('deletedAt') !== null,
+    marked: (isDeleted) => ({ deletedAt: isDeleted ? new Date() : null }),
+  },
+  {
+    model: Leaflet,
+    way: 'marked by a state',
+    isDeleted: (row) => row.get('state') === GONE,
+    marked: (isDeleted, place) => ({ state: isDeleted ? GONE : [null, 'kept', 'third'][place % 3] }),
+  },
+];
+
+type ShelvedExecutor = Executor<FoundRecords<Shelved>, RecordCall<Shelved>>;
+type ExecutorOf = (model: ModelCtor<Shelved>, access: Access) => ShelvedExecutor;
+
+const EXECUTORS: readonly (readonly [name: string, of: ExecutorOf])[] = [
+  ['our own statements', (model) => rowRecords(model, null) as ShelvedExecutor],
+  ['Sequelize', (model, access) => new SequelizeExecutor(model, { access, source: null, address: null })],
 ];
 
 /** Rows of one owner, whose key is in a slot. */
@@ -89,7 +132,7 @@ const comparison = fc
       values: fc.tuple(title, title),
     }),
     fc.record({
-      attribute: fc.constantFrom('pages', 'deletedAt'),
+      attribute: fc.constant('pages'),
       operator: fc.constant('=isnull=' as const),
       values: fc.constantFrom(['true'], ['false']),
     }),
@@ -158,120 +201,125 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-function operationOf({ endpoint, inputs, access, values }: Step): Operation {
-  return repositoryOperation(Volume, endpoint, access, null, inputs, values);
-}
+for (const { model, way, isDeleted, marked } of SHELVES) describeContract(model, way, isDeleted, marked);
 
-function rowOf({ id, title, pages, owner, deletedAt }: Volume): ShelfRow {
-  return { id, title, pages, owner, isDeleted: deletedAt !== null };
-}
+function describeContract(
+  model: Shelf['model'],
+  way: string,
+  isDeleted: Shelf['isDeleted'],
+  marked: Shelf['marked'],
+): void {
+  const operationOf = ({ endpoint, inputs, access, values }: Step): Operation =>
+    repositoryOperation(model, endpoint, access, null, inputs, values);
+  const rowOf = (row: Shelved): ShelfRow => {
+    const { id, title, pages, owner } = row;
+    return { id, title, pages, owner, isDeleted: isDeleted(row) };
+  };
 
-describe('the contract of the executors', () => {
-  let database: TestDatabase;
-  let engine: Engine;
+  describe(`the contract of the executors, on rows ${way},`, () => {
+    let database: TestDatabase;
+    let engine: Engine;
 
-  before(async () => {
-    database = await freshDatabase();
-    engine = await engineLifespan(database.url, { models: [Volume], createAll: true, logging: false })();
-  });
-
-  after(async () => {
-    await engine[Symbol.asyncDispose]();
-    await database.drop();
-  });
-
-  async function refill(): Promise<ShelfOracle> {
-    await engine.sequelize.query('TRUNCATE volumes RESTART IDENTITY');
-    const now = new Date();
-    await Volume.bulkCreate(
-      ROWS.map(({ id: _, isDeleted, ...row }) => ({ ...row, deletedAt: isDeleted ? now : null })),
-    );
-    return new ShelfOracle(ROWS);
-  }
-
-  /** An executor that is part of a transaction throws where it has written nothing, so that all is undone. */
-  async function run(executor: VolumeExecutor, each: Step): Promise<Found> {
-    try {
-      const call = each.id === undefined ? {} : { id: each.id };
-      const found = await executor.run(operationOf(each), each.access.slots, call);
-      if (found === null) throw new TypeError('The executor leaves a plain operation to another one.');
-      const { records, count, page } = found;
-      const { total = null, totalIs, hasNext, next = null, prev = null } = page ?? {};
-      const rows = records.map(rowOf);
-      return { rows, count, page: page && { total, totalIs, hasNext, next, prev } };
-    } catch (error) {
-      if (error instanceof NotFoundError || error instanceof NotDeletedError) return NOTHING;
-      throw error;
-    }
-  }
-
-  const NOTHING: Found = { rows: [], count: 0, page: null };
-
-  for (const [name, executorFor] of EXECUTORS) {
-    it(`is kept by ${name}, whatever is read and written`, async function () {
-      this.timeout(240_000);
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
-          const oracle = await refill();
-          for (const each of steps) {
-            const found = await run(executorFor(each.access), each);
-            expect(found, JSON.stringify(each.inputs)).to.deep.equal(
-              oracle.run(operationOf(each), { ...each.access.slots, id: String(each.id) }),
-            );
-          }
-          const left = await Volume.findAll({ order: ['id'], paranoid: false });
-          expect(left.map(rowOf)).to.deep.equal(oracle.rows);
-        }),
-        { numRuns: wholeOr(40, 300) },
-      );
+    before(async () => {
+      database = await freshDatabase();
+      engine = await engineLifespan(database.url, { models: [model], createAll: true, logging: false })();
     });
 
-    it(`is kept by ${name} on a walk by cursor, there and back`, () =>
-      fc.assert(
-        fc.asyncProperty(
-          filter,
-          sort,
-          deleted,
-          access,
-          fc.integer({ min: 1, max: 4 }),
-          async (by, order, gone, seen, size) => {
+    after(async () => {
+      await engine[Symbol.asyncDispose]();
+      await database.drop();
+    });
+
+    async function refill(): Promise<ShelfOracle> {
+      await engine.sequelize.query(`TRUNCATE ${model.tableName} RESTART IDENTITY`);
+      await model.bulkCreate(ROWS.map(({ id, isDeleted, ...row }) => ({ ...row, ...marked(isDeleted, id) })));
+      return new ShelfOracle(ROWS);
+    }
+
+    /** An executor that is part of a transaction throws where it has written nothing, so that all is undone. */
+    async function run(executor: ShelvedExecutor, each: Step): Promise<Found> {
+      try {
+        const call = each.id === undefined ? {} : { id: each.id };
+        const found = await executor.run(operationOf(each), each.access.slots, call);
+        if (found === null) throw new TypeError('The executor leaves a plain operation to another one.');
+        const { records, count, page } = found;
+        const { total = null, totalIs, hasNext, next = null, prev = null } = page ?? {};
+        const rows = records.map(rowOf);
+        return { rows, count, page: page && { total, totalIs, hasNext, next, prev } };
+      } catch (error) {
+        if (error instanceof NotFoundError || error instanceof NotDeletedError) return NOTHING;
+        throw error;
+      }
+    }
+
+    const NOTHING: Found = { rows: [], count: 0, page: null };
+
+    for (const [name, executorFor] of EXECUTORS) {
+      it(`is kept by ${name}, whatever is read and written`, async function () {
+        this.timeout(240_000);
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
             const oracle = await refill();
-            const executor = executorFor(seen);
-            const pageAt = async (place: Inputs) => {
-              const inputs = {
-                kind: 'cursor',
+            for (const each of steps) {
+              const found = await run(executorFor(model, each.access), each);
+              expect(found, JSON.stringify(each.inputs)).to.deep.equal(
+                oracle.run(operationOf(each), { ...each.access.slots, id: String(each.id) }),
+              );
+            }
+            const left = await model.findAll({ order: ['id'], paranoid: false });
+            expect(left.map(rowOf)).to.deep.equal(oracle.rows);
+          }),
+          { numRuns: wholeOr(40, 300) },
+        );
+      });
+
+      it(`is kept by ${name} on a walk by cursor, there and back`, () =>
+        fc.assert(
+          fc.asyncProperty(
+            filter,
+            sort,
+            deleted,
+            access,
+            fc.integer({ min: 1, max: 4 }),
+            async (by, order, gone, seen, size) => {
+              const oracle = await refill();
+              const executor = executorFor(model, seen);
+              const pageAt = async (place: Inputs) => {
+                const inputs = {
+                  kind: 'cursor',
+                  filter: by,
+                  sort: order,
+                  size,
+                  ...place,
+                  ...(gone ? { deleted: gone } : {}),
+                } as Inputs;
+                return run(executor, { endpoint: 'list', access: seen, inputs });
+              };
+              const all = oracle.list({
                 filter: by,
-                sort: order,
-                size,
-                ...place,
-                ...(gone ? { deleted: gone } : {}),
-              } as Inputs;
-              return run(executor, { endpoint: 'list', access: seen, inputs });
-            };
-            const all = oracle.list({
-              filter: by,
-              order,
-              deleted: gone,
-              slots: seen.slots,
-              where: seen.where,
-            });
-            const forth: ShelfRow[] = [];
-            let last = await pageAt({});
-            forth.push(...last.rows);
-            while (last.page?.next) {
-              last = await pageAt({ after: last.page.next });
+                order,
+                deleted: gone,
+                slots: seen.slots,
+                where: seen.where,
+              });
+              const forth: ShelfRow[] = [];
+              let last = await pageAt({});
               forth.push(...last.rows);
-            }
-            expect(forth).to.deep.equal(all);
-            const back = [...last.rows];
-            while (last.page?.prev) {
-              last = await pageAt({ before: last.page.prev });
-              back.unshift(...last.rows);
-            }
-            expect(back).to.deep.equal(all);
-          },
-        ),
-        { numRuns: wholeOr(20, 100) },
-      ));
-  }
-});
+              while (last.page?.next) {
+                last = await pageAt({ after: last.page.next });
+                forth.push(...last.rows);
+              }
+              expect(forth).to.deep.equal(all);
+              const back = [...last.rows];
+              while (last.page?.prev) {
+                last = await pageAt({ before: last.page.prev });
+                back.unshift(...last.rows);
+              }
+              expect(back).to.deep.equal(all);
+            },
+          ),
+          { numRuns: wholeOr(20, 100) },
+        ));
+    }
+  });
+}

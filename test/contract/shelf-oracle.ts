@@ -2,6 +2,7 @@
 
 import type { SortTerm } from '../../src/compile/resource-plan.js';
 import type { TotalIs } from '../../src/declare/count-options.js';
+import { softDeletionOf } from '../../src/features/soft-delete/deletion.js';
 import type { Keyset } from '../../src/index.js';
 import type { Operation } from '../../src/operation/operation.js';
 import { allOf, bindTexts } from '../../src/operation/predicates.js';
@@ -74,10 +75,8 @@ export class ShelfOracle {
       case 'insert':
         return found(this.#insert(operation.row));
       case 'update': {
-        const { set, where } = operation;
-        const { deletedAt, ...values } = set as { readonly deletedAt?: null };
-        const restored = deletedAt === null ? { isDeleted: false } : {};
-        return found(this.#change(this.#matching(where, slots), { ...values, ...restored }));
+        const { set, where, differs } = operation;
+        return found(this.#change(this.#matching(where, slots), differs ? { isDeleted: false } : set));
       }
       case 'delete': {
         const rows = this.#matching(operation.where, slots);
@@ -100,12 +99,13 @@ export class ShelfOracle {
   }
 
   #matching(where: Predicate | null, slots: Texts): readonly ShelfRow[] {
-    const expression = where && (bindTexts(where, slots) as Expression);
+    const expression = where && (bindTexts(byMoments(where), slots) as Expression);
     return this.#rows.filter((row) => !expression || evaluate(expression, textsOf(row), COMPARATORS));
   }
 
   #insert(values: Readonly<Record<string, unknown>>): readonly ShelfRow[] {
-    const row = { pages: null, ...values, id: this.#nextId, isDeleted: false } as ShelfRow;
+    const { title, pages = null, owner } = values as Partial<ShelfRow>;
+    const row = { id: this.#nextId, title, pages, owner, isDeleted: false } as ShelfRow;
     this.#nextId += 1;
     this.#rows = [...this.#rows, row];
     return [row];
@@ -115,6 +115,16 @@ export class ShelfOracle {
     this.#rows = this.#rows.map((each) => (rows.includes(each) ? { ...each, ...values } : each));
     return this.#rows.filter(({ id }) => rows.some((each) => each.id === id));
   }
+}
+
+/** Has conditions of soft deletion be about the one attribute of the oracle's rows, whatever marks the rows of the table. */
+function byMoments(where: Predicate): Predicate {
+  if (where.kind === 'and' || where.kind === 'or')
+    return { ...where, operands: where.operands.map(byMoments) };
+  const asked = softDeletionOf(where);
+  if (asked === undefined) return where;
+  const values = [String(asked === 'none')];
+  return { kind: 'comparison', attribute: 'deletedAt', operator: '=isnull=', values };
 }
 
 function found(rows: readonly ShelfRow[]): Found {

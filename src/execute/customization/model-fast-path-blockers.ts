@@ -8,7 +8,6 @@ import { hasScope, queryHooks } from '../../describe/hooks-and-scopes-internals.
 import {
   type AttributeInfo,
   customAttributes,
-  deletedAtOf,
   type ModelInfo,
   timestampsOf,
 } from '../../describe/model-info.js';
@@ -30,7 +29,7 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
     ...(baseOf(operation) !== 'delete' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
     ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
-    ...(operation === 'purge' || (operation === 'delete' && !deletedAtOf(info)) ? cascadeReasons(info) : []),
+    ...(operation === 'purge' || (operation === 'delete' && !info.softDelete) ? cascadeReasons(info) : []),
   ];
 }
 
@@ -54,8 +53,9 @@ function cascadeReasons({ model }: ModelInfo): string[] {
 
 /** A soft delete marks rows otherwise than by a moment. */
 function softDeleteReasons(info: ModelInfo): string[] {
-  const name = deletedAtOf(info);
-  return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];
+  const { attribute, values } = info.softDelete ?? { values: null };
+  if (attribute === undefined || values || isPlainTimestamp(info, attribute)) return [];
+  return [`${attribute} is not a plain timestamp`];
 }
 
 /** True where answers hold values that only a record computes: by a getter, a virtual attribute, or `toJSON`. */

@@ -2,8 +2,9 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import { hasQueryHooks, hasScope } from '../../describe/hooks-and-scopes-internals.js';
-import { type ModelInfo, timestampsOf } from '../../describe/model-info.js';
+import type { ModelInfo } from '../../describe/model-info.js';
 import { hookedCascades } from '../../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, ofTables } from '../../describe/table-facts.js';
 import { sequelizeProblem } from './internals-trial.js';
@@ -90,13 +91,15 @@ const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;
 
 /**
  * True where Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete
- * saves the record, and deletes nothing along.
+ * saves the record, and deletes nothing along. Sequelize has no statement of its own for a mark of `softDelete`.
  */
 export function destroysRecords<M extends Model>(model: ModelClass<M>, isForced: boolean): boolean {
   const { methods } = ownMethods(model);
-  const isSoft = !isForced && timestampsOf(model as unknown as ModelClass).deletedAt !== undefined;
-  if ((isSoft ? SOFT_DESTROY : DESTROY).some((name) => methods.has(name))) return true;
-  return !isSoft && hookedCascades(model as unknown as ModelClass).length > 0;
+  const plain = model as unknown as ModelClass;
+  const kept = isForced ? null : describeRecords(plain).softDelete;
+  if (kept?.values) return true;
+  if ((kept ? SOFT_DESTROY : DESTROY).some((name) => methods.has(name))) return true;
+  return !kept && hookedCascades(plain).length > 0;
 }
 
 /** The methods that Sequelize's `destroy` is, or calls. */

@@ -6,6 +6,7 @@
 
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
+import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts, withKeys } from '../../operation/predicates.js';
 import {
   type FoundRelation,
@@ -14,6 +15,7 @@ import {
   relatedSlots,
 } from '../../operation/related-rows.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
 import { withArticle } from '../../util/with-article.js';
 import { hookOptions } from '../customization/plain-queries.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
@@ -28,7 +30,7 @@ import {
   textSql,
 } from '../sql/related-sql.js';
 import { describeTable } from '../sql/select-sql.js';
-import { quoteText, renderSql, type SqlFragment } from '../sql/sql-fragment.js';
+import { renderSql, type SqlFragment } from '../sql/sql-fragment.js';
 import { joinSlots, textOf } from '../sql/statement.js';
 import type { QueryContext } from './repository-operations.js';
 import { RowFinder, take } from './row-finder.js';
@@ -196,6 +198,7 @@ async function findRecords(
         primaryKey,
         values.map((each) => keyTexts(primaryKey, each)),
       ),
+      liveRows(info),
       access.target.where,
       access.where,
     ),

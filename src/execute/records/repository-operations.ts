@@ -76,6 +76,16 @@ export interface FoundRecords<M extends Model> {
   readonly page: Page<unknown> | null;
 }
 
+/** Records that are no page. */
+export function foundAll<M extends Model>(records: M[], count = records.length): FoundRecords<M> {
+  return { records, count, page: null };
+}
+
+/** A record, or none. */
+export function foundOne<M extends Model>(record: M | null): FoundRecords<M> {
+  return foundAll(record ? [record] : []);
+}
+
 /**
  * Makes an operation on a model, of parsed inputs.
  *

@@ -114,7 +114,8 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     return Object.entries(values).every(([name, value]) => {
       if (value === undefined) return true;
       const attribute = this.#info.attributes.get(name);
-      if (!attribute || !(attribute.role === 'data' || (isNew && attribute.role === 'primaryKey')))
+      const { role } = attribute ?? {};
+      if (!attribute || !(role === 'data' || (isNew && (role === 'primaryKey' || role === 'mark'))))
         return false;
       return value === null ? attribute.nullable : isOrdinary(attribute.type, value);
     });

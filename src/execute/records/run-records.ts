@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
-import { describeModel } from '../../describe/describe-model.js';
+import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { only } from '../../describe/row-key.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
@@ -160,7 +160,10 @@ function needsTransaction<M extends Model>(
     case 'insert':
       return needsReadingAnew(model);
     case 'delete':
-      return (operation.mark === null && model.options.paranoid === true) || destroysRecords(model, false);
+      return (
+        (operation.mark === null && describeRecords(plain).softDelete !== null) ||
+        destroysRecords(model, false)
+      );
     default:
       return false;
   }

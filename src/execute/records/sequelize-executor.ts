@@ -21,7 +21,12 @@ import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';
 import type { PurgeOptions } from '../../features/soft-delete/restore-and-purge.js';
-import { liveRows, markOf } from '../../features/soft-delete/sequelize-deletion.js';
+import {
+  destroyRecord,
+  liveRows,
+  momentOf,
+  restoreRecord,
+} from '../../features/soft-delete/sequelize-deletion.js';
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import type { ListOperation, Operation, ReadOperation } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
@@ -50,8 +55,14 @@ import {
   startVersion,
   unpin,
 } from './pinned-record.js';
-import type { FindWords, FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
-
+import {
+  type FindWords,
+  type FoundRecords,
+  foundAll,
+  foundOne,
+  type QueryContext,
+  type RecordCall,
+} from './repository-operations.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { keepingOurs, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
@@ -133,7 +144,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   ): Promise<readonly unknown[]> {
     const key = this.#address;
     const { where, slots } = this.#access;
-    const within = bindTexts(allOf(filter, where), slots);
+    const within = bindTexts(allOf(filter, where, isGoneToo ? null : liveRows(this.#info)), slots);
     const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
     // Hooks may look at all of a record.
     const few = { attributes: [...new Set([this.#model.primaryKeyAttribute, key])] };
@@ -149,7 +160,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     options: WriteOptions,
   ): Promise<FoundRecords<M>> {
     const { primaryKeyAttribute: key } = this.#model;
-    const old = { [markOf(this.#info)]: { [Op.lt]: before } };
+    const old = { [momentOf(this.#info)]: { [Op.lt]: before } };
     const rows = { ...all, where: old as Rows<M> };
     const finder = this.#finder(rows, [], options);
     const locked = { attributes: [key], limit, ...this.#lock, skipLocked: true };
@@ -162,11 +173,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** The record with a key, or null. */
   #read(
-    { isLocked, select }: ReadOperation,
+    { isLocked, select: { columns } }: ReadOperation,
     rows: SequelizeRows<M>,
     options: WriteOptions,
   ): Promise<M | null> {
-    const { columns } = select;
     // Sequelize's own choice of all attributes is that of a scope, and of hooks.
     const attributes =
       columns.length === storedAttributes(this.#info).length ? {} : { attributes: [...columns] };
@@ -200,7 +210,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   async #update(rows: SequelizeRows<M>, values: WriteValues, options: WriteOptions): Promise<M> {
     const isLocked = options.transaction && (await needsLock(this.#model, this.provesWrites, options));
     const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
-    if (!record) return this.#missing();
+    if (!record) throw whyUnwritten({ info: this.#info }, null);
     await checkReferences(this.#info, this.#access, values, options);
     return this.#change(rows, record, options, (each) => updateUnseen(each, values, this.#access, options));
   }
@@ -220,20 +230,17 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { before: _, ...after } = rows;
     const found = await this.#findMarked(rows, options);
     const write = async (record: M) => {
-      await record.restore(options);
-      return record.reload(options).catch(async (error: unknown) => {
-        if (error instanceof InstanceError) await this.#checkGone(rows, 'update', options);
-        throw error;
-      });
+      await restoreRecord(record, this.#info, options);
+      await this.#checkGone(rows, 'update', options);
+      return record.reload(options);
     };
     return this.#change(after, found, options, write);
   }
 
   /** The record of a row that a soft delete has marked, which nothing else may change until the transaction has ended. */
   async #findMarked(rows: SequelizeRows<M>, options: WriteOptions): Promise<M> {
-    const lock = options.transaction ? this.#lock : {};
     const hooks = hookOptions(this.#model, 'read');
-    const record = await this.#find(rows, { ...lock, ...hooks, ...options });
+    const record = await this.#find(rows, { ...this.#lockIn(options), ...hooks, ...options });
     if (record) return record;
     const alive = await this.#find({ where: rows.where, within: rows.within }, { ...hooks, ...options });
     throw whyUnwritten({ info: this.#info, endpoint: 'restore' }, alive && { isDeleted: false });
@@ -252,7 +259,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #destroy(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
     const count = await this.#destroyRows(rows, options);
-    const isMarked = this.#model.options.paranoid === true && rows.paranoid !== false;
+    const isMarked = this.#info.softDelete !== null && rows.paranoid !== false;
     await this.#checkGone(rows, isMarked ? 'update' : 'delete', options);
     return count;
   }
@@ -281,9 +288,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { where: asked, individualHooks: _each, type: _type, model: _model, ...own } = changed;
     const { where, ...seen } = queryOf(this.#info, rows);
     const aliased = { ...asked, ...where } as Rows<M>;
-    const found = await this.#model.findAll({ where: aliased, ...this.#lock, ...options, ...seen });
+    const locked = { ...this.#lockIn(options), ...options };
+    const found = await this.#model.findAll({ where: aliased, ...locked, ...seen });
     const destroy = async (record: M) => {
-      await record.destroy(own);
+      await destroyRecord(record, this.#info, own);
       return record;
     };
     const { primaryKeyAttribute: key } = this.#model;
@@ -309,7 +317,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       // A row that is not found afterwards may have been moved.
       if (error instanceof InstanceError && this.provesWrites)
         await this.#prove(record, before, pins, options);
-      if (error instanceof InstanceError) return this.#missing();
+      if (error instanceof InstanceError) throw whyUnwritten({ info: this.#info }, null);
       if (error instanceof OptimisticLockError) return this.#conflict(rows, record, options);
       throw error;
     } finally {
@@ -365,6 +373,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return { [key]: id } as Rows<M>;
   }
 
+  #lockIn({ transaction }: WriteOptions) {
+    return transaction ? this.#lock : {};
+  }
+
   /** Of this table only: a scope may join others. */
   get #lock() {
     return { lock: { level: Transaction.LOCK.NO_KEY_UPDATE, of: this.#model } };
@@ -382,18 +394,6 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   #several(): never {
     throw severalRecords({ name: this.#model.name, key: this.#address });
   }
-
-  #missing(): never {
-    throw whyUnwritten({ info: this.#info }, null);
-  }
-}
-
-function foundAll<M extends Model>(records: M[], count = records.length): FoundRecords<M> {
-  return { records, count, page: null };
-}
-
-function foundOne<M extends Model>(record: M | null): FoundRecords<M> {
-  return foundAll(record ? [record] : []);
 }
 
 /** Options of a bulk destroy, with what Sequelize adds for its statement. */

@@ -8,17 +8,10 @@ import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import {
-  boundText,
-  columnName,
-  joinSql,
-  quoteText,
-  renderSql,
-  type SqlFragment,
-  sql,
-} from '../sql/sql-fragment.js';
+import { boundText, columnName, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
 /** Rows of a model. */

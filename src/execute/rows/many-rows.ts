@@ -246,7 +246,7 @@ export class ManyRows {
     const { dropped } = await triggersOf(this.#table, on);
     if (dropped.has(mark === null ? 'delete' : 'update')) return null;
     const lifted = liftMatching(where, allowed, []);
-    const statement = this.#statements.get(`delete ${mark ?? ''} ${lifted.shape}`, () =>
+    const statement = this.#statements.get(`delete ${mark?.attribute ?? ''} ${lifted.shape}`, () =>
       compileDeleteMatching(this.#table, lifted.rows, mark),
     );
     const filled = joinSlots(slots, lifted.bound);

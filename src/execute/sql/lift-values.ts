@@ -91,10 +91,12 @@ class Lifting {
   #fragment(fragment: FragmentFilter<Value>): FragmentFilter<Value> {
     const { kind, texts, parts } = fragment;
     this.shape += `${END}${kind}(`;
-    this.hasOtherSlots = true;
     const lifted = parts.map((part, index) => {
       this.shape += `${texts[index]}${END}`;
-      if (!isOuterValue(part)) return this.#lift(part);
+      if (!isOuterValue(part)) {
+        this.hasOtherSlots = true;
+        return this.#lift(part);
+      }
       this.shape += `^${part.attribute}${END}`;
       return part;
     });

@@ -69,7 +69,9 @@ export class OperationCompiler {
   }
 
   delete({ where, mark }: DeleteOperation): Statement {
-    return this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark));
+    return this.#bound(where, `delete ${mark?.attribute ?? ''}\0`, (lifted) =>
+      compileDelete(this.table, lifted, mark),
+    );
   }
 
   /** @param shape of the row */

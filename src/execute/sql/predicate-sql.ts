@@ -12,17 +12,9 @@ import type {
   Value,
   WrittenFilter,
 } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
 import { arrayLiteral } from './encode-parameter.js';
-import {
-  boundText,
-  identifier,
-  joinSql,
-  quotedTable,
-  quoteText,
-  raw,
-  type SqlFragment,
-  sql,
-} from './sql-fragment.js';
+import { boundText, identifier, joinSql, quotedTable, raw, type SqlFragment, sql } from './sql-fragment.js';
 
 /** Writes the SQL of a column. */
 export type ColumnSql = (attribute: string) => SqlFragment;

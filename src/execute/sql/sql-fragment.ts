@@ -87,15 +87,6 @@ export function boundText(value: Value): string {
   throw new TypeError(`The slot '${value.slot}' stands where only a bound value can.`);
 }
 
-/**
- * A quoted text without `$`: in a statement with parameters Sequelize takes each `$` for the beginning of one, in quoted texts
- * too, and `$$` for `$`, so that a condition would name another row.
- */
-export function quoteText(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('$', '\\044');
-  return escaped.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
-}
-
 /** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so there is none in what it means. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '')}"`;

@@ -5,7 +5,7 @@
 
 import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/feature.js';
-import type { UpdateMany } from '../../operation/operation.js';
+import type { DeletionMark, UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import {
   type GivenColumn,
@@ -15,11 +15,11 @@ import {
   placeOf,
   typedArray,
 } from './parameter-arrays.js';
-import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { compilePredicate } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import { assignNow, changedSql, changesSql, differsSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
+import { changedSql, changesSql, differsSql, markSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
 
 /** The identifier of the sequence that makes a part of keys, by its place. */
 export const sequenceSlot = (part: number): Slot => ({ slot: `many.sequence.${part}` });
@@ -302,13 +302,13 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
 export function compileDeleteMatching(
   table: TableSql,
   rows: Pick<UpdateMatchingSql, 'where' | 'allowed'>,
-  mark: string | null,
+  mark: DeletionMark | null,
 ): Statement {
-  const { info, source } = table;
+  const { source } = table;
   const head =
     mark === null
       ? sql`DELETE FROM ${source} USING ${FOUND}`
-      : sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))} FROM ${FOUND}`;
+      : sql`UPDATE ${source} SET ${markSql(table, mark)} FROM ${FOUND}`;
   const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
   return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions: [] });
 }

@@ -3,12 +3,13 @@
 import type { ColumnType } from '../../describe/column-type.js';
 import { type AttributeInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
-import type { Reference } from '../../operation/operation.js';
+import type { DeletionMark, Reference } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
-import { columnName, joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement, writtenSlot } from './statement.js';
 
 /** The moment of a write. */
@@ -129,14 +130,18 @@ export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, alw
 }
 
 /** Deletes rows, or marks them. */
-export function compileDelete(
-  { info, source, column }: TableSql,
-  where: Predicate,
-  mark: string | null,
-): Statement {
+export function compileDelete(table: TableSql, where: Predicate, mark: DeletionMark | null): Statement {
+  const { source, column } = table;
   const conditions = whereSql([compilePredicate(where, column)]);
   if (mark === null) return toStatement(sql`DELETE FROM ${source}${conditions}`);
-  return toStatement(sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))}${conditions}`);
+  return toStatement(sql`UPDATE ${source} SET ${markSql(table, mark)}${conditions}`);
+}
+
+/** Assignments of a soft delete. One that sets a value is a change like others. */
+export function markSql(table: TableSql, { attribute, value }: DeletionMark): SqlFragment {
+  const marked = attributeOf(table.info, attribute);
+  if (value === null) return assignNow(marked);
+  return joinSql([sql`${columnName(marked)} = ${raw(quoteText(value))}`, ...stampsSql(table)], ', ');
 }
 
 /** The moment of the write, as the column has it: without a zone, the clock of the one that Sequelize writes in. */
@@ -147,7 +152,7 @@ export function nowSql({ type }: AttributeInfo): SqlFragment {
 }
 
 /** Sets a column to the moment of the write. */
-export function assignNow(attribute: AttributeInfo): SqlFragment {
+function assignNow(attribute: AttributeInfo): SqlFragment {
   return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
 }
 

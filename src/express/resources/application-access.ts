@@ -11,6 +11,7 @@ import { describeModel, describeRecords } from '../../describe/describe-model.js
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import { keyText, only } from '../../describe/row-key.js';
+import { keepsRows } from '../../describe/soft-deletion.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { requestResource } from '../../request/request-notes.js';
@@ -25,7 +26,7 @@ interface ModelAccess {
 }
 
 /**
- * The rules of an application, for its requests; null where there are none, and no model is paranoid. A model that the application does not
+ * The rules of an application, for its requests; null where there are none, and no model keeps deleted rows. A model that the application does not
  * serve has those of its own `@Crud`, and the scope of `bootstrap`.
  */
 export function accessOfApplication(
@@ -62,11 +63,11 @@ export function accessOfApplication(
   });
 }
 
-/** True where a model of one of the resources' Sequelize instances is `paranoid`. */
+/** True where a delete keeps the rows of a model of one of the resources' Sequelize instances. */
 function hasSoftDeletes(resources: readonly Resource[]): boolean {
   const instances = new Set(resources.map(({ plan }) => plan.model.sequelize));
   return [...instances].some((each) =>
-    Object.values(each?.models ?? {}).some(({ options }) => options.paranoid === true),
+    Object.values(each?.models ?? {}).some((model) => keepsRows(model as ModelClass)),
   );
 }
 

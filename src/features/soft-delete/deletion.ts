@@ -1,9 +1,14 @@
 /** Conditions of soft deletion: the rows of a model that are deleted, and those that are not. */
 import type { Endpoint } from '../../declare/endpoint.js';
-import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
+import type { RecordInfo, SoftDeletion } from '../../describe/model-info.js';
 import { DELETED, type Deleted } from '../../request/query/list-query.js';
-import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { exactText } from '../../request/query/rule-filters.js';
 import { showValue } from '../../util/option-problems.js';
+import { quoteText } from '../../util/quote-text.js';
+
+/** A model, as far as its deleted rows are told from others. */
+type DeletingInfo = Pick<RecordInfo, 'name' | 'attributes' | 'softDelete'>;
 
 /** Conditions of soft deletion, by which an executor recognizes them. */
 const softDeletion = new WeakMap<Predicate, 'none' | 'only'>();
@@ -14,16 +19,48 @@ export function softDeletionOf(predicate: Predicate): 'none' | 'only' | undefine
 }
 
 /** The rows that are not soft-deleted; null for a model whose rows cannot be. */
-export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison<Value> | null {
-  const attribute = deletedAtOf({ model, paranoid: model.options.paranoid === true });
-  return attribute === undefined ? null : deletionCondition(attribute, 'none');
+export function aliveRows(info: DeletingInfo): Predicate | null {
+  return info.softDelete && deletionCondition(info, info.softDelete, 'none');
 }
 
-function deletionCondition(attribute: string, of: 'none' | 'only'): Comparison<Value> {
-  const values = Object.freeze([of === 'none' ? 'true' : 'false']);
-  const condition = Object.freeze({ kind: 'comparison', attribute, operator: '=isnull=', values } as const);
+function deletionCondition(info: DeletingInfo, deletion: SoftDeletion, of: 'none' | 'only'): Predicate {
+  const { attribute } = deletion;
+  const value = deletedText(info, deletion);
+  const condition =
+    value === null
+      ? isNull(attribute, of === 'none')
+      : comparedWith(attribute, of === 'none' ? 'IS DISTINCT FROM' : '=', value);
   softDeletion.set(condition, of);
   return condition;
+}
+
+function isNull(attribute: string, is: boolean): Predicate {
+  return Object.freeze({
+    kind: 'comparison',
+    attribute,
+    operator: '=isnull=',
+    values: Object.freeze([String(is)]),
+  });
+}
+
+/** The value is part of the text, so that PostgreSQL finds partial indexes by it, whoever plans the statement. */
+function comparedWith(attribute: string, operator: 'IS DISTINCT FROM' | '=', value: string): Predicate {
+  const texts = Object.freeze(['', ` ${operator} ${quoteText(value)}`]);
+  return Object.freeze({ kind: 'sql', texts, parts: Object.freeze([Object.freeze({ attribute })]) });
+}
+
+/** The text of the value that marks deleted rows; null where their mark is a moment. */
+export function deletedText(
+  { name, attributes }: DeletingInfo,
+  { attribute, values }: SoftDeletion,
+): string | null {
+  if (values === null) return null;
+  const text = exactText(attributes.get(attribute)?.type, values.deleted);
+  if (text === undefined)
+    throw new TypeError(
+      `softDelete.deleted of ${name} is ${showValue(values.deleted)}, which is no value of ${attribute}.`,
+    );
+  return text;
 }
 
 /**
@@ -31,19 +68,17 @@ function deletionCondition(attribute: string, of: 'none' | 'only'): Comparison<V
  *
  * @throws TypeError where rows cannot be soft-deleted @throws RangeError for another word than `only` and `with`
  */
-export function rowsAsked(
-  info: Pick<RecordInfo, 'model' | 'name'>,
-  deleted?: Deleted,
-): Comparison<Value> | null {
-  const alive = aliveRows(info);
-  if (deleted === undefined) return alive;
-  if (alive === null) {
+export function rowsAsked(info: DeletingInfo, deleted?: Deleted): Predicate | null {
+  const { softDelete } = info;
+  if (deleted === undefined) return aliveRows(info);
+  if (softDelete === null) {
     throw new TypeError(
-      `${info.name} is not paranoid, so none of its rows is soft-deleted; make the model paranoid, or ask for none of these rows.`,
+      `${info.name} is not paranoid and has no softDelete, so none of its rows is soft-deleted; set one of the two, or ask for none of ` +
+        'these rows.',
     );
   }
   if (DELETED.includes(deleted))
-    return deleted === 'only' ? deletionCondition(alive.attribute, 'only') : null;
+    return deleted === 'only' ? deletionCondition(info, softDelete, 'only') : null;
   throw new RangeError(`deleted is ${showValue(deleted)}; use 'only' or 'with', or leave it out.`);
 }
 

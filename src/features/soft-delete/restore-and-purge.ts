@@ -39,10 +39,10 @@ export const PURGE: RouteSpec = {
 /** Problems of the endpoints of a model whose rows a delete removes. */
 export const checkEndpoints: ResourceCheck = ({ info, endpoints }) =>
   [RESTORE, PURGE]
-    .filter(({ endpoint }) => endpoints.has(endpoint) && !info.paranoid)
+    .filter(({ endpoint }) => endpoints.has(endpoint) && !info.softDelete)
     .map(
       ({ endpoint }) =>
-        `endpoints has '${endpoint}', and a delete removes the rows; make the model paranoid, or leave it out.`,
+        `endpoints has '${endpoint}', and a delete removes the rows; make the model paranoid, set softDelete, or leave it out.`,
     );
 
 /**

@@ -1,8 +1,9 @@
-/** Soft deletion as Sequelize has it: a row is alive as long as its mark, a column, has its default value. */
-import type { Model } from 'sequelize';
+/** Soft deletion as Sequelize has it: a row of a paranoid model is alive as long as its moment has the default value. */
+import type { Model, Transaction } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
-import { deletedAtOf, type RecordInfo } from '../../describe/model-info.js';
+import type { RecordInfo, SoftDeletion } from '../../describe/model-info.js';
+import { runRecordHooks } from '../../describe/sequelize-internals.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import { equalTo, sqlCondition } from '../../operation/predicates.js';
@@ -14,37 +15,92 @@ import { aliveRows, rowsAsked, softDeletionOf } from './deletion.js';
  * `before` is the condition of deleted rows, which a restore ends.
  */
 export function deletionWords<M extends Model>(model: ModelClass<M>, parts: readonly Predicate[]) {
+  const info = describeRecords(model as unknown as ModelClass);
   const kinds = parts.map(softDeletionOf);
   const others = parts.filter((_, index) => kinds[index] === undefined);
-  if (!model.options.paranoid || kinds.includes('none')) return { others };
-  const before = kinds.includes('only') && goneRows(describeRecords(model as unknown as ModelClass));
+  if (!info.softDelete) return { others };
+  // Sequelize adds the condition of a moment by itself, and none of another mark.
+  if (kinds.includes('none')) return { others: info.softDelete.values ? parts : others };
+  const before = kinds.includes('only') && goneRows(info, info.softDelete);
   return { others, paranoid: false as const, ...(before ? { before } : {}) };
 }
 
-function goneRows(info: RecordInfo): Predicate | null {
-  const mark = markOf(info);
-  const usual = usualText(info, mark);
-  return usual === null
-    ? rowsAsked(info, 'only')
-    : sqlCondition`${{ attribute: mark }} IS DISTINCT FROM ${usual}`;
+function goneRows(info: RecordInfo, { attribute }: SoftDeletion): Predicate | null {
+  const usual = usualText(info, attribute);
+  return usual === null ? rowsAsked(info, 'only') : sqlCondition`${{ attribute }} IS DISTINCT FROM ${usual}`;
 }
 
 /** The rows that are not soft-deleted; null where none can be. */
 export function liveRows(info: RecordInfo): Predicate | null {
   const alive = aliveRows(info);
-  const usual = alive && usualText(info, alive.attribute);
-  return alive && usual !== null ? equalTo(alive.attribute, usual) : alive;
+  const usual = alive && usualText(info, info.softDelete?.attribute ?? '');
+  return alive && usual !== null ? equalTo(info.softDelete?.attribute ?? '', usual) : alive;
 }
 
-/** The default value of the mark; null for NULL. */
-function usualText(info: RecordInfo, mark: string): string | null {
-  const usual: unknown = info.model.getAttributes()[mark]?.defaultValue;
+/** The default value of the moment; null for NULL, and for a mark with two values. */
+function usualText(info: RecordInfo, attribute: string): string | null {
+  if (info.softDelete?.values) return null;
+  const usual: unknown = info.model.getAttributes()[attribute]?.defaultValue;
   // Sequelize takes an empty one for none.
-  const text = usual ? encodeParameter(attributeOf(info, mark).type, usual) : null;
+  const text = usual ? encodeParameter(attributeOf(info, attribute).type, usual) : null;
   return typeof text === 'string' ? text : null;
 }
 
-/** The attribute that has the moment of a soft delete, of a model that is paranoid. */
-export function markOf({ model }: RecordInfo): string {
-  return deletedAtOf({ model, paranoid: true }) as string;
+/**
+ * The attribute that has the moment of a soft delete.
+ *
+ * @throws TypeError for a mark that has none
+ */
+export function momentOf({ name, softDelete }: RecordInfo): string {
+  if (softDelete && softDelete.values === null) return softDelete.attribute;
+  throw new TypeError(
+    `${name} marks deleted rows by ${softDelete?.attribute}, which has no moment, so none was deleted before one; purge each by its key, ` +
+      "such as those of list({ deleted: 'only' }).",
+  );
+}
+
+/** Options of a write of a record. */
+interface MarkOptions {
+  readonly hooks?: boolean;
+  readonly transaction?: Transaction | null;
+}
+
+/** Has a record destroyed as Sequelize does it, or marked where only `softDelete` says how. */
+export function destroyRecord(
+  record: Model,
+  { softDelete }: RecordInfo,
+  options: MarkOptions,
+): Promise<unknown> {
+  return softDelete?.values && !Object(options).force
+    ? setMark(record, 'Destroy', softDelete.attribute, softDelete.values.deleted, options)
+    : record.destroy(options);
+}
+
+/** The same of a record that is brought back. */
+export function restoreRecord(
+  record: Model,
+  { softDelete }: RecordInfo,
+  options: MarkOptions,
+): Promise<unknown> {
+  return softDelete?.values
+    ? setMark(record, 'Restore', softDelete.attribute, softDelete.values.alive, options)
+    : record.restore(options);
+}
+
+/** A change for Sequelize: the hooks of an update run within those of the delete, so that none that could refuse it is passed by. */
+async function setMark(
+  record: Model,
+  kind: 'Destroy' | 'Restore',
+  attribute: string,
+  value: unknown,
+  options: MarkOptions,
+): Promise<void> {
+  const run = async (when: 'before' | 'after') => {
+    if (options.hooks !== false) await runRecordHooks(record, `${when}${kind}`, options);
+  };
+  await run('before');
+  // No setter of the user's has to know the value.
+  record.setDataValue(attribute as never, value as never);
+  await record.save({ ...options, validate: false, omitNull: false });
+  await run('after');
 }

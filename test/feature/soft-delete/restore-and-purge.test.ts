@@ -167,7 +167,7 @@ describe('soft-deleted records', () => {
     const failure = await caughtError(() => buildApp({ models: [], controllers: [PlainFiles] }));
     expect(failure).to.be.instanceOf(ConfigError);
     expect(String(failure)).to.include(
-      "PlainFile: endpoints has 'restore', and a delete removes the rows; make the model paranoid, or leave it out.",
+      "PlainFile: endpoints has 'restore', and a delete removes the rows; make the model paranoid, set softDelete, or leave it out.",
     );
   });
 });
