@@ -101,7 +101,7 @@ export function compileAccessRules(
 
 /** No replacement changes it. */
 function isGivenByPath({ attributes, address }: RecordInfo, name: string): boolean {
-  return attributes.get(name)?.role === 'primaryKey' || isOfKey(address ?? [], name);
+  return attributes.get(name)?.role === 'primaryKey' || isOfKey(address, name);
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */

@@ -6,20 +6,13 @@ import type { ResourcePlan } from './resource-plan.js';
 const NONE = Object.freeze([]);
 const EMPTY = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
 
-/** Makes the plan. The rows of a model with several keys are found by the first of them, as Sequelize does. */
+/** Makes the plan. */
 export function barePlan(info: RecordInfo): ResourcePlan {
-  const { model, name, attributes } = info;
-  const key = model.primaryKeyAttribute;
-  const primaryKey = Object.freeze([attributes.get(key) ?? { name: key }]);
+  const { model, name } = info;
   return Object.freeze<ResourcePlan>({
     name,
     model,
-    // Without a key nothing is found by one.
-    info: {
-      address: primaryKey,
-      ...info,
-      primaryKey,
-    } as ResourcePlan['info'],
+    info: info as ResourcePlan['info'],
     exposure: { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() },
     prefix: '',
     tags: NONE,
@@ -31,7 +24,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     filters: new Map(),
     sortable: NONE,
     everything: new Map(),
-    defaultSort: totalOrder([], key),
+    defaultSort: totalOrder([], info.primaryKey),
     explicitSchemas: { read: null, create: null, update: null },
     isKeyGiven: false,
     dependencies: NONE,

@@ -3,7 +3,8 @@
  */
 import type { IdType } from '../declare/crud-options.js';
 import type { ColumnKind, ColumnType } from '../describe/column-type.js';
-import type { AttributeInfo } from '../describe/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
+import { keyText } from '../describe/row-key.js';
 import { ofTables } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
 
@@ -161,17 +162,42 @@ function withinColumn(parser: IdParser, address: AttributeInfo): IdParser {
   };
 }
 
-/** The parser of a model's ids and their kind, or the problem that prevents it. */
+/** The parser of ids, their kind, and the problems that prevent it: then it finds nothing. */
+interface CompiledId {
+  readonly parser: IdParser;
+  readonly kind: IdKind;
+  readonly problems: readonly string[];
+}
+
+/** Compiles the ids of a model. */
 export function compileId(
-  modelName: string,
-  address: AttributeInfo,
+  { name, address }: Pick<ModelInfo, 'name' | 'address'>,
   idType: IdType | undefined,
-): { readonly parser: IdParser | null; readonly kind: IdKind | null; readonly problems: readonly string[] } {
+): CompiledId {
+  const [first, ...others] = address;
+  const refuse = (problem: string) =>
+    ({ parser: parseNothing, kind: 'custom', problems: [`${name}: ${problem}`] }) as const;
+  if (!first)
+    return refuse(
+      `no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], ` +
+        "or leave out what needs an id: endpoints: ['list', 'create'].",
+    );
+  if (others.length > 0)
+    return refuse(
+      `an id of several attributes (${keyText(address)}) cannot address a record yet; leave out what needs an id: endpoints: ['list', 'create'].`,
+    );
+  return compilePart(name, first, idType);
+}
+
+const parseNothing: IdParser = () => IMPOSSIBLE;
+
+/** Compiles the ids that are values of one attribute. */
+function compilePart(modelName: string, address: AttributeInfo, idType: IdType | undefined): CompiledId {
   const { type } = address;
   const attribute = `${address.isAddress ? 'attribute' : 'primary key'} '${address.name}'`;
   const refuse = (problem: string) => ({
-    parser: null,
-    kind: null,
+    parser: parseNothing,
+    kind: 'custom' as const,
     problems: [`${modelName}: ${problem}`],
   });
   if (idType === undefined) {

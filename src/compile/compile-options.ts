@@ -9,7 +9,6 @@ import {
 } from '../declare/crud-options.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
-import { only } from '../describe/row-key.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';
@@ -139,9 +138,10 @@ export function compilePageSize({ options, report }: OptionCheck): PageSize {
 /** The attributes a client may sort by. */
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
-  const { name: key, type } = only(info.primaryKey);
-  const byDefault = exposure.unreadable.has(key) || !isComparable(type) || !isSpelled(key) ? [] : [key];
-  const allow: Iterable<unknown> = options.sortAllow ?? byDefault;
+  const byDefault = info.primaryKey.filter(
+    ({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name),
+  );
+  const allow: Iterable<unknown> = options.sortAllow ?? byDefault.map(({ name }) => name);
   return Object.freeze(
     [...new Set([...allow].map(String))].filter((name) => {
       const attribute = sortableAttribute(check, 'sortAllow', name);
@@ -161,8 +161,8 @@ export function isSpelled(name: string): boolean {
 /** The order of a list that names none: total, because the primary key is appended when absent. */
 export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
   const { info, options, report } = check;
-  const key = only(info.primaryKey).name;
-  if (options.defaultSort === undefined) return totalOrder([], key);
+  const { primaryKey } = info;
+  if (options.defaultSort === undefined) return totalOrder([], primaryKey);
   const terms: SortTerm[] = [];
   for (const item of String(options.defaultSort).split(',')) {
     const term = parseSortTerm(item.trim());
@@ -175,7 +175,7 @@ export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
   if (terms.length > MAX_SORT_TERMS) {
     report(`defaultSort names ${terms.length} attributes; at most ${MAX_SORT_TERMS} are allowed.`);
   }
-  return totalOrder(terms, key);
+  return totalOrder(terms, primaryKey);
 }
 
 /** `-name` is descending; `name` and `+name` are ascending. */
@@ -184,11 +184,15 @@ export function parseSortTerm(item: string): SortTerm {
   return Object.freeze({ attribute: item.replace(/^[-+]/, ''), descending });
 }
 
-/** Appends the primary key, in the direction of the last term, so that no two rows compare equal. */
-export function totalOrder(terms: readonly SortTerm[], primaryKey: string): readonly SortTerm[] {
-  if (terms.some(({ attribute }) => attribute === primaryKey)) return Object.freeze([...terms]);
+/** Appends what is missing of the primary key, in the direction of the last term, so that no two rows compare equal. */
+export function totalOrder(
+  terms: readonly SortTerm[],
+  primaryKey: readonly Pick<AttributeInfo, 'name'>[],
+): readonly SortTerm[] {
   const descending = terms.at(-1)?.descending ?? false;
-  return Object.freeze([...terms, Object.freeze({ attribute: primaryKey, descending })]);
+  const missing = primaryKey.filter(({ name }) => !terms.some(({ attribute }) => attribute === name));
+  const appended = missing.map(({ name }) => Object.freeze({ attribute: name, descending }));
+  return Object.freeze([...terms, ...appended]);
 }
 
 function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {

@@ -1,12 +1,11 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
 
-import type { Class, CrudOptions } from '../declare/crud-options.js';
+import type { Class, CrudOptions, Operation } from '../declare/crud-options.js';
 import { singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { tryAddress, tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
-import { only } from '../describe/row-key.js';
 import { ofTables } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
@@ -66,7 +65,7 @@ interface ResourceCompilation {
 
 /** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
 export function compileResource(
-  { model, options: given }: ResourceDeclaration,
+  { model, options: given, isServed = true }: ResourceDeclaration,
   decorators: DecoratorReader,
   shared: SharedAccess = {},
 ): ResourceCompilation {
@@ -85,14 +84,13 @@ export function compileResource(
   const once = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const { options, everything } = everyAttribute({ info, exposure, options: once, report }, decorators);
   const check: OptionCheck = { info, exposure, options, report };
-  const id = compileId(info.name, only(info.address), options.idType);
-  problems.push(...id.problems);
-  const address = only(info.address);
-  if (address.isAddress && exposure.unreadable.has(address.name))
-    report(
-      `id names '${address.name}', which ${hiddenBy(info, address.name)} hides from answers, so that no client could address what ` +
-        'it was answered; show it, or name another attribute.',
-    );
+  const id = compileId(info, options.idType);
+  for (const address of info.address)
+    if (address.isAddress && exposure.unreadable.has(address.name))
+      report(
+        `id names '${address.name}', which ${hiddenBy(info, address.name)} hides from answers, so that no client could address what ` +
+          'it was answered; show it, or name another attribute.',
+      );
   const named = {
     name: info.name,
     model,
@@ -118,6 +116,8 @@ export function compileResource(
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
     features: compileResourceOptions(check, featureOptions),
   };
+  if (isServed && needsId(named.endpoints, options)) problems.push(...id.problems);
+  if (isServed && info.primaryKey.length === 0) keylessProblems(check, named.endpoints).forEach(report);
   const entityTag = compileEntityTag(check);
   const compiled = { ...named, entityTag, ifMatch: compileIfMatch(check, entityTag) };
   // Of many records they are those of one.
@@ -130,7 +130,7 @@ export function compileResource(
   for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
-  if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim: compiled };
+  if (problems.length > 0) return { plan: null, problems, claim: compiled };
   const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
   const { parser: parseId, kind: idKind } = id;
   const sortable = ofTables(() => sortedBy(whole));
@@ -156,16 +156,42 @@ function sortedBy({
   return sortable.filter((name) => isOrdered(info.attributes.get(name) ?? {}));
 }
 
+const WITHOUT_ID: ReadonlySet<string> = new Set<Operation>(['list', 'create']);
+
+/** True where a route finds a record by its id. */
+function needsId(endpoints: ReadonlySet<string>, { subresources }: CrudOptions): boolean {
+  return [...endpoints].some((endpoint) => !WITHOUT_ID.has(endpoint)) || subresources !== undefined;
+}
+
+/** Why the list of rows without a key has no order. Ends of sentences. */
+function keylessProblems({ options }: OptionCheck, endpoints: ReadonlySet<string>): string[] {
+  if (!endpoints.has('list')) return [];
+  return [
+    ...(options.pagination === 'cursor'
+      ? [
+          "pagination is 'cursor', and no attributes tell its rows apart, so that a cursor would leave some out; name them with id, or use 'offset'.",
+        ]
+      : []),
+    ...(options.defaultSort === undefined
+      ? [
+          'no attributes tell its rows apart, so that its list has no order; give it a defaultSort, or name them with id.',
+        ]
+      : []),
+  ];
+}
+
 /** True where clients give the key of a new record. */
 function givesKey(
   { info, exposure, explicitSchemas: { create }, access }: Omit<WrittenPlan, 'endpoints'>,
   { classProperties }: DecoratorReader,
 ): boolean {
-  const { name, hasDefault, isReadOnly } = only(info.address);
-  if (isReadOnly) return false;
-  if (create) return classProperties(create, 'write').has(name);
-  if (hasDefault || exposure.unwritable.has(name) || access?.set.has(name)) return false;
-  return access?.fields.get(name)?.create !== false;
+  const properties = create && classProperties(create, 'write');
+  return info.address.every(({ name, hasDefault, isReadOnly }) => {
+    if (isReadOnly) return false;
+    if (properties) return properties.has(name);
+    if (hasDefault || exposure.unwritable.has(name) || access?.set.has(name)) return false;
+    return access?.fields.get(name)?.create !== false;
+  });
 }
 
 /** Parts of a plan that decide which bodies its routes take. */

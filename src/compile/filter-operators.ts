@@ -94,12 +94,11 @@ export function narrowerType(type: ColumnType, base: string | undefined): Column
     : undefined;
 }
 
-/** A text as its column has it: with its length, which may be another one than the model says, or one of the labels of an enum. */
-export function comparedText(
+/** A text with the length of its column, which may be another one than the model says. Values without a length have that of `q`. */
+export function columnLength(
   type: ColumnType,
-  found: Pick<ColumnFacts, 'type' | 'baseType' | 'labels'> | undefined,
+  found: Pick<ColumnFacts, 'type' | 'baseType'> | undefined,
 ): ColumnType {
-  if (type.kind === 'string' && found?.labels) return { kind: 'enum', values: found.labels };
   if (type.kind !== 'string' || !found || !TEXTS.includes(found.baseType.replace(/(?:\[\])+$/, '')))
     return type;
   const [, length] = /^character[a-z ]*\((\d+)\)/.exec(found.type) ?? [];

@@ -20,8 +20,8 @@ export function idParts({
 }: Pick<ResourcePlan, 'info' | 'idKind' | 'parseId'>): readonly IdPart[] {
   if (address.length === 1) return [{ attribute: only(address), kind: idKind, parseId }];
   return address.map((attribute) => {
-    const { parser, kind } = compileId(name, attribute, undefined);
-    if (parser && kind) return { attribute, kind, parseId: parser };
+    const { parser, kind, problems } = compileId({ name: name, address: [attribute] }, undefined);
+    if (problems.length === 0) return { attribute, kind, parseId: parser };
     throw new TypeError(`${name}.${attribute.name} has no parser of ids.`);
   });
 }

@@ -103,7 +103,9 @@ export class RelatedModels {
       include: {},
     };
     const { scope = {} } = this.shared;
-    const { plan, problems } = compileResource({ model, options }, this.decorators, { scope });
+    const { plan, problems } = compileResource({ model, options, isServed: false }, this.decorators, {
+      scope,
+    });
     const isRuled = (plan?.access?.can.size ?? 0) > 0;
     const guards = plan && declared ? [...guardsOf(plan), ...(isRuled ? ['it has rules in can'] : [])] : [];
     const isScoped = this.resources.some(({ plan: other }) => ownModel(other.model) === ownModel(model));

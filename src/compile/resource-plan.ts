@@ -66,6 +66,8 @@ export interface Exposure {
 export interface ResourceDeclaration {
   readonly model: ModelClass;
   readonly options: CrudOptions;
+  /** False for the target of a relation that has no routes of its own, and needs no id. Default: true. */
+  readonly isServed?: boolean;
   /** Why the routes of the resource may hide rows that its other rules do not, as ends of a sentence. Default: none. */
   readonly guards?: readonly string[];
   /** The same for a single record, as far as its repository does not. Default: none. */

@@ -11,7 +11,6 @@ import {
   type AttributeInfo,
   type AttributeRole,
   type ModelInfo,
-  type RecordInfo,
   type RowKey,
   timestampsOf,
   versionOf,
@@ -46,16 +45,21 @@ export function introspectModel(model: ModelClass): Introspection {
   const names = nameProblems(model);
   // Of attributes with such names, no record can be made to look at.
   const shadowed = names.length > 0 ? [] : shadowedAttributeProblems(model);
-  const problems = [...primaryKeyProblems(model), ...names, ...shadowed];
+  const problems = [...names, ...shadowed];
   if (problems.length > 0) return failure(problems);
+  const info = infoOf(model, (problem) => problems.push(problem));
+  if (problems.length > 0) return failure(problems);
+  const id: unknown = declaredOptions(model)?.id;
+  return id === undefined ? { info, problems: [] } : tryAddress(info, id);
+}
 
+function infoOf(model: ModelClass, report: (problem: string) => void): ModelInfo {
   const attributes = introspectAttributes(model);
-  const softDelete = describeSoftDeletion(model, attributes, (problem) => problems.push(problem));
-  if (problems.length > 0) return failure(problems);
+  const softDelete = describeSoftDeletion(model, attributes, report);
   const key: RowKey = Object.freeze(
     model.primaryKeyAttributes.map((each) => attributes.get(each) as AttributeInfo),
   );
-  const info: ModelInfo = Object.freeze({
+  return Object.freeze({
     model,
     name: model.name,
     pluralName: model.options.name?.plural ?? model.name,
@@ -64,8 +68,6 @@ export function introspectModel(model: ModelClass): Introspection {
     address: key,
     softDelete,
   });
-  const id: unknown = declaredOptions(model)?.id;
-  return id === undefined ? { info, problems: [] } : tryAddress(info, id);
 }
 
 /** The same model, whose records another attribute addresses, or the problem that prevents it. */
@@ -93,31 +95,48 @@ export function tryAddress(info: ModelInfo, id: unknown): Introspection {
 
 const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();
 
-/** The same for an attribute that can. The same for the same model and attribute. */
+/** The same for attributes that can. The same for the same model and attributes. @param id as `keyText` writes them */
 function addressedBy(info: ModelInfo, id: string): ModelInfo {
   if (keyText(info.address) === id) return info;
   const known = addressed.get(info) ?? new Map<string, ModelInfo>();
   addressed.set(info, known);
-  const found = known.get(id) ?? makeAddressed(info, info.attributes.get(id) as AttributeInfo);
+  const found =
+    known.get(id) ??
+    makeAddressed(
+      info,
+      id.split(',').map((name) => info.attributes.get(name) as AttributeInfo),
+    );
   known.set(id, found);
   return found;
 }
 
-function makeAddressed(info: ModelInfo, attribute: AttributeInfo): ModelInfo {
+function makeAddressed(info: ModelInfo, named: readonly AttributeInfo[]): ModelInfo {
   const { primaryKey, attributes } = info;
-  if (primaryKey.length === 1 && primaryKey[0] === attribute)
-    return Object.freeze({ ...info, address: primaryKey });
+  const isPrimary = named.length === primaryKey.length && named.every((each) => primaryKey.includes(each));
+  if (isPrimary) {
+    const isAsBefore = named.every((each, index) => each === primaryKey[index]);
+    const address = isAsBefore ? primaryKey : Object.freeze([...named]);
+    return Object.freeze({ ...info, primaryKey: address, address });
+  }
+  const address = Object.freeze(named.map((each) => asAddress(each, named.length > 1)));
+  const changed = new Map(address.map((each) => [each.name, each]));
+  return Object.freeze({
+    ...info,
+    address,
+    // Where the model has no key, these attributes tell its rows apart.
+    primaryKey: primaryKey.length > 0 ? primaryKey.map((each) => changed.get(each.name) ?? each) : address,
+    attributes: new Map([...attributes].map(([name, each]) => [name, changed.get(name) ?? each])),
+  });
+}
+
+function asAddress(attribute: AttributeInfo, isPart: boolean): AttributeInfo {
   // Its facts of the table are read by a getter.
   const members = {
     ...Object.getOwnPropertyDescriptors(attribute),
     isAddress: { value: true, enumerable: true },
+    isPart: { value: isPart, enumerable: true },
   };
-  const address: AttributeInfo = Object.freeze(Object.defineProperties({} as AttributeInfo, members));
-  return Object.freeze({
-    ...info,
-    address: Object.freeze([address]),
-    attributes: new Map([...attributes].map(([name, each]) => [name, each === attribute ? address : each])),
-  });
+  return Object.freeze(Object.defineProperties({} as AttributeInfo, members));
 }
 
 /** The attributes of any model, a right one or not. */
@@ -146,14 +165,16 @@ function describeAttribute(
   const type = withZone(introspectColumnType(options.type), model, column);
   // The catalogue is read when plans are there already.
   const found = ofTables(() => tableFacts(model)?.columns.get(column));
+  const role = attributeRole(model, name, mark);
   return Object.freeze({
     name,
     column,
     type,
-    role: attributeRole(model, name, mark),
+    role,
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
     ...(isReadOnly ? { isReadOnly } : {}),
+    ...(role === 'primaryKey' && model.primaryKeyAttributes.length > 1 ? { isPart: true } : {}),
     get found() {
       return found();
     },
@@ -184,15 +205,6 @@ function attributeRole(model: ModelClass, name: string, mark: unknown): Attribut
   if (Object.values(timestampsOf(model)).includes(name)) return 'timestamp';
   if (versionOf(model) === name) return 'version';
   return mark === name ? 'mark' : 'data';
-}
-
-function primaryKeyProblems(model: ModelClass): string[] {
-  const keys = model.primaryKeyAttributes;
-  if (keys.length === 1) return [];
-  const found = keys.length === 0 ? 'has no primary key' : `has a composite primary key (${keys.join(', ')})`;
-  return [
-    `${model.name} ${found}; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.`,
-  ];
 }
 
 /**
@@ -273,7 +285,7 @@ export function perModel<T>(make: (model: ModelClass) => T): (model: ModelClass)
 /**
  * Describes a model.
  *
- * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
+ * @throws ConfigError when the model is not attached to a Sequelize instance, or its attributes have names that mean something else
  */
 export function describeModel(model: ModelClass): ModelInfo {
   const { info, problems } = tryDescribeModel(model);
@@ -291,36 +303,30 @@ export function tryDescribeModel(model: ModelClass): Introspection {
 const described = perModel((model) => introspectModel(model).info);
 
 /**
- * Describes a model as far as its rows have values: one that joins two others has no single primary key.
+ * Describes a model as far as its rows have values: one that joins two others is served nowhere, and may have any names.
  *
  * @throws ConfigError when the model is not attached to a Sequelize instance
  */
-export function describeRecords(model: ModelClass): RecordInfo {
+export function describeRecords(model: ModelClass): ModelInfo {
   if (!model.sequelize || model.primaryKeyAttributes.length === 1) return describeModel(model);
-  return keyless(model);
+  return tryDescribeModel(model).info ?? joining(model);
 }
+
+const joining = perModel((model) =>
+  infoOf(model, (problem) => {
+    throw new ConfigError([problem]);
+  }),
+);
 
 /**
  * The same, whose rows are addressed as a resource does it.
  *
  * @param id null is as the model says
  */
-export function describeAddressed(model: ModelClass, id: string | null): RecordInfo {
+export function describeAddressed(model: ModelClass, id: string | null): ModelInfo {
   const info = describeRecords(model);
-  return id === null || !isModelInfo(info) ? info : addressedBy(info, id);
+  return id === null ? info : addressedBy(info, id);
 }
-
-function isModelInfo(info: RecordInfo): info is ModelInfo {
-  return info.address !== undefined;
-}
-
-const keyless = perModel((model): RecordInfo => {
-  const attributes = introspectAttributes(model);
-  const softDelete = describeSoftDeletion(model, attributes, (problem) => {
-    throw new ConfigError([problem]);
-  });
-  return Object.freeze({ model, name: model.name, attributes, softDelete });
-});
 
 /** Bytes of a name in PostgreSQL: `NAMEDATALEN` without the zero at the end. */
 export const MAX_BYTES = 63;

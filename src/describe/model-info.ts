@@ -20,6 +20,8 @@ export interface AttributeInfo {
   readonly isAddress?: true;
   /** True where `readOnly` of its model leaves it to the table. Default: false. */
   readonly isReadOnly?: true;
+  /** True for one of several attributes that address a record together. Default: false. */
+  readonly isPart?: boolean;
   /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
   readonly found?: ColumnFacts | undefined;
 }
@@ -48,13 +50,15 @@ export interface SoftDeletion {
   } | null;
 }
 
-/** Facts of any model, whether or not its rows can be addressed. */
+/** Facts of the rows of a model. */
 export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
   readonly attributes: ReadonlyMap<string, AttributeInfo>;
-  /** The attributes that address a row from outside; left out where none do. */
-  readonly address?: RowKey;
+  /** The attributes that tell its rows apart; empty where none do. */
+  readonly primaryKey: RowKey;
+  /** The attributes that address a row from outside: the primary key, unless the option `id` names others. */
+  readonly address: RowKey;
   /** Null where a delete removes the row. */
   readonly softDelete: SoftDeletion | null;
 }
@@ -63,9 +67,6 @@ export interface RecordInfo {
 export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
-  readonly primaryKey: RowKey;
-  /** The primary key, unless the option `id` names other attributes. */
-  readonly address: RowKey;
 }
 
 /** True where a getter returns the attribute's value. */

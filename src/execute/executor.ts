@@ -28,7 +28,7 @@ export interface Executor<R, On> {
 
 /** A write by key that has written nothing. */
 interface UnwrittenWrite {
-  readonly info: Pick<RecordInfo, 'model' | 'name' | 'address'>;
+  readonly info: Pick<RecordInfo, 'name' | 'address'>;
   readonly endpoint?: Endpoint;
   readonly entityTag?: EntityTagPlan | null;
   readonly ifMatch?: WantedStates | undefined;
@@ -56,11 +56,11 @@ export function refusedRow(endpoint: Endpoint, name: string): RefusedRequestErro
 
 /** Finds the error of a write. @param row null where none is there, or the write may not see it */
 export function whyUnwritten(
-  { info: { model, name, address }, endpoint, entityTag = null, ifMatch, onlyNew, form }: UnwrittenWrite,
+  { info: { name, address }, endpoint, entityTag = null, ifMatch, onlyNew, form }: UnwrittenWrite,
   row: RowNow | null,
 ): Error {
   const plan = { name, entityTag };
-  const missing = noSuchRecord({ name, key: address ? keyText(address) : model.primaryKeyAttribute });
+  const missing = noSuchRecord({ name, key: keyText(address) });
   const isOfDeleted = writesGone(endpoint);
   if (!row || (row.isDeleted && !isOfDeleted)) return endpoint === 'replace' ? notThere(plan) : missing;
   const { isDeleted = false, isAllowed, state = null, dropped, isOutrun } = row;

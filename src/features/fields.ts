@@ -1,5 +1,4 @@
 /** The properties of answers: `fields`, and what a request may not read. */
-import { only } from '../describe/row-key.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
@@ -34,15 +33,17 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
   const { read, absentFor } = fieldsReader(readable);
   const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
   const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
-  const key = only(plan.info.primaryKey).name;
+  const { primaryKey, address } = plan.info;
+  // A statement names one column at least.
+  const someColumns =
+    primaryKey.length > 0 ? primaryKey.map(({ name }) => name) : columnsOf(readable).slice(0, 1);
   const found = perPair((names: readonly string[]): Selection => {
     const columns = columnsOf(names);
-    return Object.freeze({ columns: columns.length > 0 ? columns : [key] });
+    return Object.freeze({ columns: columns.length > 0 ? columns : someColumns });
   });
-  const address = only(plan.info.address).name;
   const written = perPair(
     (names: readonly string[]): Selection =>
-      Object.freeze({ columns: [...new Set([...columnsOf(names), address])] }),
+      Object.freeze({ columns: [...new Set([...columnsOf(names), ...address.map(({ name }) => name)])] }),
   );
   const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;

@@ -6,7 +6,7 @@ import { publicBase } from '../operation/public-base.js';
 export const location: FeatureFactory = ({ plan }) => {
   const present: Presenter = (draft, result, request) => {
     const id = result.key();
-    if (id === undefined || id === null) return draft;
+    if (id === undefined || id === null || typeof id === 'object') return draft;
     const path = `${publicBase(request)}${plan.prefix}/${encodeURIComponent(String(id))}`;
     return { ...draft, headers: { ...draft.headers, Location: path } };
   };

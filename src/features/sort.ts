@@ -2,7 +2,6 @@
 
 import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../compile/compile-options.js';
 import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
-import { only } from '../describe/row-key.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import { quote } from '../request/query/query-string.js';
@@ -63,7 +62,7 @@ export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue
   }
   const count = text.split(',').length;
   if (count > MAX_SORT_TERMS) issues.push(tooManyIssue(count));
-  return totalOrder(terms, only(plan.info.primaryKey).name);
+  return totalOrder(terms, plan.info.primaryKey);
 }
 
 function unknownIssue({ sortable }: ResourcePlan, name: string): RequestIssue {

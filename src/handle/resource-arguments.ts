@@ -5,7 +5,7 @@ import { accessSource } from '../access/reference-access.js';
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { fieldName } from '../describe/foreign-keys.js';
-import { only } from '../describe/row-key.js';
+import { keyText } from '../describe/row-key.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { noSuchRecord } from '../errors/errors.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
@@ -123,8 +123,8 @@ function keyedFinder(resource: Resource, key: string, find: FindRecord): (action
     throw new ConfigError([`${source} names no attribute of ${name}.${didYouMean(key, names)}`]);
   }
   const address = { ...attribute, isAddress: true } as const;
-  const { parser, problems } = compileId(name, address, undefined);
-  if (!parser) throw new ConfigError(problems.map((problem) => `${source}: ${problem}`));
+  const { parser, problems } = compileId({ name, address: [address] }, undefined);
+  if (problems.length > 0) throw new ConfigError(problems.map((problem) => `${source}: ${problem}`));
   if (!isUniqueAttribute(info, key))
     throw new ConfigError([
       `${source} names an attribute that is not unique, so that it could find several records; write unique: true at its @Column, or ` +
@@ -140,5 +140,5 @@ function isUniqueAttribute({ model, primaryKey, attributes }: ResourcePlan['info
   const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
   const names: readonly unknown[] = [name, attributes.get(name)?.column];
   const isOfOne = keys.some(({ fields = [] }) => fields.length === 1 && names.includes(fieldName(fields[0])));
-  return isOfOne || name === only(primaryKey).name;
+  return isOfOne || name === keyText(primaryKey);
 }

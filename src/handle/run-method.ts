@@ -3,7 +3,7 @@
 import { type Action, getFromContainer } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
-import { only } from '../describe/row-key.js';
+import { idOf } from '../describe/row-key.js';
 import { NotFoundError } from '../errors/errors.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
@@ -96,12 +96,12 @@ export function outcomeOf(resource: Resource, operation: Endpoint, result: unkno
 
 function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
   const { info } = resource.plan;
-  const { name } = only(info.address);
+  const [first] = records as readonly Record<string, unknown>[];
   return {
     page,
     isOfMethod: true,
     count: records.length,
-    key: () => (records[0] as Record<string, unknown>)[name],
+    key: () => first && idOf(info.address, (name) => first[name]),
     stored: (attribute) => records[0] && storedText(info, records[0], attribute),
     ...recordsShown(resource, records),
   };

@@ -5,7 +5,7 @@ import type { Sequelize } from 'sequelize';
 import { type RowSecurity, requestSettings } from '../access/row-security.js';
 import { baseOf, type Endpoint, tableWritesOf } from '../declare/endpoint.js';
 import type { ModelInfo } from '../describe/model-info.js';
-import { keyText, only, valuesOfId } from '../describe/row-key.js';
+import { keyText, valuesOfId } from '../describe/row-key.js';
 import { severalRecords } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
 import { whyUnwritten } from '../execute/executor.js';
@@ -123,7 +123,7 @@ export function rowsWritten(
   };
   const count = Math.max(rows.length, keys.length);
   return Array.from({ length: count }, (_, index) => ({
-    key: (valueIn(rows[index], only(primaryKey).name) ?? keys[index]) as string,
+    key: (valueIn(rows[index], keyText(primaryKey)) ?? keys[index]) as string,
     stored: (attribute) => valueIn(rows[index], attribute),
   }));
 }

@@ -17,7 +17,7 @@ import { type Logger, logInfo } from '../util/logger.js';
 import { oneAtATime } from '../util/promises.js';
 import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex, tablesRead } from './index-advice.js';
-import { associatedModels, constraintLines, joinProblems, keyProblems } from './key-problems.js';
+import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
 import { refusedLine, tagProblems } from './table-kinds.js';
 
@@ -178,6 +178,7 @@ export class CatalogueGate {
         if (line !== null) this.#log('info', `${name}: ${line}`);
       }
     for (const line of plans.flatMap(refusedLine)) this.#log('warn', line);
+    for (const line of plans.flatMap(orderLines)) this.#log('warn', line);
     const { features, indexAdvice } = this.options;
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }

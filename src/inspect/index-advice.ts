@@ -11,7 +11,6 @@ import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import { isRangeType } from '../describe/column-type.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import { only } from '../describe/row-key.js';
 import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
@@ -130,13 +129,14 @@ function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
 /** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
 function listNeeds(plan: ResourcePlan): IndexNeed[] {
   const { info, access, name } = plan;
-  const key = only(info.primaryKey).name;
+  const key = info.primaryKey.map(({ name }) => name);
   const scope = [...(access?.scope.keys() ?? [])];
   const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
   const need = (what: string, terms: readonly SortTerm[], serves: IndexNeed['serves']): IndexNeed => {
     const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
-    const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
-    const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
+    const named = [...scope, ...ordered.map(({ attribute }) => attribute)];
+    const missing = key.filter((name) => !named.includes(name));
+    const keys = [...scope.map(ascending), ...ordered, ...missing.map(ascending)];
     return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
   };
   const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {
@@ -221,9 +221,15 @@ function servesFilter(
   scope: readonly string[],
   attribute: string,
 ): boolean {
-  const address = only(info.address);
+  const [address, ...others] = info.address;
   // One value of an address is one row at most, in any scope.
-  if (address.isAddress && attribute === address.name && keys[0]?.column === address.column) return true;
+  if (
+    address?.isAddress &&
+    others.length === 0 &&
+    attribute === address.name &&
+    keys[0]?.column === address.column
+  )
+    return true;
   if (!startsWith(info, keys, scope)) return false;
   return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
 }

@@ -4,9 +4,9 @@ import type { Association } from 'sequelize';
 import { getAssociations } from 'sequelize-typescript';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { isGenerated, type ModelInfo } from '../describe/model-info.js';
+import { isGenerated, type ModelInfo, type RowKey } from '../describe/model-info.js';
 import { describeRelation, type Relation, relationNames } from '../describe/relations.js';
-import { only } from '../describe/row-key.js';
+import { keyText } from '../describe/row-key.js';
 import {
   type ForeignKeyFacts,
   isUniqueKey,
@@ -23,66 +23,111 @@ export function keyProblems({
   endpoints,
   isKeyGiven,
 }: Pick<ResourcePlan, 'info' | 'endpoints' | 'isKeyGiven'>): string[] {
-  const { model, name } = info;
-  const [primaryKey, address] = [only(info.primaryKey), only(info.address)];
+  const { model, name, primaryKey, address } = info;
   const facts = tableFacts(model);
-  if (!facts) return [];
+  if (!facts || primaryKey.length === 0) return [];
   const table = quotedTable(model);
-  const column = identifier(primaryKey.column);
-  if (!facts.columns.has(primaryKey.column)) {
+  for (const { name: attribute, column } of primaryKey)
+    if (!facts.columns.has(column)) {
+      return [
+        `${name}.${attribute}: the table ${table} has no column ${identifier(column)}, which is ${partOf(primaryKey)} of the model; add it by ` +
+          'a migration, or declare another attribute with @PrimaryKey.',
+      ];
+    }
+  const made = address.find(isGenerated);
+  if (endpoints.has('replace') && isKeyGiven && made) {
     return [
-      `${name}.${primaryKey.name}: the table ${table} has no column ${column}, which is the key of the model; add it by a migration, or ` +
-        `declare another attribute with @PrimaryKey.`,
+      `${name}: endpoints has 'replace', and the table ${table} makes the key ${identifier(made.column)} of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
     ];
   }
-  if (endpoints.has('replace') && isKeyGiven && isGenerated(address)) {
-    const own = identifier(address.column);
-    return [
-      `${name}: endpoints has 'replace', and the table ${table} makes the key ${own} of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
-    ];
-  }
-  const ofAddress = info.address === info.primaryKey ? [] : addressProblems(info, facts);
+  const ofAddress = address.some(({ isAddress }) => isAddress) ? addressProblems(info, facts) : [];
   if (ofAddress.length > 0) return ofAddress;
-  if (!facts.isTable || isUniqueKey(facts, [primaryKey.column])) return [];
-  const others = uniqueAttributes(info);
-  const choice =
-    others.length > 0
-      ? `give @PrimaryKey to ${others.join(' or ')} instead, which is unique`
-      : 'or give @PrimaryKey to an attribute whose values are unique, such as a new identity column';
+  if (!facts.isTable || isUniqueKey(facts, columnsOf(primaryKey))) return [];
+  const columns = listOf(primaryKey);
   return [
-    `${name}.${primaryKey.name}: no unique index or constraint of the table ${table} is over ${column} alone, so that a request for one ` +
-      `record would read, change or delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique, ${choice}. ` +
-      'A key of several columns cannot address a record yet; a view with such a column can be read in the place of its table.',
+    `${name}.${keyText(primaryKey)}: no unique index or constraint of the table ${table} is over ${columns} ${alone(primaryKey)}, so that a request for one ` +
+      `record would read, change or delete several; CREATE UNIQUE INDEX ON ${table} (${columns}); where its values are unique, ${choiceOf(info, facts)}.`,
   ];
 }
 
-/** Why an attribute that is no primary key addresses several rows, or none of some. */
-function addressProblems({ model, name, address: key }: ModelInfo, facts: TableFacts): string[] {
-  const address = only(key);
+function partOf(key: RowKey): string {
+  return key.length === 1 ? 'the key' : 'a part of the key';
+}
+
+function alone(key: RowKey): string {
+  return key.length === 1 ? 'alone' : 'exactly';
+}
+
+function columnsOf(key: RowKey): string[] {
+  return key.map(({ column }) => column);
+}
+
+function listOf(key: RowKey): string {
+  return columnsOf(key).map(identifier).join(', ');
+}
+
+/** The end of a sentence: keys that the table has. */
+function choiceOf(info: ModelInfo, facts: TableFacts): string {
+  const others = uniqueAttributes(info);
+  if (others.length > 0) return `give @PrimaryKey to ${others.join(' or ')} instead, which is unique`;
+  const byColumn = new Map([...info.attributes.values()].map(({ column, name }) => [column, name]));
+  const several = facts.exactKeys
+    .filter(
+      (key) => key.length > 1 && key.every((each) => byColumn.has(each) && facts.columns.get(each)?.notNull),
+    )
+    .map((key) => key.map((each) => `'${byColumn.get(each)}'`).join(' and '));
+  if (several.length > 0)
+    return `or give @PrimaryKey to ${several.join(', or to ')}, which are unique together`;
+  return 'or give @PrimaryKey to an attribute whose values are unique, such as a new identity column';
+}
+
+/** Why attributes that are no primary key address several rows, or none of some. */
+function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts): string[] {
   const table = quotedTable(model);
-  const column = identifier(address.column);
-  const own = facts.columns.get(address.column);
-  const head = `${name}: id names '${address.name}', and`;
-  if (!own)
-    return [
-      `${head} the table ${table} has no column ${column}; add it by a migration, or name another attribute.`,
-    ];
+  const head = `${name}: id names '${keyText(address)}', and`;
+  for (const { column } of address)
+    if (!facts.columns.has(column))
+      return [
+        `${head} the table ${table} has no column ${identifier(column)}; add it by a migration, or name another attribute.`,
+      ];
   if (!facts.isTable) return [];
-  const isUnique = isUniqueKey({ uniqueKeys: facts.exactKeys }, [address.column]);
+  const columns = listOf(address);
+  const isUnique = isUniqueKey({ uniqueKeys: facts.exactKeys }, columnsOf(address));
+  const empty = address.filter(({ column }) => facts.columns.get(column)?.notNull === false);
+  const mend = address.length === 1 ? ', and write unique: true in its @Column' : '';
   return [
     ...(isUnique
       ? []
       : [
-          `${head} no unique index of the table ${table} is over ${column} alone, so that a request for one record would read, change or ` +
-            `delete several; CREATE UNIQUE INDEX ON ${table} (${column}); where its values are unique, and write unique: true in its @Column. Indexes over some rows, over an ` +
+          `${head} no unique index of the table ${table} is over ${columns} ${alone(address)}, so that a request for one record would read, change or ` +
+            `delete several; CREATE UNIQUE INDEX ON ${table} (${columns}); where its values are unique${mend}. Indexes over some rows, over an ` +
             'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.',
         ]),
-    ...(own.notNull
-      ? []
-      : [
-          `${head} its column ${column} of the table ${table} may be NULL, so that some records would have no address; ALTER TABLE ${table} ` +
-            `ALTER COLUMN ${column} SET NOT NULL; and give the attribute @AllowNull(false).`,
-        ]),
+    ...empty.map(({ column: own }) => {
+      const column = identifier(own);
+      return (
+        `${head} its column ${column} of the table ${table} may be NULL, so that some records would have no address; ALTER TABLE ${table} ` +
+        `ALTER COLUMN ${column} SET NOT NULL; and give the attribute @AllowNull(false).`
+      );
+    }),
+  ];
+}
+
+/** A line for an id of several attributes whose order is that of no index: pages are sorted by the id, and no index has them so. */
+export function orderLines({ info: { model, name, address } }: Pick<ResourcePlan, 'info'>): string[] {
+  const facts = tableFacts(model);
+  if (!facts?.isTable || address.length < 2) return [];
+  const columns = columnsOf(address);
+  const sameColumns = facts.uniqueKeys.filter(
+    (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
+  );
+  const [found] = sameColumns;
+  if (!found || sameColumns.some((key) => key.every((each, index) => each === columns[index]))) return [];
+  const named = found.map((each) => address.find(({ column }) => column === each)?.name);
+  return [
+    `${name}: its id is ${keyText(address)}, and the index of the table ${quotedTable(model)} is over (${found.map(identifier).join(', ')}), which serves ` +
+      `pages in another order only; write id: [${named.map((each) => `'${each}'`).join(', ')}], which changes the ids of records, or CREATE UNIQUE INDEX ON ` +
+      `${quotedTable(model)} (${listOf(address)});`,
   ];
 }
 

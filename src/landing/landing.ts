@@ -1,7 +1,7 @@
 /** The OpenAPI document of an application -> the content of its landing page. Pure, so it can show nothing that is not mounted. */
 
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { only } from '../describe/row-key.js';
+import { isOfKey } from '../describe/row-key.js';
 import { filterExamples, filterNames } from '../features/filter-guide.js';
 import { type HealthOptions, resolveHealthOptions } from '../health/health-options.js';
 import type { ResolvedDocs } from '../openapi/docs-options.js';
@@ -79,11 +79,11 @@ export function listHints(
 
 /** The key is named where there is nothing else. */
 function hintsOf(plan: ResourcePlan): ListHints {
-  const { name: key } = only(plan.info.primaryKey);
-  const { sortable } = plan;
+  const { sortable, info } = plan;
+  const ofKey = (text: string) => info.primaryKey.some(({ name }) => text.startsWith(name));
   const filters = filterExamples(plan);
-  const sort = sortable.find((name) => name !== key) ?? sortable[0];
-  const q = filters.find((example) => !example.startsWith(key)) ?? filters[0];
+  const sort = sortable.find((name) => !isOfKey(info.primaryKey, name)) ?? sortable[0];
+  const q = filters.find((example) => !ofKey(example)) ?? filters[0];
   return {
     filterable: filterNames(plan),
     sortable,

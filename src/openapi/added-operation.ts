@@ -2,8 +2,8 @@
 
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { AttributeInfo } from '../describe/model-info.js';
 import { isModel } from '../describe/record.js';
-import { only } from '../describe/row-key.js';
 import type { AnswerType } from '../express/routes/answers.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
@@ -187,8 +187,8 @@ function answered(answer: AnswerType, refer: WriteNested): JsonSchema {
 
 /** The value of another attribute than that which addresses a record. */
 function keyParameter(plan: ResourcePlan, { name, shownAs }: PathParameter): ParameterObject {
-  const address = plan.info.attributes.get(name) ?? only(plan.info.address);
-  const idKind = compileId(plan.name, address, undefined).kind ?? 'string';
+  const address = plan.info.attributes.get(name) as AttributeInfo;
+  const idKind = compileId({ name: plan.name, address: [address] }, undefined).kind;
   const schema = idSchema({ ...plan, idKind, info: { ...plan.info, address: [address] } });
   return { name: shownAs, in: 'path', required: true, description: `The ${name}.`, schema };
 }

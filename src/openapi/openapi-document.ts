@@ -2,7 +2,6 @@
 
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
 import { refuseMinified } from '../describe/minified-names.js';
-import { only } from '../describe/row-key.js';
 import {
   type ControllerRoute,
   type HandWrittenRoute,
@@ -222,8 +221,9 @@ class DocumentDraft {
     action: ActionDescription,
     resourceOf: DescribedAction['resourceOf'],
   ): boolean {
-    const address = only(resource.plan.info.address);
-    const idName = address.isAddress && (spec || takesId(action)) ? address.name : 'id';
+    const [address, ...others] = resource.plan.info.address;
+    const isNamed = address?.isAddress && others.length === 0 && (spec || takesId(action));
+    const idName = isNamed ? address.name : 'id';
     return this.#describe({ ...route, idName }, action, (pathParameters) => {
       if (!spec) {
         const { plan, names } = resource;

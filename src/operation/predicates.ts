@@ -35,12 +35,14 @@ export function idSlot(key: RowKey, name: string): Slot {
   return Object.freeze({ slot: key.length === 1 ? 'id' : `id.${name}` });
 }
 
-/** The row with the id of the slots. */
+/** The row with the id of the slots; no row where there is no key. */
 export function byKey(key: RowKey): Predicate {
   const parts = key.map(({ name }) => equalTo(name, idSlot(key, name)));
   if (parts.length === 1) return parts[0] as Predicate;
-  if (parts.length > 1) return Object.freeze({ kind: 'and', operands: Object.freeze(parts) });
-  throw new TypeError('A row without a key is found by none.');
+  // Nothing finds a row without a key.
+  return parts.length > 1
+    ? Object.freeze({ kind: 'and', operands: Object.freeze(parts) })
+    : sqlCondition`false`;
 }
 
 /** The rows with one of these keys. @param keys the texts of their parts */

@@ -39,9 +39,8 @@ type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
 export function readId(model: ModelClass, raw: string): Id {
   const info = describeModel(model);
   const { name } = info;
-  const address = only(info.address);
-  const { parser, problems } = compileId(name, address, declaredOptions(model)?.idType);
-  if (!parser) throw new ConfigError(problems);
+  const { parser, problems } = compileId(info, declaredOptions(model)?.idType);
+  if (problems.length > 0) throw new ConfigError(problems);
   return parseId({ name, info, parseId: parser }, raw) as Id;
 }
 

@@ -1,7 +1,7 @@
 /** Serializes the result of a method or an interceptor to JSON values, each record in it through its read schema. */
 import type { ClassTransformOptions } from 'class-transformer';
 import type { Class, ModelClass } from '../declare/crud-options.js';
-import { introspectAttributes, introspectModel } from '../describe/describe-model.js';
+import { describeRecords, introspectModel } from '../describe/describe-model.js';
 import {
   declaredOptions,
   enter,
@@ -204,7 +204,7 @@ const unservedBy = perPair((model: ModelClass, serializers: SerializerRegistry |
 /** By the model's `@Crud`, which another application may serve; else by the derived schema, with a primary key or without. */
 function compileUnserved(model: ModelClass, serializers: SerializerRegistry): CompiledSerializer {
   refuseCopy(model);
-  const info = { model, name: model.name, attributes: introspectAttributes(model), softDelete: null };
+  const info = describeRecords(model);
   const exposure = describeExposure(info, () => {});
   const deriveClass = (): Class =>
     introspectModel(model).info ? readSchema(model) : deriveReadClass(info, exposure);

@@ -3,7 +3,7 @@
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { hasJsonForm } from '../describe/record.js';
-import { idOf, only } from '../describe/row-key.js';
+import { idOf } from '../describe/row-key.js';
 import {
   type Hydrate,
   hydrator,
@@ -202,7 +202,10 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     runsUserCode:
       isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, ...info.address]).length > 0,
     ofRecord: () => null,
-    key: (row, parsers) => hydratorFor(parsers)(row).get(only(info.address).name),
+    key(row, parsers) {
+      const record = hydratorFor(parsers)(row);
+      return idOf(info.address, (name) => record.get(name));
+    },
     writer(parsers, fields = null) {
       const hydrate = hydratorFor(parsers);
       const value = (row: TextRow) => serialize(hydrate(row), fields);

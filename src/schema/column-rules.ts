@@ -367,7 +367,7 @@ export const ADDRESSABLE = rule(
   { minLength: 1, pattern: WIRE_PATTERNS.segment },
 );
 
-type RuledAttribute = Pick<AttributeInfo, 'role' | 'type' | 'isAddress'>;
+type RuledAttribute = Pick<AttributeInfo, 'role' | 'type' | 'isAddress' | 'isPart'>;
 
 /** True where an attribute addresses a record, and any text could be its value. */
 export function isTextKey({ role, type, isAddress }: RuledAttribute): boolean {
@@ -377,7 +377,8 @@ export function isTextKey({ role, type, isAddress }: RuledAttribute): boolean {
 /** The rules of an attribute in a body, most basic first. */
 export function attributeRules(attribute: RuledAttribute): readonly ColumnRule[] {
   const rules = columnRules(attribute.type);
-  return isTextKey(attribute) ? [...rules, ADDRESSABLE] : rules;
+  // A part may be empty or a dot: a comma is beside it.
+  return isTextKey(attribute) && !attribute.isPart ? [...rules, ADDRESSABLE] : rules;
 }
 
 /** True where a value breaks none of the rules of a column type. */

@@ -3,7 +3,8 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
-import { only } from '../../describe/row-key.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { keyText } from '../../describe/row-key.js';
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
@@ -79,10 +80,15 @@ export abstract class BoundRepository<M extends Model> {
     return copyOf(this, { address });
   }
 
+  /** The model, with the ids of its resource. */
+  protected get described(): ModelInfo {
+    return describeAddressed(this.model as unknown as ModelClass, this.address);
+  }
+
   /** The attribute that ids are the values of. @internal */
   get idAttribute(): string {
-    const { address } = describeAddressed(this.model as unknown as ModelClass, this.address);
-    return address ? only(address).name : this.model.primaryKeyAttribute;
+    const { address } = this.described;
+    return keyText(address);
   }
 
   /**
@@ -145,7 +151,7 @@ export abstract class BoundRepository<M extends Model> {
    */
   protected checkId(id: Id | undefined): void {
     const { name, primaryKeyAttribute: key } = this.model;
-    const [address] = describeAddressed(this.model as unknown as ModelClass, this.address).address ?? [];
+    const [address] = this.described.address;
     if (id === undefined)
       throw new TypeError(`An id of ${name} is undefined; give the ${this.idAttribute} of a record.`);
     if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;

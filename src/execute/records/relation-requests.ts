@@ -9,7 +9,6 @@ import { describeModel, describeRecords } from '../../describe/describe-model.js
 import type { RecordInfo } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
 import { describeRelation } from '../../describe/relations.js';
-import { only } from '../../describe/row-key.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
@@ -124,7 +123,7 @@ async function wantedByName(
     inclusion: options,
     access: await accessTo(plan, source),
     size: checkSize(size, name),
-    sort: totalOrder(sort, only(info.primaryKey).name),
+    sort: totalOrder(sort, info.primaryKey),
     filter: typedFilter(info, filter, `include.${name}.filter`),
     fields,
     include: await wantedRelations(info.model, behind, source),

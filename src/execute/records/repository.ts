@@ -2,9 +2,8 @@
 import type { Model } from 'sequelize';
 import { totalOrder } from '../../compile/compile-options.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
-import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
+import type { Endpoint } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
-import { describeAddressed } from '../../describe/describe-model.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import { throwOf } from '../../errors/refused-attributes.js';
 import {
@@ -279,7 +278,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /** The condition in Sequelize's words, and the other one. */
   private conditionsOf({ where, filter }: RowChoice<M>) {
     const isTemplate = where instanceof FilterTemplate;
-    const info = describeAddressed(this.model as unknown as ModelClass, null);
+    const info = this.described;
     const filters = [isTemplate ? where : null, filter].map((each) =>
       typedFilter(info, each, `A query of ${info.name}`),
     );
@@ -319,7 +318,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   ): Promise<P> {
     const { sort = [], include, deleted, count, cap } = request;
     const { where, filter } = this.conditionsOf(request);
-    const order = totalOrder(sort, this.model.primaryKeyAttribute);
+    const order = totalOrder(sort, this.described.primaryKey);
     const inputs = { ...place, filter, sort: order, deleted, count, cap } as Inputs;
     const { page, records } = await this.executeRead('list', inputs, { where });
     if (include) await this.loadAlong(records, include);
@@ -355,7 +354,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   private async neverDeleted(id: Id): Promise<never> {
     const alive = await this.findByKey(id);
-    const info = describeAddressed(this.model as unknown as ModelClass, this.address);
+    const info = this.described;
     throw whyUnwritten({ info, endpoint: 'restore' }, alive && { isDeleted: false });
   }
 

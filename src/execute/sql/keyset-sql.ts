@@ -10,7 +10,6 @@
 import { totalOrder } from '../../compile/compile-options.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
 import type { Value } from '../../request/query/predicate.js';
 import type { ColumnSql } from './predicate-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
@@ -28,7 +27,7 @@ export interface KeysetValues {
 
 /** The total order of a model's rows that begins with these terms. */
 export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly SortTerm[] = []): KeyTerm[] {
-  return totalOrder(sort, only(primaryKey).name).map((term) => ({
+  return totalOrder(sort, primaryKey).map((term) => ({
     ...term,
     nullable: attributes.get(term.attribute)?.nullable ?? true,
   }));

@@ -3,7 +3,6 @@
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
@@ -41,17 +40,27 @@ export function servesOrder(
   equal: readonly string[],
   terms: readonly SortTerm[],
 ): boolean {
-  const key = only(info.primaryKey).name;
   if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
-  const needed = terms.filter(({ attribute }) => attribute !== key && !equal.includes(attribute));
-  const byKey = terms.find(({ attribute }) => attribute === key) ?? { attribute: key, descending: false };
-  const wanted = needed.length > 0 || equal.includes(key) ? needed : [byKey];
+  const wanted = neededTerms(info, equal, terms);
   const matches = (reverse: boolean): boolean =>
     wanted.every(({ attribute, descending }, position) => {
       const found = keys[equal.length + position];
       return found?.column === columnOf(info, attribute) && found.descending === (descending !== reverse);
     });
   return matches(false) || matches(true);
+}
+
+/** The terms that an index has to have: what follows the whole key, or a part of the key at the end, is no work for an index. */
+function neededTerms(
+  { primaryKey }: ModelInfo,
+  equal: readonly string[],
+  terms: readonly SortTerm[],
+): readonly SortTerm[] {
+  const key = primaryKey.map(({ name }) => name).filter((name) => !equal.includes(name));
+  const wanted = terms.filter(({ attribute }) => !equal.includes(attribute));
+  const others = wanted.findLastIndex(({ attribute }) => !key.includes(attribute));
+  if (others >= 0) return wanted.slice(0, others + 1);
+  return wanted.length > 0 ? wanted : key.map((attribute) => ({ attribute, descending: false }));
 }
 
 /** True where the first keys are these attributes, in any order. */

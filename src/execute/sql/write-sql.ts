@@ -1,7 +1,7 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
 
 import type { ColumnType } from '../../describe/column-type.js';
-import { type AttributeInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
+import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { DeletionMark, Reference } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
@@ -40,13 +40,18 @@ function insertSql(
   where: Predicate | null,
 ): SqlFragment {
   // A statement names one column at least.
-  const names = joinSql((row.length > 0 ? row : info.primaryKey).map(columnName), ', ');
+  const names = joinSql((row.length > 0 ? row : someColumn(info)).map(columnName), ', ');
   const given = row.map((each) => sql`${writtenSlot(each.name)}`);
   const values = joinSql(given.length > 0 ? given : [raw('DEFAULT')], ', ');
   const source = where
     ? sql`SELECT ${values} WHERE ${compilePredicate(where, column)}`
     : sql`VALUES (${values})`;
   return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
+}
+
+function someColumn({ primaryKey, attributes }: ModelInfo): readonly AttributeInfo[] {
+  const stored = [...attributes.values()].filter(({ type }) => type.kind !== 'virtual');
+  return [...primaryKey, ...stored].slice(0, 1);
 }
 
 /** An UPDATE. */
@@ -167,7 +172,6 @@ function returningSql({ columns }: SelectionSql): SqlFragment {
 export function changedSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
   switch (type.kind) {
     case 'string':
-    case 'enum':
     case 'bigint':
     case 'decimal':
     case 'time':

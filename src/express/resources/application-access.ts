@@ -10,7 +10,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel, describeRecords } from '../../describe/describe-model.js';
 import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
-import { keyText, only } from '../../describe/row-key.js';
+import { keyText } from '../../describe/row-key.js';
 import { keepsRows } from '../../describe/soft-deletion.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
@@ -137,8 +137,8 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
   const { model } = repository;
   const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
   const { info } = requestResource(request) ?? {};
-  const isOther = info?.model === model && only(info.address).name !== repository.idAttribute;
-  const addressed = isOther ? repository.addressedBy(only(info.address).name) : repository;
+  const isOther = info?.model === model && keyText(info.address) !== repository.idAttribute;
+  const addressed = isOther ? repository.addressedBy(keyText(info.address)) : repository;
   return access ? addressed.within(access) : addressed;
 }
 

@@ -5,7 +5,7 @@ import { compileGivenValues } from '../../access/given-values.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { everyInclude } from '../../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type ModelClass } from '../../declare/crud-options.js';
-import { only } from '../../describe/row-key.js';
+import { keyText } from '../../describe/row-key.js';
 import { noteUnseen } from '../../describe/unseen-values.js';
 import type { Repository } from '../../execute/records/repository.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
@@ -147,9 +147,9 @@ function createResource(
   const parsers = forEachOperation((operation) =>
     compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
   );
-  const isOwn = repository.idAttribute === only(plan.info.address).name;
+  const isOwn = repository.idAttribute === keyText(plan.info.address);
   const members = {
-    repository: isOwn ? repository : repository.addressedBy(only(plan.info.address).name),
+    repository: isOwn ? repository : repository.addressedBy(keyText(plan.info.address)),
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     cursors,

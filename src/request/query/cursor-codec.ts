@@ -6,7 +6,7 @@
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
-import { only } from '../../describe/row-key.js';
+import { isOfKey } from '../../describe/row-key.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
 import type { RelatedFilter } from './predicate.js';
@@ -141,7 +141,9 @@ export function hidesKey({
 }: {
   readonly plan: Pick<ResourcePlan, 'info' | 'exposure'>;
 }): boolean {
-  return info.address !== info.primaryKey && exposure.unreadable.has(only(info.primaryKey).name);
+  return (
+    info.address !== info.primaryKey && info.primaryKey.some(({ name }) => exposure.unreadable.has(name))
+  );
 }
 
 /** One line for all lists whose cursors are sealed, where the application has no secret for them. */
@@ -170,14 +172,14 @@ function contentOf({ values, isInclusive, digest }: Keyset, scope: CursorScope):
 
 /** Of all values the primary key, which identifies the row. */
 function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
-  const key = only(plan.info.primaryKey).name;
-  const known = values.map((value, index) => (sort[index]?.attribute === key ? value : null));
+  const isKey = sort.map(({ attribute }) => isOfKey(plan.info.primaryKey, attribute));
+  const known = values.map((value, index) => (isKey[index] ? value : null));
   return { values: known, isInclusive, digest: digestOfValues(values) };
 }
 
 function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
   return sort.every(({ attribute }, index) => {
-    return (attribute === only(plan.info.primaryKey).name) === (values[index] !== null);
+    return isOfKey(plan.info.primaryKey, attribute) === (values[index] !== null);
   });
 }
 

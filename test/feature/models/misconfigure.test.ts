@@ -127,8 +127,9 @@ describe('misconfiguring', () => {
       `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
       `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
       "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
-      'Keyless has no primary key; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
-      'Pair has a composite primary key (leftId, rightId); give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
+      "Keyless: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], or leave out what needs an id: endpoints: ['list', 'create'].",
+      'Keyless: no attributes tell its rows apart, so that its list has no order; give it a defaultSort, or name them with id.',
+      "Pair: an id of several attributes (leftId,rightId) cannot address a record yet; leave out what needs an id: endpoints: ['list', 'create'].",
       "Shadow.name is a class field that hides the attribute's accessor; write `declare name: …` instead of `name!: …`.",
       "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in new Sequelize({ models: [...] }), before bootstrap is called.",
       "Fine and Mistyped are both on '/fines'; give one of them another prefix.",
@@ -181,7 +182,7 @@ describe('misconfiguring', () => {
   it('says it in one message, a line for each', async () => {
     const failure = await buildApp({ models: [Keyless, Unattached] }).catch((error: unknown) => error);
     expect(String(failure)).to.match(
-      /^ConfigError: 2 problems:\n {2}- Keyless has .+\n {2}- Unattached is .+$/,
+      /^ConfigError: 3 problems:\n(?: {2}- Keyless: .+\n){2} {2}- Unattached is .+$/,
     );
   });
 

@@ -45,7 +45,6 @@ describe('compileResource', () => {
     expect(problems).to.deep.equal([
       'Article: tags is "Blog"; use a list of names.',
       `Article: @Crud has no option 'pagenation'. Did you mean 'pagination'? The options are ${OPTIONS}.`,
-      "Article: idType \"int\" is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.",
       "Article: pagination is \"keyset\"; use 'offset' or 'cursor'.",
       'Article: readSchema is "Shown"; give it a class.',
       'Article: no property of the createSchema Undecorated may pass; ' +
@@ -54,6 +53,7 @@ describe('compileResource', () => {
       'Article: dependencies[0] is undefined; use an Express handler or a routing-controllers middleware class.',
       'Article: dependencies[1] is "auth"; use an Express handler or a routing-controllers middleware class.',
       "Article: unknownQuery is \"drop\"; use 'reject' or 'ignore'.",
+      "Article: idType \"int\" is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.",
     ]);
   });
 
