@@ -27,6 +27,13 @@ export async function copyOf(original: string): Promise<DrivenDatabase> {
     admin.href,
     `CREATE DATABASE "${name}" TEMPLATE "${decodeURIComponent(from.pathname.slice(1))}"`,
   );
+  // A copy has the rows, and none of the settings.
+  await execute(
+    admin.href,
+    `DO $$ DECLARE setting text; BEGIN
+      FOR setting IN SELECT unnest(setconfig) FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase WHERE setrole = 0 AND datname = '${from.pathname.slice(1)}'
+      LOOP EXECUTE format('ALTER DATABASE %I SET %s', '${name}', regexp_replace(setting, '=', ' TO ')); END LOOP; END $$`,
+  );
   from.pathname = `/${name}`;
   return {
     url: from.href,

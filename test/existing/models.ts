@@ -33,11 +33,10 @@ export interface Specimen {
   model: ModelCtor;
 }
 
-/** Names that the classes of models have themselves. */
-const TAKEN = new Set([
-  ...Object.getOwnPropertyNames(Model.prototype),
-  ...Object.getOwnPropertyNames(Object.prototype),
-]);
+/** Names of members that each record has. */
+const TAKEN = new Set<string>();
+for (let each = Model.prototype; each; each = Object.getPrototypeOf(each))
+  for (const name of Object.getOwnPropertyNames(each)) TAKEN.add(name);
 
 function camel(name: string): string {
   return name.toLowerCase() === name || /[_\s-]/.test(name)
@@ -66,15 +65,21 @@ function free(name: string, others: { has(name: string): boolean }, behind = '')
   return own;
 }
 
-/** Where a column is named like its relation, the attribute gets an `Id`. */
-function attributesOf({ columns, foreignKeys }: Relation): Map<string, string> {
+/** Where a column is named like its relation, the attribute gets an `Id`. Sequelize takes `id` for the key alone. */
+function attributesOf({ columns, foreignKeys }: Relation, id: readonly string[]): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const { name } of columns) {
     const isReference = foreignKeys.some((key) => key.columns.length === 1 && key.columns[0] === name);
     const plain = camel(name) || 'column';
     const wanted =
       isReference && relationName(name) === plain ? `${plain}Id` : /^\d/.test(plain) ? `n${plain}` : plain;
-    attributes.set(name, free(TAKEN.has(wanted) ? `${wanted}_` : wanted, new Set(attributes.values())));
+    attributes.set(
+      name,
+      free(
+        TAKEN.has(wanted) || (wanted === 'id' && !id.includes(name)) ? `${wanted}_` : wanted,
+        new Set(attributes.values()),
+      ),
+    );
   }
   return attributes;
 }
@@ -101,7 +106,7 @@ export async function planModels(
       name,
       prefix,
       id,
-      attributes: attributesOf(table),
+      attributes: attributesOf(table, id),
       links: [],
       model: Model as unknown as ModelCtor,
     });

@@ -55,6 +55,12 @@ export async function questionsOf(client: Client, table: Relation, column: Colum
       ask(`=between=${pair}`, `${own} BETWEEN ${low} AND ${high}`, value, other);
       ask(`=notbetween=${pair}`, `${own} NOT BETWEEN ${low} AND ${high}`, value, other);
     }
+    if (operators.includes('w')) ask(`=within=${say(value)}`, `${own} <<= ${low}`, value);
+    if (operators.includes('r')) {
+      ask(`=contains=${say(value)}`, `${own} @> ${low}`, value);
+      ask(`=overlaps=${say(value)}`, `${own} && ${low}`, value);
+      ask(`=within=${say(value)}`, `${own} <@ ${low}`, value);
+    }
     if (operators.includes('~')) patterns(column, name, value, ask);
   }
   return all;

@@ -113,24 +113,35 @@ export class RowMaker {
     return rows;
   }
 
-  /** Inserts one, unless a constraint refuses it. @returns its texts, and the columns that were given a value */
+  /** Inserts one, unless a constraint refuses it. @returns its texts, and the columns that hold what they were given */
   async insert(table: Relation, row: number): Promise<{ row: Row; given: readonly string[] } | null> {
     const values = await this.#values(table, row);
-    if (!values) return null;
+    const made = values && (await this.#insert(table, values));
+    return made && { row: made, given: Object.keys(values) };
+  }
+
+  /** Columns whose values a trigger replaces by others, among those of a row. */
+  async replaced(table: Relation, row: Row, given: readonly string[]): Promise<string[]> {
+    const made = await this.#insert(
+      table,
+      Object.fromEntries(given.map((name) => [name, row[name] ?? null])),
+    );
+    return given.filter((name) => made && made[name] !== row[name]);
+  }
+
+  async #insert(table: Relation, values: Row): Promise<Row | null> {
     const names = Object.keys(values);
     const types = new Map(table.columns.map(({ name, type }) => [name, type]));
+    const places = names.map((name, at) => `$${at + 1}::text::${types.get(name)}`);
     const into =
       names.length === 0
         ? 'DEFAULT VALUES'
-        : `(${names.map(quote).join()}) OVERRIDING SYSTEM VALUE VALUES (${names.map((name, at) => `$${at + 1}::text::${types.get(name)}`).join()})`;
-    const shown = table.columns.map(({ name }) => `${quote(name)}::text`).join();
+        : `(${names.map(quote)}) OVERRIDING SYSTEM VALUE VALUES (${places})`;
+    const shown = table.columns.map(({ name }) => `${quote(name)}::text`);
     await this.client.query('SAVEPOINT made').catch(() => {});
     try {
-      const { rows } = await this.client.query(
-        `INSERT INTO ${table.sql} ${into} RETURNING ${shown}`,
-        Object.values(values),
-      );
-      return rows[0] ? { row: rows[0], given: names } : null;
+      const sql = `INSERT INTO ${table.sql} ${into} RETURNING ${shown}`;
+      return (await this.client.query(sql, Object.values(values))).rows[0] ?? null;
     } catch {
       await this.client.query('ROLLBACK TO made').catch(() => {});
       return null;

@@ -14,7 +14,7 @@ export interface TypeRule {
   model(column: Column): Declared;
   /** JSON of a text. */
   json(text: string): unknown;
-  /** Operators: `=` for equality, `<` for orders, `~` for patterns, `[` for arrays. `=isnull=` is for all. */
+  /** Operators: `=` for equality, `<` for orders, `~` for patterns, `[` for arrays, `r` for ranges, `w` for networks. `=isnull=` is for all. */
   readonly operators: string;
   /** True where a path can have the value. */
   readonly isId?: boolean;
@@ -63,22 +63,49 @@ const RULES: Readonly<Record<string, TypeRule>> = {
   date: rule(DataType.DATEONLY, text, '=<', true),
   'time without time zone': rule(DataType.TIME, text, '=<', true),
   'timestamp with time zone': rule(DataType.DATE, moment, '=<', true),
+  /** The same in arrays and ranges, where all digits are shown. */
+  precise: rule(DataType.DATE, (value) => `${clock(value.replace(/\+00$/, ''))}Z`, '=<'),
   'timestamp without time zone': rule(DataType.DATE, clock, '=<', true),
   uuid: rule(DataType.UUID, text, '=', true),
   json: rule(DataType.JSON, JSON.parse, ''),
   jsonb: rule(DataType.JSONB, JSON.parse, ''),
   bytea: rule(DataType.BLOB, (value) => Buffer.from(value.slice(2), 'hex').toString('base64'), ''),
   // The cast to text writes the mask of a single host, which PostgreSQL leaves out elsewhere.
-  inet: rule('inet', (value) => value.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, ''), ''),
+  inet: rule(DataType.INET, (value) => value.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, ''), '=<w', true),
+  cidr: rule(DataType.CIDR, text, '=<w', true),
+  macaddr: rule(DataType.MACADDR, text, '=<', true),
+  macaddr8: rule('macaddr8', text, '=<', true),
   interval: rule('interval', text, '=<'),
-  money: rule('money', text, '=<'),
+  money: rule('money', (value) => value.replace(/[^-.\d]/g, ''), '=<'),
+  bit: { ...rule('', text, '='), model: ({ type }) => type },
+  'bit varying': { ...rule('', text, '='), model: ({ type }) => type },
 };
+
+/** Types of the bounds of ranges. */
+const BOUNDS: Readonly<Record<string, string>> = {
+  int4: 'integer',
+  int8: 'bigint',
+  num: 'numeric',
+  date: 'date',
+  ts: 'timestamp without time zone',
+  tstz: 'precise',
+};
+
+/** A bound has quotes where it has blanks or commas. */
+function rangeJson(value: string, base: string): unknown {
+  const [, first = '', lower = '', upper = '', last = ''] = /^([[(])(.*),(.*)([\])])$/.exec(value) ?? [];
+  if (first === '') return { empty: true };
+  const bound = (part: string) =>
+    part === '' ? null : (RULES[base] ?? OTHER).json(part.replaceAll('"', ''));
+  return { lower: bound(lower), upper: bound(upper), bounds: `${first}${last}` };
+}
 
 /** The rule of a column. */
 export function ruleOf(column: Column): TypeRule {
   const { base, element, labels } = column;
   if (element) {
-    const inner = ruleOf({ ...column, base: element, type: element, element: null });
+    const base = element === 'timestamp with time zone' ? 'precise' : element;
+    const inner = ruleOf({ ...column, base, type: element, element: null });
     const isPlain = inner.operators !== '' || labels;
     return {
       model: () => DataType.ARRAY(inner.model({ ...column, type: element }) as AbstractDataType),
@@ -87,7 +114,12 @@ export function ruleOf(column: Column): TypeRule {
     };
   }
   if (labels) return rule(DataType.ENUM(...labels), text, '=', true);
-  return RULES[base] ?? OTHER;
+  const [, bounds = '', isMulti] = /^(.+?)(multi)?range$/.exec(base) ?? [];
+  const of = BOUNDS[bounds];
+  if (!of) return RULES[base] ?? OTHER;
+  const ranges = (value: string) =>
+    [...value.matchAll(/[[(].*?[\])]/g)].map(([range]) => rangeJson(range, of));
+  return rule(base, isMulti ? ranges : (value) => rangeJson(value, of), '=r');
 }
 
 function jsonOfArray(elements: unknown, inner: TypeRule): unknown {
@@ -103,7 +135,7 @@ export function jsonOf(column: Column, value: string | null): unknown {
 /** The text of a value in a query and in a path: all its digits, where JSON shows fewer of them. */
 export function queryText(column: Column, value: string): string {
   if (column.base === 'timestamp with time zone') return `${clock(value.replace(/\+00$/, ''))}Z`;
-  return String(jsonOf(column, value));
+  return /range$/.test(column.base) ? value : String(jsonOf(column, value));
 }
 
 /** The id of a row in a path: one segment, its parts in order. */

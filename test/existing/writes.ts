@@ -30,6 +30,8 @@ async function createAndDelete(
     return null;
   });
   if (!proposed) return;
+  const replaced = await judge.tryOut(() => maker.replaced(table, proposed.row, proposed.given));
+  const isKept = (name: string) => !replaced.some((column) => attributes.get(column) === name);
   const isGiven = (name: string) => proposed.given.some((column) => attributes.get(column) === name);
   const body = only(toJson(specimen, proposed.row), isGiven);
   const created = await judge.send(path, 'POST', prefix, body);
@@ -44,21 +46,21 @@ async function createAndDelete(
   const row = await judge.reload(key);
   if (!row) return judge.expect(path, `${request} is stored`, json, 'a row');
   judge.expect(path, request, json, toJson(specimen, row));
-  judge.expect(path, `${request} as it was sent`, only(json, isGiven), body);
+  judge.expect(path, `${request} as it was sent`, only(only(json, isGiven), isKept), only(body, isKept));
   const address = judge.addressOf(row);
   judge.expect(path, `Location of ${request}`, created.location, address);
   await patchToItself(judge, path, row);
   if (canReplace) {
     const isKey = (name: string) => id.some((column) => attributes.get(column) === name);
-    const replaced = await judge.send(
+    const put = await judge.send(
       path,
       'PUT',
       address,
       only(body, (name) => !isKey(name)),
     );
     const now = toJson(specimen, (await judge.reload(row)) ?? {});
-    judge.expect(path, `PUT ${address}`, [replaced.status, replaced.json], [200, now]);
-    judge.expect(path, `PUT ${address} as it was sent`, only(now, isGiven), body);
+    judge.expect(path, `PUT ${address}`, [put.status, put.json], [200, now]);
+    judge.expect(path, `PUT ${address} as it was sent`, only(only(now, isGiven), isKept), only(body, isKept));
   }
   const deleted = await judge.send(path, 'DELETE', address);
   judge.expect(path, `DELETE ${address}`, [deleted.status, await judge.reload(row)], [204, undefined]);
