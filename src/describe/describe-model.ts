@@ -17,7 +17,7 @@ import {
 } from './model-info.js';
 import { declaredOptions, EXTENDS_MODEL, isModelClass } from './record.js';
 import { keyText } from './row-key.js';
-import { attributesVersion, instanceOptions } from './sequelize-internals.js';
+import { attributesVersion, instanceOptions, refuseRowsWithoutKey } from './sequelize-internals.js';
 import { describeSoftDeletion, markName } from './soft-deletion.js';
 import { ofTables, tableFacts } from './table-facts.js';
 
@@ -59,6 +59,7 @@ function infoOf(model: ModelClass, report: (problem: string) => void): ModelInfo
   const key: RowKey = Object.freeze(
     model.primaryKeyAttributes.map((each) => attributes.get(each) as AttributeInfo),
   );
+  if (key.length === 0) refuseRowsWithoutKey(model);
   return Object.freeze({
     model,
     name: model.name,

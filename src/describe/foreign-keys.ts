@@ -28,21 +28,39 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
   );
   const belongs = Object.values(model.associations)
     .filter(({ associationType }) => associationType === 'BelongsTo')
-    .map((association) => {
+    .flatMap((association): ForeignKey | [] => {
       const { foreignKey, target } = association;
-      const { targetKey = target.primaryKeyAttribute } = association as TargetKey;
-      return { attribute: foreignKey, target: target as ModelClass, key: targetKey };
+      const { targetKey } = association as TargetKey;
+      return targetKey ? { attribute: foreignKey, target: target as ModelClass, key: targetKey } : [];
     });
   // `@ForeignKey` without a relation makes no constraint, and means a row of that model all the same.
-  const decorated = (getForeignKeys(model.prototype) ?? []).map(({ foreignKey, relatedClassGetter }) => {
-    const target = relatedClassGetter() as unknown as ModelClass;
-    return { attribute: foreignKey, target, key: target.primaryKeyAttribute };
+  const decorations = (getForeignKeys(model.prototype) ?? []).map(({ foreignKey, relatedClassGetter }) => ({
+    attribute: foreignKey,
+    target: relatedClassGetter() as unknown as ModelClass,
+  }));
+  const decorated = decorations.flatMap(({ attribute, target }): ForeignKey | [] => {
+    const all = decorations.filter((each) => each.target === target).map((each) => each.attribute);
+    const key = keyPartFor(attribute, all, target.primaryKeyAttributes);
+    return key === undefined ? [] : { attribute, target, key };
   });
   const found = new Map<string, ForeignKey>();
   for (const each of [...belongs, ...declared, ...decorated]) {
     found.set(`${each.attribute}\0${each.target.name}\0${each.key}`, each);
   }
   return [...found.values()];
+}
+
+/**
+ * The part of a primary key that an attribute refers to: of several that of the same name, or at the same place where there are as many
+ * attributes; undefined where there is no key.
+ */
+function keyPartFor(
+  attribute: string,
+  all: readonly string[],
+  key: readonly string[] | undefined = [],
+): string | undefined {
+  if (key.includes(attribute)) return attribute;
+  return (all.length === key.length ? key[all.indexOf(attribute)] : undefined) ?? key[0];
 }
 
 /** Models that `references` of an attribute names, in each of its spellings. */

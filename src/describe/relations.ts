@@ -77,8 +77,7 @@ export function describeRelation(model: ModelClass, name: string): RelationDescr
   const target = association.target as ModelClass;
   const scope = Object.freeze({ ...association.scope });
   const shared = { name, parent: model, target, scope };
-  const { foreignKey, sourceKey = model.primaryKeyAttribute } = association;
-  const { targetKey = target.primaryKeyAttribute } = association;
+  const { foreignKey, sourceKey = NONE, targetKey = NONE } = association;
   switch (association.associationType) {
     case 'BelongsTo':
       return found({ ...shared, isOne: true, parentKey: foreignKey, targetKey, through: null });
@@ -113,7 +112,12 @@ function found(relation: Relation): RelationDescription {
   return missing ? failure(missing) : { relation: Object.freeze(relation), problem: null };
 }
 
+/** The key of an association that Sequelize has found none for: the model has no primary key. */
+const NONE = '';
+
 function missingKey(model: ModelClass, keys: readonly string[]): string | undefined {
+  if (keys.includes(NONE))
+    return `joins by a key of ${model.name}, which has no primary key; name a unique attribute as its sourceKey or targetKey.`;
   const key = keys.find((each) => !(each in model.getAttributes()));
   return key && `has the key '${key}', which is no attribute of ${model.name}; declare it there.`;
 }

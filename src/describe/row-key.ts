@@ -1,4 +1,5 @@
 /** Keys of rows, and the ids that their values make. */
+import { showValue } from '../util/option-problems.js';
 import type { AttributeInfo, RowKey } from './model-info.js';
 
 /** The attribute of a key that has one. @throws TypeError where it has none or several */
@@ -33,6 +34,48 @@ export function partsOf(key: RowKey, id: unknown): readonly unknown[] {
     throw new TypeError(`An id of several attributes is an object of ${keyText(key)}; '${name}' is missing.`);
   });
 }
+
+/** Kinds of columns whose values are texts. */
+const TEXTS: ReadonlySet<string> = new Set(['string', 'uuid', 'enum']);
+
+/** Problem of a value in the place of an id of several attributes, as the end of a sentence; null where it has a value for each. */
+export function problemOfParts(key: RowKey, id: unknown): string | null {
+  const names = key.map(({ name }) => name);
+  if (typeof id !== 'object' || id === null || Array.isArray(id)) return `it is ${showValue(id)}`;
+  const values = id as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(values).find((name) => !names.includes(name));
+  if (unknown !== undefined) return `'${unknown}' is none of them`;
+  for (const { name, type } of key) {
+    const value = values[name];
+    if (value === undefined) return `'${name}' is missing`;
+    if (!isScalar(value)) return `'${name}' is ${showValue(value)}`;
+    if (typeof value !== 'string' && TEXTS.has(type.kind))
+      return `'${name}' is ${showValue(value)}, and its column holds texts`;
+  }
+  return null;
+}
+
+/** True for a value that one column holds: no list, and no words of Sequelize, which would find other rows. */
+export function isScalar(value: unknown): boolean {
+  if (typeof value === 'object') return value instanceof Date || Buffer.isBuffer(value);
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
+}
+
+/** True for an attribute whose values are texts. */
+export function holdsTexts({ type }: AttributeInfo): boolean {
+  return TEXTS.has(type.kind);
+}
+
+/** The text of an id: of several parts these with commas in between, and `~ / , \\` in them as `~0 ~1 ~2 ~3`. */
+export function idText(texts: readonly string[]): string {
+  const [first = ''] = texts;
+  if (texts.length < 2) return first;
+  return texts
+    .map((text) => text.replaceAll(/[~/,\\]/g, (character) => `~${ESCAPED.indexOf(character)}`))
+    .join(',');
+}
+
+const ESCAPED = '~/,\\';
 
 /** The values of an id by attribute. */
 export function valuesOfId(key: RowKey, id: unknown): Readonly<Record<string, unknown>> {

@@ -198,6 +198,25 @@ export function valuesOfRecord(record: Model): readonly Record<string, unknown>[
   return [dataValues, _previousDataValues];
 }
 
+/**
+ * Has the methods of records throw that write or read their row, of a model without a primary key: Sequelize names such a row by the
+ * condition of the last query of the class, and would write and delete other rows. `create` and statics with a condition are as before.
+ */
+export function refuseRowsWithoutKey({ name, options }: ModelStatic<Model>): void {
+  const refuse = (): never => {
+    throw new TypeError(
+      `A record of ${name} cannot be saved, destroyed or read again: its model has no primary key, and Sequelize would take the rows of the ` +
+        `last query in its place. Write with a condition, as ${name}.update(values, { where: … }) does, or give the model a key.`,
+    );
+  };
+  Object.defineProperty(options, 'whereCollection', {
+    get: refuse,
+    set: () => {},
+    enumerable: false,
+    configurable: true,
+  });
+}
+
 /** A data type, which Sequelize types as a class of its own for each. */
 export interface DataTypeInstance {
   readonly key: string;

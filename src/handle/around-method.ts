@@ -9,7 +9,6 @@ import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import { type Endpoint, ROW_RULE_NAMES, RULES_OF } from '../declare/endpoint.js';
-import { only } from '../describe/row-key.js';
 import { describeFault } from '../errors/database-fault.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
@@ -17,13 +16,14 @@ import { refuseUnlessAllowed } from '../execute/records/refused-row.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { joinableSession, runInSavepoint } from '../execute/records/unit-of-work.js';
 import { SqlExecutor } from '../execute/rows/sql-executor.js';
-import { encodeParameter } from '../execute/sql/encode-parameter.js';
+import { slotsOfTexts, tryKeySlots } from '../execute/sql/encode-parameter.js';
+import type { Slots } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import { isInState } from '../features/entity-tag.js';
 import { writesGone } from '../features/soft-delete/deletion.js';
 import type { ReadOperation } from '../operation/operation.js';
-import { equalTo } from '../operation/predicates.js';
+import { byKey } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
@@ -67,14 +67,14 @@ function compileStateReader({ plan: { info, entityTag } }: Resource) {
   const executor = new SqlExecutor(info);
   const operation: ReadOperation = Object.freeze({
     kind: 'read',
-    where: equalTo(only(info.address).name, Object.freeze({ slot: 'id' })),
+    where: byKey(info.address),
     select: Object.freeze({ columns: Object.freeze([entityTag.attribute]) }),
     isFresh: true,
   });
-  return async (key: string | null): Promise<string | null> => {
+  return async (key: Slots | null): Promise<string | null> => {
     if (key === null) return null;
     const on = await sessionTarget(info.model.sequelize as Sequelize, 'post');
-    const { rows } = await executor.run(operation, { id: key }, on);
+    const { rows } = await executor.run(operation, key, on);
     return rows[0]?.[0] ?? null;
   };
 }
@@ -88,15 +88,15 @@ function withState(
   const read = compileStateReader(resource);
   if (!read || operation === 'list' || operation === 'delete') return runMethod;
   const { plan } = resource;
-  const address = only(plan.info.address);
+  const { address } = plan.info;
   return async (action, input) => {
     const isRead = verb === 'get';
     const id = isRead ? (argumentsOf(input)?.id ?? parsePathId(plan, action.request)) : undefined;
     // Before the record: a tag that is older than it only refuses, and a newer one would let a change be overwritten.
-    const before = isRead ? await read(encodeParameter(address.type, id) ?? null) : null;
+    const before = isRead ? await read(tryKeySlots(address, id)) : null;
     const found = await runMethod(action, input);
     if (!found) return null;
-    const state = isRead ? before : await read(found.stored(address.name) ?? null);
+    const state = isRead ? before : await read(slotsOfTexts(address, ({ name }) => found.stored(name)));
     return {
       ...found,
       stored: (name) => (name === plan.entityTag?.attribute ? state : found.stored(name)),
@@ -136,7 +136,7 @@ export function inCondition(resource: Resource, operation: Endpoint, runMethod: 
     const state =
       kind === 'version'
         ? storedText(info, record, attribute)
-        : await stateOf?.(storedText(info, record, only(info.address).name) ?? null);
+        : await stateOf?.(slotsOfTexts(info.address, ({ name }) => storedText(info, record, name)));
     if (state !== undefined) return state;
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };

@@ -5,7 +5,7 @@ import { accessSource } from '../access/reference-access.js';
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { fieldName } from '../describe/foreign-keys.js';
-import { keyText } from '../describe/row-key.js';
+import { idOf, keyText } from '../describe/row-key.js';
 import { constrainedModel } from '../describe/sequelize-internals.js';
 import { noSuchRecord } from '../errors/errors.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
@@ -88,7 +88,9 @@ function recordFinder(resource: Resource, settings: PathSettings): FindRecord {
       return writing(sessions, async () => {
         if (key === undefined) return repository.getLocked(id);
         const found = (await find()) as RecordValues;
-        const record: object = await repository.getLocked(found[repository.idAttribute] as Id);
+        const record: object = await repository.getLocked(
+          idOf(repository.idParts, (name) => found[name]) as Id,
+        );
         // Another request may have changed the key before the lock.
         if (String((record as RecordValues)[key]) === String(found[key])) return record;
         throw noSuchRecord({ name: plan.name, key });

@@ -10,7 +10,7 @@ import { severalRecords } from '../errors/errors.js';
 import { openTest } from '../execute/customization/plain-queries.js';
 import { whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
-import { keySlots } from '../execute/sql/encode-parameter.js';
+import { idTextOf, keySlots } from '../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
@@ -18,7 +18,7 @@ import { rowsAsked, writesGone } from '../features/soft-delete/deletion.js';
 import type { Access } from '../operation/access.js';
 import { columnsGiven } from '../operation/compile-operation.js';
 import type { Inputs, WantedStates, WrittenRecord } from '../operation/feature.js';
-import { allOf, byKey } from '../operation/predicates.js';
+import { allOf, byKey, idSlot } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import {
   currentSession,
@@ -121,9 +121,10 @@ export function rowsWritten(
     const position = columns.indexOf(attribute);
     return position < 0 ? undefined : (row?.[position] ?? null);
   };
+  const keyIn = (row: TextRow | undefined) => idTextOf(primaryKey, ({ name }) => valueIn(row, name));
   const count = Math.max(rows.length, keys.length);
   return Array.from({ length: count }, (_, index) => ({
-    key: (valueIn(rows[index], keyText(primaryKey)) ?? keys[index]) as string,
+    key: keyIn(rows[index]) ?? (keys[index] as string),
     stored: (attribute) => valueIn(rows[index], attribute),
   }));
 }
@@ -213,7 +214,9 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const page = 'page' in found ? found.page : null;
         const columns = columnsGiven(asked);
         if (afterWrite) {
-          const records = rowsWritten(info, columns, found.rows, [slots['id']]);
+          const records = rowsWritten(info, columns, found.rows, [
+            idTextOf(info.address, ({ name }) => slots[idSlot(info.address, name).slot]),
+          ]);
           await afterWrite({ endpoint: writtenAs(endpoint, found), records }, inTransaction(on));
         }
         const outcome = outcomeOfRows(shownBy, columns, found, query, page);

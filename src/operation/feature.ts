@@ -196,7 +196,10 @@ export type OperationSteps = {
 
 /** A record that has been written. */
 export interface WrittenRecord {
-  /** The primary key, in the text form of its column; of a row that is gone the value that addressed it. */
+  /**
+   * The primary key, in the text form of its column; of a row that is gone the value that addressed it. Of several attributes the text
+   * that ids in paths have; empty where rows have no key.
+   */
   readonly key: string;
   /** The value of an attribute after the write, in the text form of its column; undefined where the write has none, as a delete. */
   stored(attribute: string): string | null | undefined;

@@ -108,6 +108,7 @@ export const accepted = [
   cities.cursorPage({ size: 20, count: 'exact' }),
   cities.create({ name: 'Lyon' }),
   cities.update(1, { population: null }),
+  cities.get({ countryId: 1, name: 'Lyon' }),
   new Repository(SelfCity).create({ name: 'Lyon' }),
   new Repository(InferredCity).create({ name: 'Lyon', population: 1 }),
   new Repository(TypedCity).create({ name: 'Lyon', population: 1 }),
@@ -116,7 +117,7 @@ export const accepted = [
 
 export const rejected = [
   // @ts-expect-error: not an id
-  cities.get({ id: 1 }),
+  cities.get({ id: null }),
   // @ts-expect-error: not an id
   cities.find(null),
   // @ts-expect-error: a size is needed

@@ -105,6 +105,16 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
     const isNew = before !== undefined && before !== attributesVersion(model);
     return isNew && type?.kind === 'string' && type.maxLength === 7;
   },
+  'the row of a record without a key': ({ model }) => {
+    model.removeAttribute('id');
+    introspectModel(model);
+    try {
+      model.build().where();
+      return false;
+    } catch (error) {
+      return error instanceof TypeError;
+    }
+  },
 };
 
 const BLOCKERS = [

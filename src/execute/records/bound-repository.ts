@@ -3,8 +3,8 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
-import type { ModelInfo } from '../../describe/model-info.js';
-import { keyText } from '../../describe/row-key.js';
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { holdsTexts, isScalar, problemOfParts } from '../../describe/row-key.js';
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
@@ -14,9 +14,6 @@ import type { WriteValues } from '../sql/encode-parameter.js';
 import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
 import type { RelationOptions } from './repository-options.js';
-
-/** Types whose values are texts. */
-const TEXTS: ReadonlySet<string> = new Set(['string', 'uuid', 'enum']);
 
 /** The base of `Repository`. */
 export abstract class BoundRepository<M extends Model> {
@@ -29,7 +26,7 @@ export abstract class BoundRepository<M extends Model> {
   protected readonly session: TransactionScope | null = null;
   /** Access of the request that the repository belongs to; null is everything. */
   protected readonly access: AccessSource | null = null;
-  /** The attribute that addresses a row in the resource of the repository; null is as the model says. */
+  /** The attributes that address a row in the resource of the repository, as `keyText` writes them; null is as the model says. */
   protected readonly address: string | null = null;
 
   /**
@@ -75,7 +72,7 @@ export abstract class BoundRepository<M extends Model> {
     );
   }
 
-  /** The same repository, whose methods find a row by this attribute. @internal */
+  /** The same repository, whose methods find a row by these attributes. @param address as `keyText` writes them @internal */
   addressedBy(address: string): this {
     return copyOf(this, { address });
   }
@@ -85,10 +82,9 @@ export abstract class BoundRepository<M extends Model> {
     return describeAddressed(this.model as unknown as ModelClass, this.address);
   }
 
-  /** The attribute that ids are the values of. @internal */
-  get idAttribute(): string {
-    const { address } = this.described;
-    return keyText(address);
+  /** The attributes that ids are the values of; none where the model has no key. @internal */
+  get idParts(): RowKey {
+    return this.described.address;
   }
 
   /**
@@ -151,10 +147,19 @@ export abstract class BoundRepository<M extends Model> {
    */
   protected checkId(id: Id | undefined): void {
     const { name, primaryKeyAttribute: key } = this.model;
-    const [address] = this.described.address;
-    if (id === undefined)
-      throw new TypeError(`An id of ${name} is undefined; give the ${this.idAttribute} of a record.`);
-    if (!address?.isAddress || typeof id === 'string' || !TEXTS.has(address.type.kind)) return;
+    const parts = this.idParts;
+    const [address] = parts;
+    if (!address)
+      throw new TypeError(`${name} has no primary key, so that no id finds a row; use one(…) or list(…).`);
+    if (parts.length > 1) {
+      const problem = problemOfParts(parts, id);
+      if (problem === null) return;
+      const names = parts.map((part) => part.name).join(', ');
+      throw new TypeError(`An id of ${name} is an object with a value for each of ${names}; ${problem}.`);
+    }
+    if (!isScalar(id))
+      throw new TypeError(`An id of ${name} is ${showValue(id)}; give the ${address.name} of a record.`);
+    if (!address.isAddress || typeof id === 'string' || !holdsTexts(address)) return;
     throw new TypeError(
       `${name} is addressed by its ${address.name}, which is a text, and not by ${showValue(id)}; find a record by another key with ` +
         `one({ ${key}: … }).`,

@@ -15,6 +15,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { isRecord, modelOf } from '../../describe/record.js';
+import { keyText } from '../../describe/row-key.js';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
@@ -150,8 +151,8 @@ async function write(record: GuardedRecord, name: string, place: number, args: u
 }
 
 function missing(record: Model): never {
-  const { name, primaryKeyAttribute: key } = modelOf(record as never);
-  throw noSuchRecord({ name, key });
+  const { name, primaryKey } = describeRecords(modelOf(record as never));
+  throw noSuchRecord({ name, key: keyText(primaryKey) });
 }
 
 /** No attribute has them. */
@@ -253,7 +254,8 @@ export class GuardedRow {
   }
 
   async #read(transaction: Transaction, isLocked: boolean): Promise<RowState | null> {
-    const { model } = this.#info;
+    const { model, primaryKey } = this.#info;
+    if (primaryKey.length === 0) return this.#stateWithoutKey();
     const inside: ProjectionAlias = [literal(this.#insideSql()), INSIDE];
     const { allowed } = this.#access;
     const ruled: ProjectionAlias[] = allowed ? [[literal(this.#sqlOf([allowed])), ALLOWED]] : [];
@@ -276,9 +278,15 @@ export class GuardedRow {
     );
   }
 
+  /** No condition finds its row. A new one is as it came back: its scoped attributes are those that were inserted. */
+  #stateWithoutKey(): RowState | null {
+    const { isNewRecord, dataValues } = this.#record;
+    return isNewRecord ? null : { isInside: true, isAllowed: true, values: dataValues };
+  }
+
   #key(): Record<string, unknown> {
     const { dataValues } = this.#record as { readonly dataValues: WriteValues };
-    return Object.fromEntries(this.#info.model.primaryKeyAttributes.map((name) => [name, dataValues[name]]));
+    return Object.fromEntries(this.#info.primaryKey.map(({ name }) => [name, dataValues[name]]));
   }
 
   /** SQL that is true where the row has one of the allowed values of each scoped attribute. */

@@ -47,13 +47,26 @@ export function pinRow<M extends Model>(
 ): () => void {
   const { where: ofRecord } = record;
   const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));
+  // Where `id` names the attributes of a key that the model does not declare, Sequelize has no condition.
+  const hasOwnKey = info.model.primaryKeyAttributes.length > 0;
   // Sequelize reads the condition of an UPDATE with `true`.
   const where = (isUpdate?: boolean) => {
-    const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
+    const byKey = (
+      hasOwnKey ? Reflect.apply(ofRecord, record, [isUpdate]) : keyOf(info, record, isUpdate)
+    ) as WhereOptions<Attributes<M>>;
     return isUpdate ? within(byKey) : { ...byKey, ...kept };
   };
   Object.defineProperty(record, 'where', { value: where, configurable: true });
   return () => Reflect.deleteProperty(record, 'where');
+}
+
+/** The condition of a row by its key, by column. */
+function keyOf(info: RecordInfo, { dataValues }: Model, isUpdate = false): WriteValues {
+  const version = isUpdate ? versionOf(info.model) : undefined;
+  const names = [...info.primaryKey.map(({ name }) => name), ...(version === undefined ? [] : [version])];
+  return Object.fromEntries(
+    names.map((name) => [attributeOf(info, name).column, (dataValues as WriteValues)[name]]),
+  );
 }
 
 /** Has the record hold values that can be set again: those of its row, where they are known. */

@@ -2,19 +2,19 @@
 import type { Model } from 'sequelize';
 import type { Endpoint, ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
+import type { RowKey } from '../../describe/model-info.js';
 import { NotFoundError } from '../../errors/errors.js';
 import { writesGone } from '../../features/soft-delete/deletion.js';
-import { allOf, equalTo } from '../../operation/predicates.js';
+import { allOf, bindTexts, byKey } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { refusedRow } from '../executor.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
-import { attributeOf } from '../sql/predicate-sql.js';
+import { tryKeySlots } from '../sql/encode-parameter.js';
 import type { FoundRecords, Id } from './repository-operations.js';
 
 /** A repository, as far as rows are looked for. */
 interface RowSource<M extends Model> {
   readonly model: ModelClass<M>;
-  readonly idAttribute: string;
+  readonly idParts: RowKey;
   lockKeys(filter: Predicate, limit: number, isGoneToo: boolean): Promise<readonly unknown[]>;
   find(id: Id, options: { readonly deleted?: 'with' }): Promise<object | null>;
 }
@@ -33,11 +33,10 @@ export async function refuseUnlessAllowed<M extends Model>(
 ): Promise<void> {
   const { model } = rows;
   const info = describeRecords(model as unknown as ModelClass);
-  const { type, name } = attributeOf(info, rows.idAttribute);
-  const text = encodeParameter(type, id);
-  if (typeof text !== 'string') return;
+  const slots = tryKeySlots(rows.idParts, id);
+  if (!slots) return;
   const isGoneToo = writesGone(endpoint);
-  const [key] = await rows.lockKeys(allOf(equalTo(name, text), allowed), 1, isGoneToo);
+  const [key] = await rows.lockKeys(allOf(bindTexts(byKey(rows.idParts), slots), allowed), 1, isGoneToo);
   if (key !== undefined) return;
   if (await rows.find(id, isGoneToo ? { deleted: 'with' } : {})) throw refusedRow(endpoint, info.name);
 }

@@ -20,8 +20,20 @@ import { storedAttributes } from '../customization/hydrate-record.js';
 import type { Page } from '../page.js';
 import type { ListOptions } from './repository-options.js';
 
-/** The value that addresses a record: of its primary key, or of the attribute that `id` names. */
-export type Id = string | number | bigint;
+/**
+ * The value that addresses a record: of its primary key, or of the attribute that `id` in `@Crud` names. Where these are several
+ * attributes, an object with a value for each.
+ *
+ * @example
+ * ```ts
+ * await new Repository(OrderLine).get({ orderId: 10248, lineNo: 11 });
+ * ```
+ */
+export type Id =
+  | string
+  | number
+  | bigint
+  | Readonly<Record<string, string | number | bigint | boolean | Date>>;
 
 /** Options of Sequelize for a list that is no page. */
 export type FindWords<M extends Model> = Pick<ListOptions<M>, 'order' | 'limit' | 'offset'> & {
@@ -30,7 +42,7 @@ export type FindWords<M extends Model> = Pick<ListOptions<M>, 'order' | 'limit' 
 
 /** Parts of a call that are no part of its operation, and the connection of its statements. */
 export interface RecordCall<M extends Model> {
-  /** The value of the slot `id`, as the caller has it. */
+  /** The value of the slots of the key, as the caller has it. */
   readonly id?: Id | undefined;
   /** A condition in Sequelize's words. */
   readonly where?: Where<M> | undefined;
@@ -52,7 +64,7 @@ export interface QueryContext {
   readonly access: Access;
   /** Where the access is from; null is everything. */
   readonly source: AccessSource | null;
-  /** The attribute that addresses a row; null is as the model says. */
+  /** The attributes that address a row, as `keyText` writes them; null is as the model says. */
   readonly address: string | null;
 }
 
@@ -63,6 +75,12 @@ export type ReadChoice = Readonly<Partial<Record<'fields' | 'filter' | 'deleted'
 export function inputsOf({ fields, filter, deleted }: ReadChoice): Inputs | undefined {
   const isAny = fields || filter || deleted !== undefined;
   return isAny ? ({ fields, filter, deleted } as Inputs) : undefined;
+}
+
+/** The attributes that are read, with those of a key of several: a record without one of them could not be saved. */
+export function withKeyOf<M extends Model>(model: ModelClass<M>, read: readonly string[]): readonly string[] {
+  const { primaryKeyAttributes: key } = model;
+  return [...new Set(key.length > 1 ? [...read, ...key] : read)];
 }
 
 /** Records that an operation has found or written. */

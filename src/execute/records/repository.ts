@@ -4,6 +4,7 @@ import { totalOrder } from '../../compile/compile-options.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
+import { keyText } from '../../describe/row-key.js';
 import { MultipleResultsFound, noSuchRecord } from '../../errors/errors.js';
 import { throwOf } from '../../errors/refused-attributes.js';
 import {
@@ -32,6 +33,7 @@ import {
   type ReadChoice,
   type RecordCall,
   repositoryOperation,
+  withKeyOf,
 } from './repository-operations.js';
 import type {
   CursorPageRequest,
@@ -60,17 +62,18 @@ import { SequelizeExecutor } from './sequelize-executor.js';
  */
 export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /**
-   * The row with this id: a value of the primary key, or of the attribute that `id` in `@Crud` names. Any other unique value finds it
-   * with `one`.
+   * The row with this id: a value of the primary key, or of the attribute that `id` in `@Crud` names; of several attributes an object
+   * with a value for each. Any other unique value finds it with `one`.
    *
    * @example
    * ```ts
    * const { name } = await cities.get(2988507, { fields: ['name'] });
    * const paris = await cities.get(2988507, { include: ['country', 'reviews.author'] });
    * const gone = await cities.get(2988507, { deleted: 'only' });
+   * const line = await new Repository(OrderLine).get({ orderId: 10248, lineNo: 11 });
    * ```
    * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not ask for it
-   * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names
+   * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names, and for one that lacks a part
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
     return (await this.find(id, options)) ?? this.missing();
@@ -78,7 +81,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   /** The row with this id, or null. */
   async find(id: Id, { fields, include, deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include ?? [])])];
+    const read = fields && withKeyOf(this.model, [...fields, ...keysOfRelations(this.model, include ?? [])]);
     const record = await this.findByKey(id, { fields: read, deleted });
     if (record && include) await this.loadAlong([record], include);
     return guardRecords(record, this.access);
@@ -246,13 +249,6 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * Removes a soft-deleted row for good.
-   *
-   * @throws NotFoundError when there is no such row
-   * @throws NotDeletedError when it is not soft-deleted
-   */
-  async purge(id: Id): Promise<void>;
-  /**
    * Removes the rows that were soft-deleted before a moment, and returns their number: for jobs, in batches. It takes them by key,
    * together or not at all, and passes those that something else is changing. Hooks run as those of `destroy` do.
    *
@@ -266,12 +262,18 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws ForeignKeyConstraintError of Sequelize where another row refers to one of them
    */
   async purge(rows: PurgeOptions): Promise<number>;
+  /**
+   * Removes a soft-deleted row for good.
+   *
+   * @throws NotFoundError when there is no such row
+   * @throws NotDeletedError when it is not soft-deleted
+   */
+  async purge(id: Id): Promise<void>;
   async purge(which: Id | PurgeOptions): Promise<unknown> {
-    if (isPurgeOptions(which)) {
-      const purge = checkPurge(which);
-      return (await this.executeWrite('purge', await this.context('other'), { purge })).count;
-    }
-    const { count } = await this.executeWrite('purge', await this.context('other'), { id: which });
+    const isOfMany = isPurgeOptions(which, this.idParts);
+    const call = isOfMany ? { purge: checkPurge(which) } : { id: which };
+    const { count } = await this.executeWrite('purge', await this.context('other'), call);
+    if (isOfMany) return count;
     return count === 0 ? this.neverDeleted(which) : undefined;
   }
 
@@ -304,12 +306,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     if ('id' in call) this.checkId(call.id);
     const context = await this.context(isLocked ? 'other' : 'select');
     const operation = repositoryOperation(this.model, endpoint, context.access, this.address, inputs);
-    return readRecords(
-      this.model,
-      context,
-      isLocked ? ({ ...operation, isLocked } as Operation) : operation,
-      call,
-    );
+    const whole = isLocked ? ({ ...operation, isLocked } as Operation) : operation;
+    return readRecords(this.model, context, whole, call);
   }
 
   private async executeList<P extends Page<M>>(
@@ -359,7 +357,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   private missing(): never {
-    throw noSuchRecord({ name: this.model.name, key: this.idAttribute });
+    throw noSuchRecord({ name: this.model.name, key: keyText(this.idParts) });
   }
 }
 

@@ -11,10 +11,9 @@ import {
 } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { describeModel } from '../../describe/describe-model.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import { type AppliedScope, scopeOf, withScope } from '../../describe/hooks-and-scopes-internals.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { only } from '../../describe/row-key.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { Value } from '../../request/query/predicate.js';
@@ -80,7 +79,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     this.#scope = scopeOf(model);
     this.#options = options;
     this.#criteria = criteria;
-    this.#info = describeModel(model as unknown as ModelClass);
+    this.#info = describeRecords(model as unknown as ModelClass);
     // The alias of the table in queries of Sequelize is the model's name.
     this.column = columnsOf(this.#info, this.#info.name);
     this.terms = keyTerms(this.#info, criteria.order);
@@ -117,14 +116,24 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   /** Number of rows, counted up to a limit; `Infinity` counts all. */
   count(limit: number): Promise<number> {
-    const { name, primaryKey, attributes } = this.#info;
-    const key = attributes.get(only(primaryKey).name)?.column ?? only(primaryKey).name;
     // A scope that joins many rows to one would have it counted as many times.
-    const once = this.#scope.include ? { distinct: true, col: `${name}.${key}` } : {};
+    const once = this.#scope.include ? { distinct: true, col: this.#keyColumns() } : {};
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
     const seen = { ...this.#options, ...seenBy(this.#criteria) };
     return keepingOurs(model).count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
+  }
+
+  /** All columns of the key as one, which Sequelize's types have no place for: by the first alone, rows with the same would count once. */
+  #keyColumns(): string {
+    const { name, primaryKey } = this.#info;
+    const columns = primaryKey.map(({ name: part }) => renderSql(this.column(part), String));
+    if (columns.length > 1) return literal(`(${columns.join(', ')})`) as unknown as string;
+    const [key] = primaryKey;
+    if (key) return `${name}.${key.column}`;
+    throw new TypeError(
+      `The default scope of ${name} joins other tables, and ${name} has no primary key, so that its rows cannot be told apart; give it one.`,
+    );
   }
 
   ranges(walk: readonly KeyTerm[], place: Keyset | null): RecordRange[] {

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../declare/endpoint.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { describeAddressed, perModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { keyText, only } from '../../describe/row-key.js';
+import { keyText, partsOf } from '../../describe/row-key.js';
 import { severalRecords } from '../../errors/errors.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import { columnsGiven } from '../../operation/compile-operation.js';
@@ -18,11 +18,11 @@ import { sequelizeProblem } from '../customization/internals-trial.js';
 import { openTest } from '../customization/plain-queries.js';
 import type { Executor } from '../executor.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
-import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
+import { tryKeySlots, type WriteValues } from '../sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
-/** The records of a model; null where its rows have no single key, and where Sequelize is not as it is known. */
+/** The records of a model; null where Sequelize is not as it is known. */
 export function rowRecords<M extends Model>(
   model: ModelClass<M>,
   address: string | null,
@@ -33,8 +33,9 @@ export function rowRecords<M extends Model>(
 }
 
 const recordsOf = perModel((model) => {
-  const hasKey = model.sequelize !== undefined && model.primaryKeyAttributes.length === 1;
-  return hasKey && !sequelizeProblem() ? perPair((info: ModelInfo) => new RowRecords(info)) : null;
+  return model.sequelize !== undefined && !sequelizeProblem()
+    ? perPair((info: ModelInfo) => new RowRecords(info))
+    : null;
 });
 
 /** The records of one model. */
@@ -104,9 +105,11 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
 
   /** The slots with that of the key; null for a key that Sequelize would write otherwise. */
   #withKey(id: Id, slots: Slots): Slots | null {
-    const { type } = only(this.#info.address);
-    const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
-    return typeof text === 'string' ? joinSlots({ id: text }, slots) : null;
+    const { address } = this.#info;
+    const parts = partsOf(address, id);
+    const isOrdinaryId = address.every(({ type }, index) => isOrdinaryKey(type, parts[index]));
+    const texts = isOrdinaryId ? tryKeySlots(address, id) : null;
+    return texts && joinSlots(texts, slots);
   }
 
   /** True where Sequelize would write just these values. */

@@ -4,9 +4,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
-import { describeModel, describeRecords } from '../../describe/describe-model.js';
+import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
+import type { RowKey } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
-import { only } from '../../describe/row-key.js';
+import { partsOf } from '../../describe/row-key.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
@@ -20,7 +21,7 @@ import {
 import { storedText } from '../customization/hydrate-record.js';
 import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { inTransaction } from '../session/database-session.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
+import { encodeParameter, idTextOf } from '../sql/encode-parameter.js';
 import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
@@ -128,18 +129,23 @@ function followWrite<M extends Model>(
   const find = (areShared ? running.getStore()?.get(own) : undefined) ?? latest.get(own)?.get(own);
   const afterWrite = find?.(endpoint) ?? null;
   if (!afterWrite) return null;
-  const info = describeModel(own);
-  const { name } = only(info.primaryKey);
-  const { type } = (address === null ? undefined : info.attributes.get(address)) ?? only(info.address);
-  return async ({ records, count, keys = id === undefined ? [] : [id] }, on) => {
+  const info = describeAddressed(own, address);
+  const { primaryKey } = info;
+  return async ({ records, count, keys }, on) => {
     const rows: readonly WrittenRecord[] = records.map((record) => ({
-      key: storedText(info, record, name) as string,
+      key: idTextOf(primaryKey, ({ name }) => storedText(info, record, name)) as string,
       stored: (attribute) => storedText(info, record, attribute),
     }));
-    const gone = keys.map((key) => ({ key: encodeParameter(type, key) as string, stored: () => undefined }));
-    const all = rows.length === 0 && count > 0 ? gone : rows;
+    const ids = id === undefined ? [] : [textOfId(info.address, id)];
+    const gone = keys ? keys.map((each) => textOfId(primaryKey, each)) : ids;
+    const all = rows.length > 0 || count === 0 ? rows : gone.map((key) => ({ key, stored: () => undefined }));
     if (all.length > 0) await afterWrite({ endpoint, records: all }, on);
   };
+}
+
+function textOfId(key: RowKey, id: unknown): string {
+  const parts = partsOf(key, id);
+  return idTextOf(key, ({ type }, index) => encodeParameter(type, parts[index])) as string;
 }
 
 function rowWriteOf(operation: Operation): RowWrite {

@@ -17,6 +17,7 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import { type RecordInfo, versionOf } from '../../describe/model-info.js';
+import { keyText, valuesOfId } from '../../describe/row-key.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';
@@ -65,7 +66,7 @@ import {
 } from './repository-operations.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { keepingOurs, queryOf, rowsOf, type SequelizeRows } from './sequelize-rows.js';
+import { idOfRecord, keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
 import {
   insertRecord,
   isPlainWrite,
@@ -130,7 +131,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #findAll(rows: SequelizeRows<M>, find: FindWords<M>, scope: TransactionOption) {
     const { where, ...options } = find;
-    const order: OrderItem[] = [[this.#model.primaryKeyAttribute, 'ASC']];
+    const order = this.#info.primaryKey.map(({ name }): OrderItem => [name, 'ASC']);
     const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };
     return foundAll(await this.#model.findAll(query));
   }
@@ -142,15 +143,15 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     scope: TransactionOption,
     isGoneToo = false,
   ): Promise<readonly unknown[]> {
-    const key = this.#address;
+    const { primaryKey, address } = this.#info;
     const { where, slots } = this.#access;
     const within = bindTexts(allOf(filter, where, isGoneToo ? null : liveRows(this.#info)), slots);
     const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
     // Hooks may look at all of a record.
-    const few = { attributes: [...new Set([this.#model.primaryKeyAttribute, key])] };
+    const few = { attributes: [...new Set([...primaryKey, ...address].map(({ name }) => name))] };
     const attributes = hasFindHooks(this.#model) ? {} : few;
     const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });
-    return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
+    return records.map((record) => idOfRecord(address, record));
   }
 
   /** Removes rows that were marked before a moment, by key, but for those that something else is changing. */
@@ -159,15 +160,15 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     { before, limit }: Required<PurgeOptions>,
     options: WriteOptions,
   ): Promise<FoundRecords<M>> {
-    const { primaryKeyAttribute: key } = this.#model;
+    const { primaryKey } = this.#info;
     const old = { [momentOf(this.#info)]: { [Op.lt]: before } };
     const rows = { ...all, where: old as Rows<M> };
     const finder = this.#finder(rows, [], options);
-    const locked = { attributes: [key], limit, ...this.#lock, skipLocked: true };
+    const locked = { attributes: primaryKey.map(({ name }) => name), limit, ...this.#lock, skipLocked: true };
     const found = await finder.select(finder.terms, null, locked);
     if (found.length === 0) return foundAll([], 0);
-    const keys = found.map(({ dataValues }) => dataValues[key]);
-    const gone = { ...rows, where: { ...old, [key]: keys } as Rows<M> };
+    const keys = found.map((record) => idOfRecord(primaryKey, record));
+    const gone = { ...rows, where: { ...old, ...withKeys(primaryKey, keys) } as Rows<M> };
     return { ...foundAll([], await this.#destroy(gone, options)), keys };
   }
 
@@ -294,8 +295,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       await destroyRecord(record, this.#info, own);
       return record;
     };
-    const { primaryKeyAttribute: key } = this.#model;
-    const byKey = ({ dataValues }: M) => ({ ...rows, where: this.#byId(dataValues[key], key) });
+    const { primaryKey } = this.#info;
+    const byKey = (record: M) => ({ ...rows, where: this.#byId(idOfRecord(primaryKey, record), primaryKey) });
     for (const record of found) await this.#change(byKey(record), record, options, destroy);
     return found.length;
   }
@@ -365,12 +366,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return second ? this.#several() : record;
   }
 
-  get #address(): string {
-    return this.#info.address?.[0]?.name ?? this.#model.primaryKeyAttribute;
-  }
-
-  #byId(id: unknown, key = this.#address): Rows<M> {
-    return { [key]: id } as Rows<M>;
+  #byId(id: unknown, key = this.#info.address): Rows<M> {
+    return valuesOfId(key, id) as Rows<M>;
   }
 
   #lockIn({ transaction }: WriteOptions) {
@@ -392,7 +389,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   #several(): never {
-    throw severalRecords({ name: this.#model.name, key: this.#address });
+    throw severalRecords({ name: this.#model.name, key: keyText(this.#info.address) });
   }
 }
 

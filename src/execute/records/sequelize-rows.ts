@@ -3,7 +3,8 @@ import { literal, type Model, Op, type WhereOptions } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
 import type { Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import type { RecordInfo } from '../../describe/model-info.js';
+import type { RecordInfo, RowKey } from '../../describe/model-info.js';
+import { idOf, valuesOfId } from '../../describe/row-key.js';
 import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
@@ -37,16 +38,27 @@ export function rowsOf<M extends Model>(
   return { within: within && bindTexts(within, slots as Readonly<Record<string, string>>), ...words };
 }
 
+/** The id of the row of a record. */
+export function idOfRecord(key: RowKey, { dataValues }: Model): unknown {
+  return idOf(key, (name) => (dataValues as Readonly<Record<string, unknown>>)[name]);
+}
+
+/** The rows with these ids. */
+export function withKeys(key: RowKey, ids: readonly unknown[]): WhereOptions {
+  const [first, second] = key;
+  return first && !second ? { [first.name]: ids } : { [Op.or]: ids.map((each) => valuesOfId(key, each)) };
+}
+
 /** The conditions all of which must hold. */
 function conjuncts(where: Predicate | null): readonly Predicate[] {
   if (where?.kind === 'and') return where.operands.flatMap(conjuncts);
   return where ? [where] : [];
 }
 
-/** True for the condition with the slot of the key. */
+/** True for a condition with a slot of the key. */
 function isKey(part: Predicate): boolean {
   const [value] = part.kind === 'comparison' ? part.values : [];
-  return typeof value === 'object' && value.slot === 'id';
+  return typeof value === 'object' && (value.slot === 'id' || value.slot.startsWith('id.'));
 }
 
 /** Options of a query for some rows. Only a SELECT has an alias for the table. */

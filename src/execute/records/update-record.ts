@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { describeModel, describeRecords } from '../../describe/describe-model.js';
+import { describeRecords } from '../../describe/describe-model.js';
 import { type AttributeInfo, type ModelInfo, versionOf } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
@@ -171,7 +171,7 @@ function returnedAttributes(
   if (hideUpdates || isCounted || !hasPlainQueries(model, 'write')) return null;
   const rawAttributes = model.getAttributes();
   if (!returnable.has(rawAttributes)) {
-    returnable.set(rawAttributes, distinctAttributes(describeModel(model)));
+    returnable.set(rawAttributes, distinctAttributes(describeRecords(model)));
   }
   return returnable.get(rawAttributes) ?? null;
 }
@@ -204,7 +204,7 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
 /** True where no code of the user's takes part in a write. */
 export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   const plain = model as unknown as ModelClass;
-  return model.primaryKeyAttributes.length === 1 && openTest(describeModel(plain), 'create', true)();
+  return openTest(describeRecords(plain), 'create', true)();
 }
 
 /** True where a trigger may give a new row another version than Sequelize, which takes its own: the row is read in the same transaction. */

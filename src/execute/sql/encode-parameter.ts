@@ -18,7 +18,7 @@ import {
   timestampsOf,
 } from '../../describe/model-info.js';
 import { rangeText } from '../../describe/range-value.js';
-import { partsOf } from '../../describe/row-key.js';
+import { idText, partsOf } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { ofTables } from '../../describe/table-facts.js';
 import { idSlot } from '../../operation/predicates.js';
@@ -68,6 +68,35 @@ export function keySlots(key: RowKey, id: unknown): Slots {
     encodeParameter(type, parts[index]) as string,
   ]);
   return Object.fromEntries(texts) as Slots;
+}
+
+/** The same; null where a part of the id has no text in its column. */
+export function tryKeySlots(key: RowKey, id: unknown): Readonly<Record<string, string>> | null {
+  const parts = partsOf(key, id);
+  return slotsOfTexts(key, ({ type }, index) => encodeParameter(type, parts[index]));
+}
+
+/** The texts of a key by the slots of its parts; null where one is missing. */
+export function slotsOfTexts(
+  key: RowKey,
+  textOf: (part: AttributeInfo, index: number) => string | null | undefined,
+): Readonly<Record<string, string>> | null {
+  const slots: Record<string, string> = {};
+  for (const [index, part] of key.entries()) {
+    const text = textOf(part, index);
+    if (typeof text !== 'string') return null;
+    slots[idSlot(key, part.name).slot] = text;
+  }
+  return slots;
+}
+
+/** The text of an id of these texts; undefined where one is missing. */
+export function idTextOf(
+  key: RowKey,
+  textOf: (part: AttributeInfo, index: number) => string | null | undefined,
+): string | undefined {
+  const texts = key.map(textOf);
+  return texts.every((text) => typeof text === 'string') ? idText(texts as readonly string[]) : undefined;
 }
 
 function scalarText(value: unknown): string | undefined {

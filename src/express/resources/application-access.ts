@@ -137,7 +137,7 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
   const { model } = repository;
   const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
   const { info } = requestResource(request) ?? {};
-  const isOther = info?.model === model && keyText(info.address) !== repository.idAttribute;
+  const isOther = info?.model === model && keyText(info.address) !== keyText(repository.idParts);
   const addressed = isOther ? repository.addressedBy(keyText(info.address)) : repository;
   return access ? addressed.within(access) : addressed;
 }

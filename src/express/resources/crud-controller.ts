@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { CrudOptions, ModelClass } from '../../declare/crud-options.js';
+import { valuesOfId } from '../../describe/row-key.js';
 import type { Page } from '../../execute/page.js';
 import type { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
@@ -145,7 +146,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
     const changes = isOnlyNew ? null : await repository.lockToReplace(id, values);
     response.status(changes ? 200 : 201);
     if (changes) return this.update(id, changes, context);
-    return this.create({ ...values, [repository.idAttribute]: id }, context);
+    return this.create({ ...values, ...valuesOfId(repository.idParts, id) }, context);
   }
 }
 

@@ -147,7 +147,7 @@ function createResource(
   const parsers = forEachOperation((operation) =>
     compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
   );
-  const isOwn = repository.idAttribute === keyText(plan.info.address);
+  const isOwn = keyText(repository.idParts) === keyText(plan.info.address);
   const members = {
     repository: isOwn ? repository : repository.addressedBy(keyText(plan.info.address)),
     controller: controller ?? generateController(repository),

@@ -1,5 +1,6 @@
 /** Restore and purge of soft-deleted rows: their routes, the error of other rows, and purges of many rows by jobs. */
 import type { ResourceCheck } from '../../compile/compile-resource.js';
+import type { RowKey } from '../../describe/model-info.js';
 import { PersistenceError } from '../../errors/errors.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
@@ -72,9 +73,11 @@ export interface PurgeOptions {
 
 const MAX_ROWS = 1_000;
 
-/** True where an argument is no key. */
-export function isPurgeOptions(which: unknown): which is PurgeOptions {
-  return typeof which === 'object' && which !== null && Object.getPrototypeOf(which) === Object.prototype;
+/** True where an argument is no id: that of a key of several attributes is an object with one of them. */
+export function isPurgeOptions(which: unknown, key: RowKey): which is PurgeOptions {
+  if (typeof which !== 'object' || which === null || Object.getPrototypeOf(which) !== Object.prototype)
+    return false;
+  return key.length < 2 || !key.some(({ name }) => name in which);
 }
 
 /** @throws TypeError for something else than a moment @throws RangeError for no moment at all, and for a limit that is none */

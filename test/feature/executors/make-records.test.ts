@@ -161,9 +161,10 @@ describe('records of a page', () => {
     expect(items.map(partsOf)).to.deep.equal((await Scoped.findAll()).map(partsOf));
   });
 
-  it('need no single primary key', async () => {
+  it('have a key of several attributes', async () => {
     await Pair.create({ first: 1, second: 2 });
-    expect(partsOf(await new Repository(Pair).get(1))).to.deep.equal(partsOf((await Pair.findOne()) as Pair));
+    const pair = await new Repository(Pair).get({ first: 1, second: 2 });
+    expect(partsOf(pair)).to.deep.equal(partsOf((await Pair.findOne()) as Pair));
   });
 
   it("are Sequelize's own where the class has fields", async () => {
