@@ -13,9 +13,11 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import type { SortTerm } from '../../src/compile/resource-plan.js';
 import type { Executor } from '../../src/execute/executor.js';
 import {
   type FoundRecords,
+  type Id,
   type RecordCall,
   repositoryOperation,
 } from '../../src/execute/records/repository-operations.js';
@@ -52,9 +54,22 @@ class Leaflet extends Shelved {
   @Column(DataType.TEXT) declare state: string | null;
 }
 
+/** A key of two attributes. */
+@Table({ tableName: 'copies', timestamps: true, paranoid: true })
+class Copy extends Volume {
+  @PrimaryKey @Column({ type: DataType.INTEGER, allowNull: false, field: 'the owner' }) declare owner: number;
+}
+
+/** The values of a key of two attributes; that of most models is the first. */
+interface Key {
+  readonly id: number;
+  readonly owner: number;
+}
+
 /** A model, and the way in which its rows are deleted. */
 interface Shelf {
   readonly model: ModelCtor<Shelved>;
+  readonly hasOwnerInKey?: true;
   readonly way: string;
   isDeleted(row: Shelved): boolean;
   marked(isDeleted: boolean, place: number): object;
@@ -64,6 +79,13 @@ const SHELVES: readonly Shelf[] = [
   {
     model: Volume,
     way: 'marked by a moment',
+    isDeleted: (row) => row.get('deletedAt') !== null,
+    marked: (isDeleted) => ({ deletedAt: isDeleted ? new Date() : null }),
+  },
+  {
+    model: Copy,
+    hasOwnerInKey: true,
+    way: 'with a key of two attributes',
     isDeleted: (row) => row.get('deletedAt') !== null,
     marked: (isDeleted) => ({ deletedAt: isDeleted ? new Date() : null }),
   },
@@ -109,13 +131,16 @@ interface Step {
   readonly endpoint: 'read' | 'list' | 'create' | 'update' | 'delete' | 'restore' | 'purge';
   readonly access: Access;
   readonly inputs: Inputs;
-  readonly id?: number;
+  readonly key?: Key;
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
 const access = fc.constantFrom(OPEN_ACCESS, OPEN_ACCESS, ownedBy(1), ownedBy(2));
 const deleted = fc.constantFrom(undefined, undefined, 'only' as const, 'with' as const);
-const id = fc.integer({ min: 1, max: 18 });
+/** Most are those of rows that are there from the beginning. */
+const key = fc
+  .record({ id: fc.integer({ min: 1, max: 18 }), isOther: fc.constantFrom(false, false, false, true) })
+  .map(({ id, isOther }): Key => ({ id, owner: ((id - 1) % 3) + (isOther ? 2 : 1) }));
 const title = fc.constantFrom('a', 'b', 'c', "d'$1", 'e\\', '');
 const pages = fc.option(fc.integer({ min: -2, max: 6 }));
 
@@ -149,6 +174,11 @@ const filter: fc.Arbitrary<Filter | null> = fc.option(
   ),
 );
 
+/** Each makes an order total. */
+const TAILS: readonly (readonly SortTerm[])[] = [['id'], ['id', 'owner'], ['owner', 'id']].flatMap((names) =>
+  [false, true].map((descending) => names.map((attribute) => ({ attribute, descending }))),
+);
+
 const sort = fc
   .uniqueArray(
     fc.record({ attribute: fc.constantFrom('title', 'pages', 'owner'), descending: fc.boolean() }),
@@ -157,7 +187,12 @@ const sort = fc
       maxLength: 2,
     },
   )
-  .chain((terms) => fc.boolean().map((descending) => [...terms, { attribute: 'id', descending }]));
+  .chain((terms) =>
+    fc.constantFrom(...TAILS).map((tail) => {
+      const isNew = ({ attribute }: SortTerm) => !terms.some((each) => each.attribute === attribute);
+      return [...terms, ...tail.filter(isNew)];
+    }),
+  );
 
 const count = fc.constantFrom(undefined, 'exact' as const, 'capped' as const, 'none' as const);
 
@@ -176,7 +211,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     endpoint: fc.constant('read' as const),
     access,
-    id,
+    key,
     inputs: deleted.map((each) => (each ? { deleted: each } : {})),
   }),
   fc.record({ endpoint: fc.constant('list' as const), access, inputs: page as fc.Arbitrary<Inputs> }),
@@ -189,26 +224,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     endpoint: fc.constant('update' as const),
     access,
-    id,
+    key,
     inputs: fc.constant({}),
     values: fc.record({ title, pages }, { requiredKeys: [] }),
   }),
   fc.record({
     endpoint: fc.constantFrom('delete' as const, 'restore' as const, 'purge' as const),
     access,
-    id,
+    key,
     inputs: fc.constant({}),
   }),
 );
 
-for (const { model, way, isDeleted, marked } of SHELVES) describeContract(model, way, isDeleted, marked);
+for (const shelf of SHELVES) describeContract(shelf);
 
-function describeContract(
-  model: Shelf['model'],
-  way: string,
-  isDeleted: Shelf['isDeleted'],
-  marked: Shelf['marked'],
-): void {
+function describeContract({ model, way, isDeleted, marked, hasOwnerInKey }: Shelf): void {
+  const idOf = ({ key }: Step): Id | undefined => (hasOwnerInKey && key ? { ...key } : key?.id);
+  const slotsOf = ({ key }: Step) => ({
+    id: String(key?.id),
+    'id.id': String(key?.id),
+    'id.owner': String(key?.owner),
+  });
   const operationOf = ({ endpoint, inputs, access, values }: Step): Operation =>
     repositoryOperation(model, endpoint, access, null, inputs, values);
   const rowOf = (row: Shelved): ShelfRow => {
@@ -239,7 +275,8 @@ function describeContract(
     /** An executor that is part of a transaction throws where it has written nothing, so that all is undone. */
     async function run(executor: ShelvedExecutor, each: Step): Promise<Found> {
       try {
-        const call = each.id === undefined ? {} : { id: each.id };
+        const id = idOf(each);
+        const call = id === undefined ? {} : { id };
         const found = await executor.run(operationOf(each), each.access.slots, call);
         if (found === null) throw new TypeError('The executor leaves a plain operation to another one.');
         const { records, count, page } = found;
@@ -263,7 +300,7 @@ function describeContract(
             for (const each of steps) {
               const found = await run(executorFor(model, each.access), each);
               expect(found, JSON.stringify(each.inputs)).to.deep.equal(
-                oracle.run(operationOf(each), { ...each.access.slots, id: String(each.id) }),
+                oracle.run(operationOf(each), { ...each.access.slots, ...slotsOf(each) }),
               );
             }
             const left = await model.findAll({ order: ['id'], paranoid: false });
