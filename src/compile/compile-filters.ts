@@ -7,7 +7,7 @@ import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import { columnLength, narrowerType, operatorsOf, operatorsOfColumn } from './filter-operators.js';
+import { columnLength, narrowerType, operatorsOf, operatorsOfColumn, rangeMark } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
 /** Entries of `filterAllow`, written as a list or as an object; `'*'` has none by name. */
@@ -59,6 +59,7 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
   return Object.freeze({
     attribute: name,
     type,
+    ...rangeMark(type),
     get compared() {
       return compared();
     },

@@ -51,6 +51,11 @@ export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[
   });
 }
 
+/** Mark of the filters of ranges, and nothing for all others. */
+export function rangeMark(type: ColumnType): { readonly ofRange?: true } {
+  return isRangeType(type) ? { ofRange: true } : {};
+}
+
 /**
  * Operators that PostgreSQL has for the column, whatever its attribute declares.
  *

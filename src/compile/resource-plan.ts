@@ -47,6 +47,8 @@ export interface FilterPlan {
   /** JSON type of the values where the name is a path into JSON: `details.size`. */
   readonly jsonType?: JsonType;
   readonly operators: readonly CanonicalFilterOperator[];
+  /** True for ranges, for which an operator may be another one in SQL. */
+  readonly ofRange?: true;
   /** Of the column, where it holds fewer values than the attribute. */
   readonly narrower?: ColumnType | undefined;
 }

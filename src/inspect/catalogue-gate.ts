@@ -2,6 +2,7 @@
 import { ConnectionError, type Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
+import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readsHstore } from '../describe/sequelize-internals.js';
@@ -171,6 +172,7 @@ export class CatalogueGate {
     for (const line of missingLines(plans, tables)) this.#log('error', line);
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
     for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
+    for (const line of plans.flatMap(moneyLines)) this.#log('warn', line);
     for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
     for (const { name, everything } of plans)
       for (const leftOut of everything.values()) {
@@ -215,6 +217,18 @@ function hstoreProblems({ name, info, exposure }: ResourcePlan): string[] {
       `${name}.${attribute}: the column is ${found.type}, which Sequelize reads with the package pg-hstore; run npm install pg-hstore.`,
     ];
   });
+}
+
+/** A line for each amount of money, which a table holds without its decimals. */
+function moneyLines({ name, info }: ResourcePlan): string[] {
+  return [...info.attributes.values()].flatMap(({ name: attribute, type, found }) =>
+    comparedType(type).kind === 'money' && found
+      ? [
+          `${name}.${attribute}: the column is ${found.type}, whose amounts are other ones as soon as lc_monetary is set to a currency with ` +
+            'another number of decimals; numeric(19, 2) keeps them.',
+        ]
+      : [],
+  );
 }
 
 /** A line for each attribute whose column has another type. */

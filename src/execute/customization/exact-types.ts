@@ -31,8 +31,12 @@ export function writeExactly(model: ModelClass): void {
     adaptType(type, column);
   });
   for (const { name, type } of introspectAttributes(model).values()) {
-    if (typeof attributes[name]?.type !== 'string' || !NAMED.includes(type.kind)) continue;
-    changeComparison(model, name, (value, original) => sameText(type, value) !== sameText(type, original));
+    if (typeof attributes[name]?.type !== 'string' || !NAMED.includes(comparedType(type).kind)) continue;
+    changeComparison(
+      model,
+      name,
+      (value, original) => !isDeepStrictEqual(sameForm(type, value), sameForm(type, original)),
+    );
   }
 }
 
@@ -40,7 +44,8 @@ export function writeExactly(model: ModelClass): void {
 const NAMED: readonly ColumnType['kind'][] = ['range', 'multirange', 'interval', 'money'];
 
 /** The same for all forms of a value; any other value stays. */
-function sameText(type: ColumnType, value: unknown): unknown {
+function sameForm(type: ColumnType, value: unknown): unknown {
+  if (type.kind === 'array' && Array.isArray(value)) return value.map((each) => sameForm(type.element, each));
   if (type.kind === 'interval') return durationOf(value) ?? value;
   if (type.kind === 'range') return encodeParameter(type, value) ?? value;
   if (typeof value !== 'string') return value;

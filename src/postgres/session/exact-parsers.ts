@@ -16,6 +16,8 @@ export interface ParsingClient {
 
 /** Types by their numbers, which are the same in every PostgreSQL (`pg_type.dat`). */
 const TEXTS = 1009;
+/** Arrays of macaddr8, bit, varbit and multiranges, which the driver leaves as texts. */
+const UNPARSED = [775, 1561, 1563, 6150, 6151, 6152, 6153, 6155, 6157];
 
 /** A type, of which only the driver's and Sequelize's own parsers make an object, or an infinite number, of the sample. */
 interface ExactType {
@@ -64,6 +66,14 @@ export function parseExactly(client: ParsingClient, zone: string): void {
     const parseElement = element(parse);
     client.setTypeParser?.(array, 'text', (text) => mapTexts(parseTexts(text), parseElement));
   }
+  for (const oid of UNPARSED) {
+    const parse = client.getTypeParser?.(oid, 'text');
+    if (parseTexts && parse && isUnparsed(parse)) client.setTypeParser?.(oid, 'text', parseTexts);
+  }
+}
+
+function isUnparsed(parse: TextParser): boolean {
+  return parse('{a}') === '{a}';
 }
 
 function isOfDriver(parse: TextParser, sample: string): boolean {

@@ -8,7 +8,7 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../../declare/filter-operators.js';
-import { type ColumnType, isRangeType } from '../../describe/column-type.js';
+import type { ColumnType } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
@@ -100,15 +100,14 @@ class FilterTyping {
     if (named.kind === 'relation') return this.#presence(named, syntax);
     const { attribute, filter, hops, name } = named;
     const operator = findOperator(filter.operators, attribute, syntax.operator);
-    const isRange = isRangeType(filter.type);
-    checkArity(operatorRow(operator, isRange), syntax);
+    const { jsonType, ofRange } = filter;
+    checkArity(operatorRow(operator, ofRange), syntax);
     const values = Object.freeze(
       syntax.values.map((value) => parseOperand(attribute.name, filter, operator, value)),
     );
-    const { jsonType } = filter;
     const inside = {
       ...(jsonType && { jsonType }),
-      ...(isRange && { ofRange: true as const }),
+      ...(ofRange && { ofRange }),
       ...(!jsonType && isShortened(filter.type, operator) && { toMilliseconds: true as const }),
     };
     return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
@@ -199,11 +198,11 @@ function checkArity({ takes }: OperatorRow, { values, operator: { text, position
 
 function parseOperand(
   name: string,
-  { compared, narrower, type }: FilterPlan,
+  { compared, narrower, ofRange }: FilterPlan,
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
-  const parse = PARSERS[operatorRow(operator, isRangeType(type)).takes];
+  const parse = PARSERS[operatorRow(operator, ofRange).takes];
   if (narrower) parse(narrower, value, name);
   return parse(compared, value, name);
 }

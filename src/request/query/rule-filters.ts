@@ -1,5 +1,5 @@
 /** A `filter` of a rule of the application's -> a typed one, over all attributes of a model. */
-import { operatorsOf } from '../../compile/filter-operators.js';
+import { operatorsOf, rangeMark } from '../../compile/filter-operators.js';
 import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
 import { canonicalOperator, operatorRow } from '../../declare/filter-operators.js';
 import type { FilterTemplate } from '../../declare/filter-template.js';
@@ -34,7 +34,7 @@ export function typeTemplate(
   const filters = new Map(
     [...info.attributes].map(([attribute, { type }]) => [
       attribute,
-      { attribute, type, compared: comparedType(type), operators: operatorsOf(type) },
+      { attribute, type, compared: comparedType(type), operators: operatorsOf(type), ...rangeMark(type) },
     ]),
   );
   const issues: RequestIssue[] = [];

@@ -53,6 +53,7 @@ class Seat extends KeyedRow {
     tags: true,
     sizes: ['=isnull='],
     marks: ['=isempty='],
+    during: ['=overlaps='],
     'details.colour': 'string',
     'details.deep.size': 'number',
   },
@@ -63,6 +64,7 @@ class Label extends KeyedRow {
   @Column({ type: DataType.ARRAY(DataType.TEXT), field: 'the tags' }) declare tags: string[] | null;
   @Column(DataType.ARRAY(DataType.INTEGER)) declare sizes: number[] | null;
   @Column(DataType.ARRAY(DataType.UUID)) declare marks: string[] | null;
+  @Column(DataType.RANGE(DataType.DATEONLY)) declare during: unknown;
   @Column({ type: DataType.JSONB, field: 'the details' }) declare details: unknown;
 }
 
@@ -273,21 +275,33 @@ describe('advising indexes', () => {
     expect(await adviceFor(Seat, '(hall_id DESC, state DESC)', '(hall_id, id)')).to.deep.equal([]);
   });
 
-  it('asks for GIN indexes for the elements of arrays', async () => {
+  it('asks for GIN indexes for the elements of arrays, and GiST indexes for ranges', async () => {
     const within = ' within the scope of hall';
     const told = (attribute: string, index: string, scope = '') =>
       `Label: no index serves a filter by '${attribute}' (filterAllow)${scope}; CREATE INDEX ON "labels" ${index};`;
     const tags = told('tags', 'USING gin ("the tags")');
     const marks = told('marks', 'USING gin ("marks")');
+    const during = told('during', 'USING gist ("during")');
     const sizes = told('sizes', '("hall", "sizes", "id")', within);
     const order = `Label: no index serves the order 'id' (sortAllow)${within}; CREATE INDEX ON "labels" ("hall", "id");`;
     const arrays = async (...indexes: string[]) =>
       (await adviceFor(Label, ...indexes)).filter((line) => /filterAllow(?!.*details)/.test(line));
     const lines = await adviceFor(Label);
-    expect(lines.filter((line) => !line.includes('details'))).to.have.members([order, tags, sizes, marks]);
-    expect(await arrays('USING gin ("the tags")', 'USING gin (marks)')).to.deep.equal([sizes]);
-    expect(await arrays('USING gin (marks, "the tags")', '(hall, sizes)')).to.deep.equal([]);
-    expect(await arrays('("the tags")', 'USING hash (marks)')).to.have.members([tags, sizes, marks]);
+    expect(lines.filter((line) => !line.includes('details'))).to.have.members([
+      order,
+      tags,
+      sizes,
+      marks,
+      during,
+    ]);
+    expect(await arrays('USING gin ("the tags")', 'USING gin (marks)', '(during)')).to.deep.equal([
+      sizes,
+      during,
+    ]);
+    expect(
+      await arrays('USING gin (marks, "the tags")', '(hall, sizes)', 'USING gist (during)'),
+    ).to.deep.equal([]);
+    expect(await arrays('("the tags")', 'USING hash (marks)')).to.have.members([tags, sizes, marks, during]);
   });
 
   it('asks for indexes of expressions for values inside of JSON', async () => {

@@ -88,6 +88,16 @@ describe('a column of a type of its own', () => {
   };
   const idsOf = (items: readonly { readonly id: number }[]) => items.map(({ id }) => id);
 
+  it('is warned of at the start where its values follow a setting', async () => {
+    const logger = new CapturedLog();
+    await buildBoth({ models: MODELS, logger });
+    const warned = logger.lines.filter(({ message }) => message.includes('lc_monetary'));
+    expect(new Set(warned.map(({ message }) => message.split(',')[0]))).to.deep.equal(
+      new Set(['amounts.value: the column is money', 'amount_lists.value: the column is money[]']),
+    );
+    expect(logger.lines.filter(({ level }) => level === 'warn')).to.have.lengthOf(warned.length);
+  });
+
   for (const [name, { values, found, refused, wrong, isSorted = true, isWritten = true }] of CASES) {
     describe(name, () => {
       const shown = [...values.map(([, wire]) => wire), null].map((value, index) => ({

@@ -48,7 +48,7 @@ function expectFilterOrIssues(text: string): void {
 }
 
 const OPERATORS =
-  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =contains= =overlaps= =isempty= =has= = ~ !';
+  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =contains= =overlaps= =within= =isempty= =has= = ~ !';
 const VALUES =
   '1 -1 01 1.5 1e400 1e-400 9223372036854775808 99999999999999999999 true null NaN good 2026-02-30 2026-01-31T08:00:00Z 2026-01-31T08:00:00+02:00 25:00 * ** \\ \\* \\q a*b*c*d*e* 00000000-0000-0000-0000-000000000000 "x y" \'\' ( ) (1,2) (1) ☃ 🙂';
 
