@@ -40,7 +40,7 @@ import {
   sequenceSlot,
 } from '../sql/write-many-sql.js';
 import { NOW, referredRow } from '../sql/write-sql.js';
-import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
+import { type FoundRows, lacksState, tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */
 export type MatchingWritten =
@@ -101,6 +101,7 @@ export class ManyRows {
     slots: Slots,
     on: StatementTarget,
   ): Promise<FoundRows | null> {
+    if (lacksState(this.#info, returning)) return null;
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {
       const given: GivenRow = { place, texts: [], lengths: [] };
@@ -141,7 +142,7 @@ export class ManyRows {
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
     const { hideUpdates, dropped } = await triggersOf(this.#table, on);
-    if (hideUpdates || dropped.has('update')) return null;
+    if (hideUpdates || dropped.has('update') || lacksState(this.#info, operation.returning)) return null;
     const written = await this.#update(operation, slots, on);
     if (!written || !(await triggersOf(this.#table, on)).hideUpdates) return written;
     // PostgreSQL has said meanwhile that the table was changed, and a trigger may have changed the rows once more.

@@ -3,6 +3,7 @@
 import type { Sequelize } from 'sequelize';
 import { type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
+import { tableFacts } from '../../describe/table-facts.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/sequelize-error.js';
@@ -14,6 +15,7 @@ import type {
   ReadOperation,
   Reference,
   ReplaceOperation,
+  Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
 import { valueAsked } from '../../operation/predicates.js';
@@ -79,8 +81,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   /**
    * Reads a row or a page, or writes and returns what is written; `count` of a delete is its number of rows. An UPDATE writes rows that
    * differ from the values; where none does, it returns them as they are. A replacement returns no row where the one that is there was not
-   * to be replaced, or none is there. Null for values that only Sequelize can write, and for updates of a table with triggers that may
-   * change a row once more: nothing has happened then that could not happen again.
+   * to be replaced, or none is there. Null for values that only Sequelize can write, for updates of a table with triggers that may
+   * change a row once more, and for states that no write returns: nothing has happened then that could not happen again.
    */
   run<O extends Operation>(operation: O, slots?: Slots, on?: StatementTarget): Promise<RowsOf<O>>;
   run(
@@ -88,6 +90,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<AnyRows | null> {
+    if ('returning' in operation && lacksState(this.#info, operation.returning)) return Promise.resolve(null);
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
@@ -118,6 +121,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     extend: (write: Statement) => Statement,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
+    if ('returning' in operation && lacksState(this.#info, operation.returning)) return null;
     const filled = joinSlots(slots, NO_SLOTS);
     const statement = await this.#writeOf(operation, filled, on);
     if (!statement) return null;
@@ -344,6 +348,14 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
+}
+
+/**
+ * True where a write would return the transaction of a row in a partitioned table: PostgreSQL has no system column of one that it puts into
+ * another partition (0A000). It is read behind the write then.
+ */
+export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
+  return tableFacts(model)?.kind === 'partitioned table' && columns.includes(XMIN);
 }
 
 /** The references of an operation that values have. A new row and a change may have others. */
