@@ -82,8 +82,8 @@ export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<
   return endpoints;
 }
 
-/** Checks the attributes that `readOnly` leaves to the table. */
-export function checkReadOnly(
+/** Checks options that are facts of the table: `only`, and the attributes that `readOnly` leaves to it. */
+export function checkTableOptions(
   check: OptionCheck,
   { endpoints, access }: Pick<ResourcePlan, 'endpoints' | 'access'>,
 ): void {
@@ -105,6 +105,10 @@ export function checkReadOnly(
     else if (create !== null || update !== null)
       report(`readOnly names '${name}', and fields has a rule for writing it; remove one of the two.`);
   }
+  if ((options.only ?? false) !== (info.leavesHeirs ?? false))
+    report(
+      'only is another one than in @Crud of the model, and is a fact of its table; write it there alone.',
+    );
   const known = [...info.attributes.values()].filter(({ isReadOnly }) => isReadOnly);
   const isSame = names.every((name) => info.attributes.get(name)?.isReadOnly || !info.attributes.has(name));
   if (isSame && (readOnly === true || known.every(({ name }) => names.includes(name)))) return;
@@ -306,6 +310,7 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
     fits: (value) => typeof value === 'boolean' || Array.isArray(value),
     text: 'true, or a list of attributes that only the table fills',
   },
+  only: { fits: (value) => typeof value === 'boolean', text: 'true or false' },
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   count: null,

@@ -15,7 +15,7 @@ import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
   checkOptionShapes,
-  checkReadOnly,
+  checkTableOptions,
   compileChoice,
   compileDefaultSort,
   compileDependencies,
@@ -124,7 +124,7 @@ export function compileResource(
   const endpoints = new Set([...compiled.endpoints].map(singleOf));
   const access = compileAccess(check, compiled, shared);
   bodyProblems({ ...compiled, endpoints, access }, decorators).forEach(add);
-  checkReadOnly(check, { ...compiled, access });
+  checkTableOptions(check, { ...compiled, access });
   const isKeyGiven = givesKey({ ...compiled, access }, decorators);
   const whole = { ...compiled, access, isKeyGiven };
   for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);

@@ -140,6 +140,12 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { attribute: 'status', deleted: 'archived', alive: 'active' }
    */
   softDelete?: { attribute: Attribute<M>; deleted: MarkValue; alive: MarkValue | null };
+  /**
+   * `true`: only rows of the table itself, and none of tables that inherit from it, by `FROM ONLY`. Without it an id may be that of several
+   * rows, which is 409. It is a fact of the table, so that it has to be in `@Crud` of the model; the model's own methods of Sequelize have
+   * it, too. Default: false.
+   */
+  only?: boolean;
   /** Paging of the list. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */
@@ -185,7 +191,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * Source of the strong `ETag` of a record. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the
    * system column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views
-   * and partitioned tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and
+   * and foreign tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and
    * `save()` count a version. `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record
    * that is created again under the key of another begins at 0. Then a tag may be that of other values; `'xmin'` sees
    * all of these. `If-Match` that names another tag is 412, and so is any on a resource without tags. Default:

@@ -15,6 +15,7 @@ import {
   timestampsOf,
   versionOf,
 } from './model-info.js';
+import { leaveOutHeirs } from './only-internals.js';
 import { declaredOptions, EXTENDS_MODEL, isModelClass } from './record.js';
 import { keyText } from './row-key.js';
 import { attributesVersion, instanceOptions, refuseRowsWithoutKey } from './sequelize-internals.js';
@@ -68,6 +69,7 @@ function infoOf(model: ModelClass, report: (problem: string) => void): ModelInfo
     primaryKey: key,
     address: key,
     softDelete,
+    ...heirsOf(model),
   });
 }
 
@@ -327,6 +329,13 @@ const joining = perModel((model) =>
 export function describeAddressed(model: ModelClass, id: string | null): ModelInfo {
   const info = describeRecords(model);
   return id === null ? info : addressedBy(info, id);
+}
+
+/** Sequelize has no option for it, so that its statements are told here. */
+function heirsOf(model: ModelClass): Pick<ModelInfo, 'leavesHeirs'> {
+  if (declaredOptions(model)?.only !== true) return {};
+  leaveOutHeirs(model);
+  return { leavesHeirs: true };
 }
 
 /** Bytes of a name in PostgreSQL: `NAMEDATALEN` without the zero at the end. */

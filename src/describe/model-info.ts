@@ -61,6 +61,8 @@ export interface RecordInfo {
   readonly address: RowKey;
   /** Null where a delete removes the row. */
   readonly softDelete: SoftDeletion | null;
+  /** True where rows of tables that inherit from its own are none of its rows. Default: false. */
+  readonly leavesHeirs?: true;
 }
 
 /** A model, described. */

@@ -2,6 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { TableWrite } from '../declare/endpoint.js';
+import { declaredOptions } from './record.js';
 
 /** A column of a table. */
 export interface ColumnFacts {
@@ -119,7 +120,8 @@ export function isUniqueKey(
 /** True where only the declaration makes a key unique: in a view, a foreign table, and a table with heirs. */
 export function isKeyTrusted(model: ModelClass): boolean {
   const facts = tableFacts(model);
-  return facts !== undefined && (!facts.isTable || facts.isInherited);
+  if (!facts?.isTable) return facts !== undefined;
+  return facts.isInherited && declaredOptions(model)?.only !== true;
 }
 
 /** True where a column has another type than its attribute, so that only Sequelize reads and writes the rows. */

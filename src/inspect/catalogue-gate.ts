@@ -20,7 +20,7 @@ import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
-import { refusedLine, tagProblems } from './table-kinds.js';
+import { heirLine, onlyProblems, refusedLine, tagProblems } from './table-kinds.js';
 
 /** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
@@ -121,6 +121,7 @@ export class CatalogueGate {
         ...orderProblems(plan),
         ...hstoreProblems(plan),
         ...tagProblems(plan),
+        ...onlyProblems(plan),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,
       ];
@@ -179,8 +180,12 @@ export class CatalogueGate {
         const line = leftOut();
         if (line !== null) this.#log('info', `${name}: ${line}`);
       }
-    for (const line of plans.flatMap(refusedLine)) this.#log('warn', line);
-    for (const line of plans.flatMap(orderLines)) this.#log('warn', line);
+    for (const line of plans.flatMap((plan) => [
+      ...refusedLine(plan),
+      ...heirLine(plan),
+      ...orderLines(plan),
+    ]))
+      this.#log('warn', line);
     const { features, indexAdvice } = this.options;
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }

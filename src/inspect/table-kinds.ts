@@ -24,6 +24,25 @@ export function refusedLine({ name, model, info, endpoints, isKeyGiven }: Resour
   ];
 }
 
+/** A warning for a table whose heirs' rows are records of a resource as well. */
+export function heirLine({ name, model, info }: ResourcePlan): readonly string[] {
+  if (!tableFacts(model)?.isInherited || info.leavesHeirs) return [];
+  return [
+    `${name}: other tables inherit from ${quotedTable(model)}, whose rows are records, too, so that an id may be that of several, which is ` +
+      '409; write only: true in its @Crud to leave them out.',
+  ];
+}
+
+/** `only: true` where no table can inherit. */
+export function onlyProblems({ name, model, info }: ResourcePlan): readonly string[] {
+  const facts = tableFacts(model);
+  if (!info.leavesHeirs || !facts || facts.kind === 'table') return [];
+  return [
+    `${name}: only is true, and ${quotedTable(model)} is a ${facts.kind}, from which no table inherits; leave it out. The rows of a ` +
+      'partitioned table are in its partitions.',
+  ];
+}
+
 /** Tags of a column that views and foreign tables do not have. */
 export function tagProblems({ name, model, entityTag }: ResourcePlan): readonly string[] {
   const facts = tableFacts(model);

@@ -14,7 +14,7 @@ import type {
 } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import { arrayLiteral } from './encode-parameter.js';
-import { boundText, identifier, joinSql, quotedTable, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { boundText, identifier, joinSql, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 
 /** Writes the SQL of a column. */
 export type ColumnSql = (attribute: string) => SqlFragment;
@@ -77,7 +77,7 @@ export function selectRow(
   // A table may be joined with itself. PostgreSQL cuts the end of a long name.
   const alias = isOuter ? `${depth + 1}.${target.name}` : target.name;
   const column = columnsOf(target, alias);
-  const table = raw(`${quotedTable(target.model)} AS ${identifier(alias)}`);
+  const table = tableSource(target, alias);
   const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');
   if (isOuter)
     return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}`;
@@ -102,7 +102,7 @@ function compileWritten({ target, text }: WrittenFilter, column: ColumnSql): Sql
   const [key = missingKey(target)] = keys;
   if (own(key).texts[0] === column(key).texts[0]) return raw(text);
   const same = keys.map((each) => sql`${own(each)} = ${column(each)}`);
-  const table = raw(`${quotedTable(target.model)} AS ${identifier(target.name)}`);
+  const table = tableSource(target, target.name);
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${joinSql(same, ' AND ')} AND (${raw(text)}))`;
 }
 

@@ -6,7 +6,16 @@ import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';
 import { attributeOf, type ColumnSql, columnsOf } from './predicate-sql.js';
-import { columnName, identifier, joinSql, quotedTable, raw, type SqlFragment, sql } from './sql-fragment.js';
+import {
+  columnName,
+  identifier,
+  joinSql,
+  quotedTable,
+  raw,
+  type SqlFragment,
+  sql,
+  tableSource,
+} from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 
 /** A model's table, as statements name it. */
@@ -23,7 +32,7 @@ export interface TableSql {
 /** Describes the table of a model. */
 export function describeTable(info: ModelInfo): TableSql {
   const name = quotedTable(info.model);
-  const source = raw(`${name} AS ${identifier(info.name)}`);
+  const source = tableSource(info, info.name);
   return Object.freeze({ info, name, source, column: columnsOf(info, info.name) });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import type { RecordInfo } from '../../describe/model-info.js';
 import type { Slot, Value } from '../../request/query/predicate.js';
 
 /** SQL text and values; there is one text more than there are values. */
@@ -100,6 +101,14 @@ export function columnName({ column }: { readonly column: string }): SqlFragment
 /** The table with its schema, quoted as Sequelize does. The model must be attached to an instance. */
 export function quotedTable<M extends Model>(model: ModelClass<M>): string {
   return quote(model, model.getTableName());
+}
+
+/** The table as a statement names the rows of a model, with an alias. */
+export function tableSource(
+  { model, leavesHeirs }: Pick<RecordInfo, 'model' | 'leavesHeirs'>,
+  alias: string,
+): SqlFragment {
+  return raw(`${leavesHeirs ? 'ONLY ' : ''}${quotedTable(model)} AS ${identifier(alias)}`);
 }
 
 /** Another table in the schema of a model's. */

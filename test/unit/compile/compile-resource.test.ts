@@ -5,7 +5,7 @@ import { DataTypes } from 'sequelize';
 import { defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
 const OPTIONS =
-  'prefix, tags, description, endpoints, readOnly, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
   'updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
