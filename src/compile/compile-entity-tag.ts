@@ -1,33 +1,75 @@
 /** The options `etag` and `ifMatch` -> the identity of the states of a row. */
+import { isDeepStrictEqual } from 'node:util';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
+import { ownVersionOf } from '../describe/lock-column.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
+import { declaredOptions } from '../describe/record.js';
 import { showValue } from '../util/option-problems.js';
-import type { OptionCheck } from './compile-options.js';
+import { isPlain, knownAttribute, type OptionCheck } from './compile-options.js';
 import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';
 
 const MAX_TRANSACTION = 4_294_967_295n;
 const MAX_BIGINT = 9_223_372_036_854_775_807n;
 
 /** Compiles the option; null is a resource without strong tags. */
-export function compileEntityTag({ info, exposure, options, report }: OptionCheck): EntityTagPlan | null {
+export function compileEntityTag(check: OptionCheck): EntityTagPlan | null {
+  const { info, exposure, options, report } = check;
   const version = versionOf(info.model);
   const etag: unknown = options.etag ?? (version === undefined ? false : 'version');
   if (etag === false) return null;
   if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN, maximum: MAX_TRANSACTION });
+  if (isPlain(etag)) return compileLock(check, etag as Readonly<Record<string, unknown>>);
   if (etag !== 'version') {
-    report(`etag is ${showValue(etag)}; use 'version', 'xmin' or false.`);
+    report(
+      `etag is ${showValue(etag)}; use 'version', 'xmin', false, or an object such as { attribute: 'lockVersion' }.`,
+    );
     return null;
   }
-  const type = info.attributes.get(version ?? '')?.type;
-  if (version !== undefined) {
-    const maximum = type?.kind === 'integer' ? BigInt(type.maximum) : MAX_BIGINT;
-    // The option `etag: 'version'` puts a hidden version into the tag.
-    const isHidden = options.etag === undefined && exposure.unreadable.has(version);
-    return Object.freeze({ kind: 'version', attribute: version, maximum, ...(isHidden ? { isHidden } : {}) });
-  }
+  // The option `etag: 'version'` puts a hidden version into the tag.
+  const isHidden = options.etag === undefined && exposure.unreadable.has(version ?? '');
+  if (version !== undefined) return countedBy(info, version, isHidden);
   report(`etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`);
   return null;
+}
+
+function countedBy(info: ModelInfo, attribute: string, isHidden: boolean): EntityTagPlan {
+  const type = info.attributes.get(attribute)?.type;
+  const maximum = type?.kind === 'integer' ? BigInt(type.maximum) : MAX_BIGINT;
+  return Object.freeze({ kind: 'version', attribute, maximum, ...(isHidden ? { isHidden } : {}) });
+}
+
+/** Compiles the form of `etag` that names an attribute, which is a fact of the model. */
+function compileLock(check: OptionCheck, etag: Readonly<Record<string, unknown>>): EntityTagPlan | null {
+  const { info, report } = check;
+  const { model } = info;
+  const { attribute: name, by = 'us', ...others } = etag;
+  if (!isDeepStrictEqual(etag, declaredOptions(model)?.etag)) {
+    report(
+      'etag names an attribute for a route, and which one counts is a fact of the model; write it in its @Crud.',
+    );
+    return null;
+  }
+  for (const other of Object.keys(others)) report(`etag has no '${other}'; use attribute and by.`);
+  if (by !== 'us' && by !== 'database') {
+    report(`etag.by is ${showValue(by)}; use 'us' or 'database'.`);
+    return null;
+  }
+  const attribute = knownAttribute(check, 'etag', String(name));
+  if (!attribute) return null;
+  const own = ownVersionOf(model);
+  if (own !== undefined) {
+    report(`etag names '${name}', and @Table has version, which counts by ${own}; remove one of the two.`);
+    return null;
+  }
+  const { role, type } = attribute;
+  if (role !== 'version')
+    report(`etag names '${name}', which something else writes; use an attribute that only counts.`);
+  else if (type.kind !== 'integer' && type.kind !== 'bigint')
+    report(
+      `etag names '${name}', of type ${type.kind}, which does not count; use an integer, or etag: 'xmin'.`,
+    );
+  return countedBy(info, attribute.name, false);
 }
 
 /** Why Sequelize could not count the changes of a row; undefined where it can. */

@@ -95,7 +95,9 @@ export function checkTableOptions(
     const attribute = knownAttribute(check, 'readOnly', name);
     if (!attribute) continue;
     const { create = null, update = null } = access?.fields.get(name) ?? {};
-    if (attribute.role === 'timestamp' || attribute.role === 'version')
+    if (attribute.role === 'version' && attribute.isReadOnly)
+      report(`readOnly names '${name}', which counts changes for etag; leave it out, as no body may set it.`);
+    else if (attribute.role === 'timestamp' || attribute.role === 'version')
       report(
         `readOnly names '${name}', which Sequelize writes; leave it out, as no body may set it, or turn it off in @Table (such as ` +
           `updatedAt: false) and declare the attribute with @Column, so that only the table writes it.`,
@@ -109,7 +111,9 @@ export function checkTableOptions(
     report(
       'only is another one than in @Crud of the model, and is a fact of its table; write it there alone.',
     );
-  const known = [...info.attributes.values()].filter(({ isReadOnly }) => isReadOnly);
+  const known = [...info.attributes.values()].filter(
+    ({ isReadOnly, role }) => isReadOnly && role !== 'version',
+  );
   const isSame = names.every((name) => info.attributes.get(name)?.isReadOnly || !info.attributes.has(name));
   if (isSame && (readOnly === true || known.every(({ name }) => names.includes(name)))) return;
   report(

@@ -194,12 +194,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * and foreign tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and
    * `save()` count a version. `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record
    * that is created again under the key of another begins at 0. Then a tag may be that of other values; `'xmin'` sees
-   * all of these. `If-Match` that names another tag is 412, and so is any on a resource without tags. Default:
+   * all of these. `{ attribute }` names an integer that counts as a version does, where the model has no `version`: writes and `save()` add 1, and
+   * `by: 'database'` leaves that to a trigger. It belongs to the `@Crud` of the model. `If-Match` that names another tag is 412, and so is any on a resource without tags. Default:
    * `'version'` where the model has one, else false.
    *
    * @example 'xmin'
    */
-  etag?: 'version' | 'xmin' | false;
+  etag?: 'version' | 'xmin' | false | { attribute: Attribute<M>; by?: 'us' | 'database' };
   /**
    * Precondition of a change. `'required'`: a change without `If-Match` is 428 (RFC 6585, 3), and so is an item of
    * `updateMany` without its version. It needs tags, and cannot be with `deleteMany`. Default: `'optional'`.

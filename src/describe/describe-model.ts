@@ -7,6 +7,7 @@ import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
+import { countLock, type LockColumn, lockOf } from './lock-column.js';
 import {
   type AttributeInfo,
   type AttributeRole,
@@ -147,9 +148,15 @@ export function introspectAttributes(model: ModelClass): ReadonlyMap<string, Att
   const readOnly: unknown = declaredOptions(model)?.readOnly;
   const kept: readonly unknown[] = Array.isArray(readOnly) ? readOnly : [];
   const mark = markName(model);
+  const lock = lockOf(model);
+  if (lock) countLock(model, lock);
+  const left = lock?.by === 'database' ? [...kept, lock.attribute] : kept;
   const described = Object.entries(model.getAttributes()).map(
     ([name, options]) =>
-      [name, describeAttribute(model, name, options, { mark, isReadOnly: kept.includes(name) })] as const,
+      [
+        name,
+        describeAttribute(model, name, options, { mark, lock, isReadOnly: left.includes(name) }),
+      ] as const,
   );
   return new Map(described);
 }
@@ -158,17 +165,25 @@ function failure(problems: readonly string[]): Introspection {
   return { info: null, problems };
 }
 
+/** Options of `@Crud` that say who writes an attribute. */
+interface OptionFacts {
+  /** Unchecked. */
+  readonly mark: unknown;
+  readonly lock: LockColumn | null;
+  readonly isReadOnly: boolean;
+}
+
 function describeAttribute(
   model: ModelClass,
   name: string,
   options: ModelAttributeColumnOptions,
-  { mark, isReadOnly }: { readonly mark: unknown; readonly isReadOnly: boolean },
+  { mark, lock, isReadOnly }: OptionFacts,
 ): AttributeInfo {
   const column = cutName(options.field ?? name);
   const type = withZone(introspectColumnType(options.type), model, column);
   // The catalogue is read when plans are there already.
   const found = ofTables(() => tableFacts(model)?.columns.get(column));
-  const role = attributeRole(model, name, mark);
+  const role = attributeRole(model, name, mark, lock);
   return Object.freeze({
     name,
     column,
@@ -203,10 +218,15 @@ function withZone(type: ColumnType, model: ModelClass, column: string): ColumnTy
   return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));
 }
 
-function attributeRole(model: ModelClass, name: string, mark: unknown): AttributeRole {
+function attributeRole(
+  model: ModelClass,
+  name: string,
+  mark: unknown,
+  lock: LockColumn | null,
+): AttributeRole {
   if (model.primaryKeyAttributes.includes(name)) return 'primaryKey';
   if (Object.values(timestampsOf(model)).includes(name)) return 'timestamp';
-  if (versionOf(model) === name) return 'version';
+  if (versionOf(model) === name || lock?.attribute === name) return 'version';
   return mark === name ? 'mark' : 'data';
 }
 

@@ -132,6 +132,25 @@ interface CountingModel {
   readonly queryInterface: { readonly queryGenerator: CountingGenerator };
 }
 
+/** Has Sequelize count the changes of a model's rows by an attribute, as its option `version` does. */
+export function countByAttribute(model: ModelStatic<Model>, attribute: string): void {
+  const fields = 'options _readOnlyAttributes';
+  const { options, _readOnlyAttributes: own } = withFields(
+    model as object as CountedModel,
+    'Model',
+    fields,
+    missing,
+  );
+  options.version = attribute;
+  own.add(attribute);
+  Object.assign(model, { _versionAttribute: attribute });
+}
+
+interface CountedModel {
+  readonly options: { version?: string | boolean };
+  readonly _readOnlyAttributes: Set<string>;
+}
+
 /** The relations whose records a `destroy` destroys first, one by one, so that their hooks run. */
 export function hookedCascades(model: ModelStatic<Model>): string[] {
   const associations: Readonly<Record<string, object>> = model.associations ?? {};

@@ -1,6 +1,8 @@
 /** `ETag` (RFC 9110, 8.8): the state of a record, which a client can make the condition of a write, and by which caches know it again. */
 import { hash, randomBytes } from 'node:crypto';
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
+import { lockOf } from '../describe/lock-column.js';
+import { isFilled } from '../describe/model-info.js';
 import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import { compileAlso } from '../operation/compile-operation.js';
 import {
@@ -172,10 +174,24 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
+/** Has a new row count from 0 in a lock column which neither the model nor the table fills in; null where each fills it, or it may be NULL. */
+function beginCount({ model, info }: ResourcePlan) {
+  const lock = lockOf(model);
+  const attribute = info.attributes.get(lock?.attribute ?? '');
+  if (lock?.by !== 'us' || !attribute || attribute.nullable || attribute.hasDefault) return null;
+  const { name } = attribute;
+  return <O extends { readonly row: Readonly<Record<string, unknown>> }>(operation: O): O =>
+    isFilled(attribute) || operation.row[name] !== undefined
+      ? operation
+      : { ...operation, row: { ...operation.row, [name]: 0 } };
+}
+
 /** Of single records, for resources that have tags. Lists keep the weak tag of their bytes. */
 export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
   const { entityTag: plan } = resource;
-  if (plan === null) return null;
+  const begin = beginCount(resource);
+  // Repositories count, and have no tags.
+  if (plan === null) return begin && { rewrite: { create: begin, replace: begin } };
   const also = compileAlso();
   const names = [plan.attribute];
   const select = <O extends { readonly select: Selection }>(operation: O): O => ({
@@ -198,7 +214,12 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
     return { ...draft, headers: { ...draft.headers, ETag } };
   };
   return {
-    rewrite: { read: select, create: withReturning, update: withReturning, replace: withReturning },
+    rewrite: {
+      read: select,
+      create: (operation) => withReturning(begin ? begin(operation) : operation),
+      update: withReturning,
+      replace: (operation) => withReturning(begin ? begin(operation) : operation),
+    },
     present: { read: present, create: present, update: present, replace: present },
     headers: { read: HEADER, create: HEADER, update: HEADER, replace: HEADER },
   };

@@ -120,12 +120,15 @@ function compileHead(plan: ResourcePlan) {
   const { address } = info;
   const parts = idParts(plan);
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
+  const isText = info.attributes.get(version ?? '')?.type.kind === 'bigint';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
     const wrong = (name: string, code: string, detail: string) =>
       void issues.push({ pointer: bodyPointer(name), code, detail });
     // A version that the request may not read would be told by whether the record has it.
     const states =
-      version !== null && !isHidden && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
+      version !== null && !isHidden && Object.hasOwn(sent, version)
+        ? readVersion(sent[version], isText)
+        : null;
     if (states === undefined) wrong(String(version), 'isInt', `${version} must be an integer from 0.`);
     let refusal: Error | null = null;
     if (states === null && ifMatch === 'required') {
@@ -157,9 +160,12 @@ function compileHead(plan: ResourcePlan) {
   };
 }
 
-function readVersion(value: unknown): readonly string[] | undefined {
+/** @param isText true where answers have a text, as of a bigint */
+function readVersion(value: unknown, isText: boolean): readonly string[] | undefined {
   // A row without a version shows null.
   if (value === null) return NO_VERSIONS;
+  if (isText && typeof value === 'string' && /^(?:0|[1-9]\d{0,17})$/.test(value))
+    return Object.freeze([value]);
   const isVersion = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VERSION;
   return isVersion ? Object.freeze([String(value)]) : undefined;
 }

@@ -53,7 +53,7 @@ describe('the options etag and ifMatch', () => {
       "City: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.",
     ]);
     expect(problemsOf(City, { etag: 'hash', ifMatch: 'always' })).to.deep.equal([
-      `City: etag is "hash"; use 'version', 'xmin' or false.`,
+      `City: etag is "hash"; use 'version', 'xmin', false, or an object such as { attribute: 'lockVersion' }.`,
       `City: ifMatch is "always"; use 'optional' or 'required'.`,
     ]);
   });

@@ -1,0 +1,241 @@
+/** `etag: { attribute }`: a lock column of any name, which this package or a trigger counts, is the tag of its rows. */
+import { expect } from 'chai';
+import express from 'express';
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
+import {
+  bootstrap,
+  ConfigError,
+  Crud,
+  type CrudOptions,
+  crudController,
+  Repository,
+} from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
+import { caughtError } from '../../support/caught-error.js';
+import { SERVES_MANY } from '../../support/combination.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
+import { expectNothing } from '../../support/expect-answer.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+const MANY = SERVES_MANY ? (['createMany', 'updateMany'] as const) : [];
+
+class Counted extends KeyedRow {
+  @Column(DataType.STRING(20)) declare name: string | null;
+}
+
+const OPTIONS: CrudOptions = {
+  endpoints: ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', ...MANY],
+  can: { deleted: true },
+};
+const SOFT = { softDelete: { attribute: 'isGone', deleted: true, alive: false } } as const;
+const PLAIN = { timestamps: false } as const;
+
+/** We count. */
+@Crud({ ...OPTIONS, ...SOFT, etag: { attribute: 'lockVersion' } })
+@Table({ ...PLAIN, tableName: 'ours' })
+class Our extends Counted {
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'lock_version' }) declare lockVersion: number;
+  @Column(DataType.BOOLEAN) declare isGone: boolean;
+}
+
+/** We count, and answers have texts. */
+@Crud({ ...OPTIONS, ...SOFT, etag: { attribute: 'lock', by: 'us' } })
+@Table({ ...PLAIN, tableName: 'bigs' })
+class Big extends Counted {
+  @Column({ type: DataType.BIGINT, defaultValue: 0 }) declare lock: string;
+  @Column(DataType.BOOLEAN) declare isGone: boolean;
+}
+
+/** A trigger counts, by ten. */
+@Crud({ ...OPTIONS, ...SOFT, etag: { attribute: 'rev', by: 'database' } })
+@Table({ ...PLAIN, tableName: 'theirs' })
+class Their extends Counted {
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'the rev' }) declare rev: number;
+  @Column(DataType.BOOLEAN) declare isGone: boolean;
+}
+
+const TRIGGER = `
+  CREATE FUNCTION count_ten() RETURNS trigger LANGUAGE plpgsql AS $f$
+    BEGIN NEW."the rev" := CASE TG_OP WHEN 'INSERT' THEN 0 ELSE OLD."the rev" + 10 END; RETURN NEW; END $f$;
+  CREATE TRIGGER count_ten BEFORE INSERT OR UPDATE ON theirs FOR EACH ROW EXECUTE FUNCTION count_ten()`;
+
+const WAYS = [
+  { model: Our, path: '/ours', lock: 'lockVersion', step: 1, show: Number },
+  { model: Big, path: '/bigs', lock: 'lock', step: 1, show: String },
+  { model: Their, path: '/theirs', lock: 'rev', step: 10, show: Number },
+] as const;
+
+type Schemas = Readonly<Record<string, { readonly properties: object }>>;
+
+describe('a lock column', () => {
+  const site = serveTestApp(() => ({
+    models: [Our, Big, Their],
+    bootstrap: { indexAdvice: false },
+    minPool: 2,
+  }));
+
+  before(() => site.engine.sequelize.query(TRIGGER));
+
+  for (const { model, path, lock, step, show } of WAYS)
+    for (const isHooked of [false, true])
+      it(`of ${model.name} is the tag of each state${isHooked ? ' that is written behind a hook' : ''}`, async () => {
+        using _hook = isHooked ? addedHook(model, ['beforeSave', 'beforeDestroy']) : undefined;
+        const id = isHooked ? 2 : 1;
+        const one = `${path}/${id}`;
+        let changes = 0;
+        /** One change more than before. */
+        const expectChange = async (sent: PromiseLike<{ status: number; body: object; headers: object }>) => {
+          changes += 1;
+          const { status, body, headers } = await sent;
+          expect([status, body]).to.deep.equal([
+            200,
+            { id, name: (body as Counted).name, isGone: false, [lock]: show(changes * step) },
+          ]);
+          expect(tagOf(headers)).to.equal(`"${changes * step}"`);
+        };
+        const created = await site.agent.post(path).send({ id, name: 'a' });
+        expect([created.status, tagOf(created.headers)]).to.deep.equal([201, '"0"']);
+        expect(created.body).to.deep.equal({ id, name: 'a', isGone: false, [lock]: show(0) });
+        for (const method of ['post', 'patch'] as const) {
+          const refused = await site.agent[method](method === 'post' ? path : one).send({ id: 9, [lock]: 7 });
+          expect(refused.body.errors.at(-1)).to.include({ pointer: `/${lock}`, code: 'readOnly' });
+        }
+        await expectChange(site.agent.patch(one).send({ name: 'b' }));
+        // Nothing changes.
+        const same = await site.agent.patch(one).send({ name: 'b' });
+        expect(tagOf(same.headers)).to.equal(`"${step}"`);
+        const late = await site.agent.patch(one).set('if-match', '"0"').send({ name: 'c' });
+        expect([late.status, late.headers['etag']]).to.deep.equal([412, `"${step}"`]);
+        await expectChange(site.agent.patch(one).set('if-match', `"${step}"`).send({ name: 'c' }));
+        await expectChange(
+          site.agent
+            .put(one)
+            .set('if-match', `"${2 * step}"`)
+            .send({ name: 'd' }),
+        );
+        expect((await site.agent.delete(one).set('if-match', '"0"')).status).to.equal(412);
+        expectNothing(await site.agent.delete(one).set('if-match', `"${3 * step}"`), 204);
+        changes += 1;
+        await expectChange(site.agent.post(`${one}/restore`).set('if-match', `"${4 * step}"`));
+        await new Repository(model as typeof Our).update(id, { name: 'e' });
+        changes += 1;
+        const read = await site.agent.get(one);
+        expect(tagOf(read.headers)).to.equal(`"${changes * step}"`);
+        expect(
+          (await site.agent.get(one).set('if-none-match', String(read.headers['etag']))).status,
+        ).to.be.oneOf([304, 200]);
+        const answers = await Promise.all(
+          Array.from({ length: 6 }, (_, index) =>
+            site.agent
+              .patch(one)
+              .set('if-match', `"${changes * step}"`)
+              .send({ name: `at once ${index}` }),
+          ),
+        );
+        const statuses = answers.map(({ status }) => status).sort();
+        expect(statuses).to.deep.equal([200, 412, 412, 412, 412, 412]);
+        changes += 1;
+        if (!SERVES_MANY) return;
+        const many = (state: number) =>
+          site.agent.patch(path).send([{ id, name: `many ${state}`, [lock]: show(state) }]);
+        expect((await many(0)).status).to.equal(412);
+        const written = await many(changes * step);
+        expect([written.status, written.body.items?.[0][lock]]).to.deep.equal([
+          200,
+          show((changes + 1) * step),
+        ]);
+      });
+
+  it('may be NULL in a row from before, which is a state of its own', async () => {
+    await site.engine.sequelize.query('INSERT INTO bigs (id, name, lock) VALUES (7, $$a$$, NULL)');
+    const read = await site.agent.get('/bigs/7');
+    expect([read.body.lock, tagOf(read.headers)]).to.deep.equal([null, '"null"']);
+    expect((await site.agent.patch('/bigs/7').set('if-match', '"0"').send({ name: 'b' })).status).to.equal(
+      412,
+    );
+    const written = await site.agent.patch('/bigs/7').set('if-match', '"null"').send({ name: 'b' });
+    expect([written.status, written.body.lock, tagOf(written.headers)]).to.deep.equal([200, '1', '"1"']);
+  });
+
+  it('is counted by save() of code that has no request, and is in no body of the document', async () => {
+    const our = await Our.create({ id: 5, name: 'a', lockVersion: 3 });
+    await our.update({ name: 'b' });
+    expect((await site.agent.get('/ours/5')).body).to.include({ name: 'b', lockVersion: 4 });
+    const stale = await Our.findByPk(5);
+    await our.update({ name: 'c' });
+    expect(String(await caughtError(() => stale?.update({ name: 'd' })))).to.include('OptimisticLockError');
+    const { OurCreate, OurRead } = (site.crud.openapi().components?.schemas ?? {}) as Schemas;
+    expect(Object.keys(OurCreate?.properties ?? {})).to.deep.equal(['id', 'name']);
+    expect(Object.keys(OurRead?.properties ?? {})).to.include('lockVersion');
+  });
+});
+
+/** Without what tells answers apart that code of the user's has shaped. */
+function tagOf(headers: object): string {
+  return String((headers as { readonly etag?: string }).etag).replace(/\..*"$/, '"');
+}
+
+describe('the option etag with an attribute', () => {
+  useEmptyRegistry();
+
+  async function problemsOf(etag: unknown, table: object = {}, options: object = {}): Promise<string> {
+    @Crud({ ...options, ...(etag === undefined ? {} : { etag }) } as CrudOptions)
+    @Table({ tableName: 'wrong', ...table })
+    class Wrong extends KeyedRow {
+      @Column(DataType.INTEGER) declare lock: number;
+      @Column(DataType.TEXT) declare text: string;
+    }
+    new Sequelize({ dialect: 'postgres', models: [Wrong] });
+    const failure = await caughtError(() => bootstrap(express(), { models: [Wrong] }));
+    expect(failure).to.be.instanceOf(ConfigError);
+    return String(failure).replace('ConfigError: Wrong: ', '');
+  }
+
+  for (const [etag, problem, table, options] of [
+    [7, "etag is 7; use 'version', 'xmin', false, or an object such as { attribute: 'lockVersion' }."],
+    [
+      { attribute: 'lok' },
+      "etag names 'lok', which is not an attribute. Did you mean 'lock'? The attributes are id, lock, text, createdAt, updatedAt.",
+    ],
+    [{ attribute: 'lock', by: 'them' }, `etag.by is "them"; use 'us' or 'database'.`],
+    [{ attribute: 'lock', of: 1 }, "etag has no 'of'; use attribute and by."],
+    [
+      { attribute: 'text' },
+      "etag names 'text', of type string, which does not count; use an integer, or etag: 'xmin'.",
+    ],
+    [{ attribute: 'id' }, "etag names 'id', which something else writes; use an attribute that only counts."],
+    [
+      { attribute: 'updatedAt' },
+      "etag names 'updatedAt', which something else writes; use an attribute that only counts.",
+    ],
+    [
+      { attribute: 'lock' },
+      "etag names 'lock', and @Table has version, which counts by revision; remove one of the two.",
+      { version: 'revision' },
+    ],
+    [
+      { attribute: 'lock', by: 'database' },
+      "readOnly names 'lock', which counts changes for etag; leave it out, as no body may set it.",
+      {},
+      { readOnly: ['lock'] },
+    ],
+  ] as const)
+    it(`is refused as ${JSON.stringify([etag, table, options])}`, async () => {
+      expect(await problemsOf(etag, table, options)).to.equal(problem);
+    });
+
+  it('is a fact of the model, whatever serves it', async () => {
+    @Crud()
+    @Table({ tableName: 'fine', timestamps: false })
+    class Fine extends KeyedRow {
+      @Column(DataType.INTEGER) declare lock: number;
+    }
+    class Fines extends crudController(Fine, { etag: { attribute: 'lock' } }) {}
+    new Sequelize({ dialect: 'postgres', models: [Fine] });
+    const failure = await caughtError(() => bootstrap(express(), { models: [], controllers: [Fines] }));
+    expect(String(failure)).to.equal(
+      'ConfigError: Fine: etag names an attribute for a route, and which one counts is a fact of the model; write it in its @Crud.',
+    );
+  });
+});
