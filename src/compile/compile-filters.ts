@@ -7,7 +7,7 @@ import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
-import { columnLength, narrowerType, operatorsOf, operatorsOfColumn, rangeMark } from './filter-operators.js';
+import { comparedText, narrowerType, operatorsOf, operatorsOfColumn, rangeMark } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
 /** Entries of `filterAllow`, written as a list or as an object; `'*'` has none by name. */
@@ -53,7 +53,7 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
     return null;
   }
   const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
-  const compared = ofTables(() => columnLength(comparedType(type), attribute.found));
+  const compared = ofTables(() => comparedText(comparedType(type), attribute.found));
   const ofColumn = ofTables(() => operatorsOfColumn(operators, type, attribute.found));
   const narrower = ofTables(() => narrowerType(type, attribute.found?.baseType));
   return Object.freeze({

@@ -99,11 +99,12 @@ export function narrowerType(type: ColumnType, base: string | undefined): Column
     : undefined;
 }
 
-/** A text with the length of its column, which may be another one than the model says. Values without a length have that of `q`. */
-export function columnLength(
+/** A text as its column has it: with its length, which may be another one than the model says, or one of the labels of an enum. */
+export function comparedText(
   type: ColumnType,
-  found: Pick<ColumnFacts, 'type' | 'baseType'> | undefined,
+  found: Pick<ColumnFacts, 'type' | 'baseType' | 'labels'> | undefined,
 ): ColumnType {
+  if (type.kind === 'string' && found?.labels) return { kind: 'enum', values: found.labels };
   if (type.kind !== 'string' || !found || !TEXTS.includes(found.baseType.replace(/(?:\[\])+$/, '')))
     return type;
   const [, length] = /^character[a-z ]*\((\d+)\)/.exec(found.type) ?? [];

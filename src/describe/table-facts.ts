@@ -20,6 +20,9 @@ export interface ColumnFacts {
   readonly constant: string | null;
   /** True where PostgreSQL refuses every value: a generated column, an identity column `ALWAYS`, and one that a view computes. */
   readonly isReadOnly: boolean;
+  readonly isDomain: boolean;
+  /** True for a row type. */
+  readonly isComposite: boolean;
   /** True where PostgreSQL has an order of its values, or of the elements of its arrays. */
   readonly isOrdered: boolean;
   /** The text of `MONEY_SAMPLE` as the database writes amounts of money; null for any other type. */

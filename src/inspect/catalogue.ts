@@ -48,6 +48,8 @@ interface ColumnRow {
   readonly domainDefault: string | null;
   readonly generated: string;
   readonly identity: string;
+  readonly isDomain: boolean;
+  readonly isComposite: boolean;
   readonly isOrdered: boolean;
   /** True in a view that PostgreSQL writes, where the view computes the values. */
   readonly isComputed: boolean;
@@ -100,6 +102,7 @@ const TABLES = `
           'isComputed', c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) & 20 = 20
             AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 64 = 64)
             AND NOT pg_column_is_updatable(c.oid, a.attnum, false),
+          'isDomain', y.typtype = 'd', 'isComposite', b.typtype = 'c',
           'isOrdered', e.typtype <> 'b' OR e.oid IN (SELECT id FROM ordered),
           'moneySample', CASE WHEN 'money'::regtype IN (b.oid, b.typelem) THEN ${MONEY_SAMPLE}::numeric::money::text END,
           'labels', (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid IN (b.oid, b.typelem)))
@@ -261,6 +264,8 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     hasDefault: hasDefault(column) || identity === 'd',
     constant: constantOf(column.defaultSql),
     isReadOnly: generated !== '' || identity === 'a' || isComputed,
+    isDomain: column.isDomain,
+    isComposite: column.isComposite,
     isOrdered,
     moneySample,
   });

@@ -72,7 +72,7 @@ function directFormat(type: ColumnType): ((throughValue: TextFormat) => Direct) 
       return quotedWhere(['08:00:00', '24:00:00', '08:00:00.000001']);
     case 'string':
     case 'enum':
-      return () => ({ format: stringJson, probes: ['', 'a "b" \\ \n', '\u{1f600}', '12', 't', '{1}'] });
+      return () => ({ format: stringJson, probes: ['', 'a ', 'a "b" \\ \n', '\u{1f600}', '12', 't', '{1}'] });
     case 'date':
       if (type.zone !== undefined)
         return (throughValue) => ({

@@ -101,7 +101,7 @@ function writeReasons(info: ModelInfo): string[] {
 /** Reasons of types whose values PostgreSQL compares otherwise than Sequelize, which writes only values that differ. */
 function changeReasons({ model }: ModelInfo): string[] {
   return Object.entries(model.getAttributes())
-    .filter(([, { type }]) => ['CHAR', 'JSON'].includes((type as { readonly key?: string }).key ?? ''))
+    .filter(([, { type }]) => (type as { readonly key?: string }).key === 'JSON')
     .map(([name]) => `${name} is of a type that only Sequelize compares`);
 }
 

@@ -205,8 +205,8 @@ async function findRecords(
     relatedSlots(access),
   );
   const finder = new RowFinder(model, { within }, { ...hookOptions(model, 'read'), ...scope });
-  const links = keys.map((name) => [linkColumn(name), textSql(finder.column(name))] as const);
-  const keyColumn = keyTextSql(primaryKey.map(({ name }) => finder.column(name)));
+  const links = keys.map((name) => [linkColumn(name), textSql(finder.column(name, 'text'))] as const);
+  const keyColumn = keyTextSql(primaryKey.map(({ name }) => finder.column(name, 'text')));
   const columns = { [KEY_COLUMN]: keyColumn, ...Object.fromEntries(links) };
   const found = await finder.select([], null, fields ? { attributes: [...fields] } : {}, columns);
   return new Map(

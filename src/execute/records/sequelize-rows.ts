@@ -11,8 +11,8 @@ import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
-import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { boundText, columnName, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { bareColumnsOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
 /** Rows of a model. */
@@ -67,8 +67,7 @@ export function queryOf<M extends Model>(
   rows: SequelizeRows<M>,
   statement: 'select' | 'other' = 'select',
 ): { readonly where?: Where<M>; readonly paranoid?: false } {
-  const column: ColumnSql =
-    statement === 'select' ? columnsOf(info, info.name) : (name) => columnName(attributeOf(info, name));
+  const column = statement === 'select' ? columnsOf(info, info.name) : bareColumnsOf(info);
   const conditions = conditionsOf(rows, column);
   const { where } = rows;
   const seen = seenBy(rows);

@@ -1,7 +1,7 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 
 import type { JsonType } from '../../declare/crud-options.js';
-import { operatorRow } from '../../declare/filter-operators.js';
+import { type OperatorRow, operatorRow } from '../../declare/filter-operators.js';
 import { type AttributeInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import type {
@@ -16,12 +16,47 @@ import { quoteText } from '../../util/quote-text.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 
-/** Writes the SQL of a column. */
-export type ColumnSql = (attribute: string) => SqlFragment;
+/** Writes the SQL of a column. @param on the columns of the operator that compares it. Default: an equality or an order */
+export type ColumnSql = (attribute: string, on?: OperatorRow['on']) => SqlFragment;
 
 /** Columns of a model, qualified with the alias that its table has in the query. */
 export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
-  return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
+  return (name, on) => {
+    const attribute = attributeOf(info, name);
+    return raw(`${identifier(alias)}.${identifier(attribute.column)}${comparedCast(attribute, on)}`);
+  };
+}
+
+/** The same, not qualified. */
+export function bareColumnsOf(info: RecordInfo): ColumnSql {
+  return (name, on) => {
+    const attribute = attributeOf(info, name);
+    return raw(`${identifier(attribute.column)}${comparedCast(attribute, on)}`);
+  };
+}
+
+/**
+ * The cast of a column that is compared. PostgreSQL has no operators for a domain over an enum, pads the texts of `char(n)` where a
+ * pattern is matched, and has NULL for a row of NULLs.
+ */
+export function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: OperatorRow['on']): string {
+  if (!found) return '';
+  if (found.isDomain && found.labels) return `::${found.baseType}`;
+  const isText = (on === 'text' && found.baseType === PADDED) || (on === 'all' && found.isComposite);
+  return isText ? '::text' : '';
+}
+
+/** The base type of `char(n)`, whose texts PostgreSQL pads with blanks that mean nothing. As `text` they have none. */
+const PADDED = 'character';
+
+/** A column that is selected, not qualified. */
+export function selectedColumn(attribute: AttributeInfo): SqlFragment {
+  return raw(`${identifier(attribute.column)}${selectedCast(attribute)}`);
+}
+
+/** The cast of a column that is selected. */
+export function selectedCast({ found }: Pick<AttributeInfo, 'found'>): string {
+  return found?.baseType === PADDED ? '::text' : '';
 }
 
 /** System columns of every table of PostgreSQL, which no model has: no column can have this name. */
@@ -117,8 +152,9 @@ function noOuterRow(attribute: string): never {
 function compileComparison(comparison: Comparison<Value>, column: ColumnSql): SqlFragment {
   const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
   if (jsonType === undefined) {
-    const equality = toMilliseconds ? equalMoments(comparison, column(attribute)) : undefined;
-    return equality ?? compare(comparison, column(attribute));
+    const compared = column(attribute, operatorRow(operator).on);
+    const equality = toMilliseconds ? equalMoments(comparison, compared) : undefined;
+    return equality ?? compare(comparison, compared);
   }
   const { isThere, value } = jsonPathSql(attribute, jsonType, column);
   if (operator !== '=isnull=') return sql`(${isThere} AND ${compare(comparison, value)})`;

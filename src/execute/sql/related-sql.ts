@@ -6,7 +6,7 @@ import type { Relation } from '../../describe/relations.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
 import type { KeyTerm } from './keyset-sql.js';
-import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { attributeOf, compilePredicate, selectedColumn } from './predicate-sql.js';
 import { countSql, orderTerm, type SelectionSql, type TableSql } from './select-sql.js';
 import {
   columnName,
@@ -86,7 +86,7 @@ export function keyTexts(key: RowKey, text: string): readonly string[] {
   return key.length === 1 ? [text] : (JSON.parse(text) as string[]);
 }
 
-/** The text that the driver would read of a value. A cast would leave out the blanks of CHAR. */
+/** The text that the driver would read of a value. A cast writes a boolean otherwise. */
 export function textSql(column: SqlFragment): SqlFragment {
   return sql`CASE WHEN ${column} IS NOT NULL THEN ${raw("format('%s', ")}${column}) END`;
 }
@@ -118,7 +118,7 @@ function selectRelated(
   const selected = [...new Set([...attributes, ...sorted])].map(columnName);
   const within = order.map((term) => orderTerm(term, column(term.attribute)));
   const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
-  const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${columnName(each)}`));
+  const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${selectedColumn(each)}`));
   // PostgreSQL promises no order of a join, whatever its parts have.
   const around = order.map((term, index) =>
     orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),
@@ -139,7 +139,7 @@ export function compileByKey(
   { parents, where, selection: { attributes } }: Pick<RelatedSql, 'parents' | 'where' | 'selection'>,
   key: string,
 ): Statement {
-  const columns = [...attributes, attributeOf(info, key)].map(columnName);
+  const columns = [...attributes, attributeOf(info, key)].map(selectedColumn);
   const any = sql`ANY(${typedKeys(parents)})`;
   const condition = inlineSlot(compilePredicate(where, column), PARENT, any);
   return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);

@@ -5,17 +5,8 @@ import type { ColumnKind } from '../../describe/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';
-import { attributeOf, type ColumnSql, columnsOf } from './predicate-sql.js';
-import {
-  columnName,
-  identifier,
-  joinSql,
-  quotedTable,
-  raw,
-  type SqlFragment,
-  sql,
-  tableSource,
-} from './sql-fragment.js';
+import { attributeOf, type ColumnSql, columnsOf, selectedColumn } from './predicate-sql.js';
+import { identifier, joinSql, quotedTable, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 
 /** A model's table, as statements name it. */
@@ -48,7 +39,7 @@ export interface SelectionSql {
 /** Describes a selection of a model's columns. */
 export function describeSelection({ info }: TableSql, { columns }: Selection, number: number): SelectionSql {
   const attributes = columns.map((name) => attributeOf(info, name));
-  return { number, attributes, columns: attributes.map(columnName) };
+  return { number, attributes, columns: attributes.map(selectedColumn) };
 }
 
 /** Columns whose text in a result is the one of `::text`. */

@@ -15,7 +15,7 @@ import {
   placeOf,
   typedArray,
 } from './parameter-arrays.js';
-import { compilePredicate } from './predicate-sql.js';
+import { compilePredicate, selectedCast, selectedColumn } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -114,7 +114,7 @@ function insertGroup(
   ];
   // Only a key of the sequence's own may be where the database makes all keys.
   const overriding = raw(drawn.length > 0 ? ' OVERRIDING SYSTEM VALUE' : '');
-  const selected = [...primaryKey.map(columnName), ...returning.columns];
+  const selected = [...primaryKey.map(selectedColumn), ...returning.columns];
   return {
     given,
     written,
@@ -168,7 +168,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   ];
   const rows = givenSql(table, 0, set, { texts: true, more });
   const names = returning.attributes.map((_, index) => raw(`c${index}`));
-  const selected = returning.attributes.map(({ name }) => column(name));
+  const selected = returning.attributes.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`);
   const keys = primaryKey.map(({ name }) => column(name));
   const addressed = address.map(({ name }) => column(name));
   const conditions = [

@@ -172,6 +172,7 @@ function returningSql({ columns }: SelectionSql): SqlFragment {
 export function changedSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
   switch (type.kind) {
     case 'string':
+    case 'enum':
     case 'bigint':
     case 'decimal':
     case 'time':

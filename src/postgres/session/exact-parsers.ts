@@ -1,6 +1,6 @@
 /**
  * Parsers of a connection for texts of which the driver's own would lose a part: microseconds of moments in arrays and ranges,
- * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Parsers that the
+ * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Texts of `char(n)` lose their padding. Parsers that the
  * user has set with `pg.types.setTypeParser` stay.
  */
 import { farDate, infiniteOf, localDate, preciseDate, wireText } from '../../describe/exact-time.js';
@@ -70,10 +70,23 @@ export function parseExactly(client: ParsingClient, zone: string): void {
     const parse = client.getTypeParser?.(oid, 'text');
     if (parseTexts && parse && isUnparsed(parse)) client.setTypeParser?.(oid, 'text', parseTexts);
   }
+  for (const oid of [PADDED, PADDED_ARRAY]) {
+    const parse = client.getTypeParser?.(oid, 'text');
+    if (parse && [parse('{a}')].flat()[0] === (oid === PADDED ? '{a}' : 'a'))
+      client.setTypeParser?.(oid, 'text', (text) => mapTexts(parse(text), withoutPadding));
+  }
 }
 
 function isUnparsed(parse: TextParser): boolean {
   return parse('{a}') === '{a}';
+}
+
+/** `char(n)`: its texts have blanks at their end that no comparison counts. */
+const PADDED = 1042;
+const PADDED_ARRAY = 1014;
+
+function withoutPadding(text: string): string {
+  return text.replace(/ +$/, '');
 }
 
 function isOfDriver(parse: TextParser, sample: string): boolean {

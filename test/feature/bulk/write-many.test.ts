@@ -385,7 +385,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect(await stored()).to.have.property('size', 0);
       expectJson(await change('?atomic=false'), 207, {
         items: [
-          { status: 200, item: { name: 'a  ', size: 1 } },
+          { status: 200, item: { name: 'a', size: 1 } },
           { status: 422, problem: repeated },
         ],
       });

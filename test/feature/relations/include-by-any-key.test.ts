@@ -142,7 +142,7 @@ describe('including by a key of any type', () => {
 
   for (const { title, keys } of declared) {
     it(`[R2 R3 R5] finds one, and many, by ${title}`, async () => {
-      const [first, second] = title === 'char' ? keys.map((key) => `${key}`.padEnd(5)) : keys;
+      const [first, second] = keys;
       const children = await items(`/${title}-children?include=one&fields=id&one.fields=code`);
       expect(children).to.deep.equal([
         { id: 1, one: { code: first } },

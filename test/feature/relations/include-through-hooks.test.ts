@@ -209,9 +209,9 @@ describe('including rows that only Sequelize reads', () => {
     };
     const masked = await withHook(Land, 'afterFind', mask, () => get('fields=id&include=country'));
     expect(JSON.parse(masked).items.map((each: { country: unknown }) => each.country)).to.deep.equal([
-      { code: 'FR ', secret: '***' },
+      { code: 'FR', secret: '***' },
       { code: 'ITA', secret: '***' },
-      { code: 'FR ', secret: '***' },
+      { code: 'FR', secret: '***' },
     ]);
   });
 
