@@ -271,9 +271,29 @@ const CLASS_FIELDS = /^_(?:hasC|c)ustom[GS]etters$/;
 /** Sequelize reads `$x` as a parameter or another table, a dot as a path, and drops quotes. A query string has lists with commas. */
 const READ_OTHERWISE = /^\$|[".,]/;
 
-/** Problems of the names of a model's attributes. */
+/** Problems of the names of a model's attributes and columns, and of its table. */
 export function nameProblems(model: ModelClass): string[] {
+  const { tableName, schema = '' } = nameOfTable(model);
+  const table =
+    tableName.includes('"') || schema.includes('"')
+      ? [`${model.name}: the name of its table ${UNQUOTABLE}`]
+      : [];
+  return [...table, ...attributeProblems(model)];
+}
+
+/** The end of a problem: a query of such a name would read something else. */
+const UNQUOTABLE =
+  'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; rename it, or read it ' +
+  'through a view that gives it another name.';
+
+function nameOfTable(model: ModelClass): { readonly tableName: string; readonly schema?: string } {
+  const table = model.getTableName();
+  return typeof table === 'string' ? { tableName: table } : table;
+}
+
+function attributeProblems(model: ModelClass): string[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
+    if (field.includes('"') && field !== name) return [`${model.name}.${name}: its column ${UNQUOTABLE}`];
     if (cutName(name) !== name) {
       return [
         `${model.name}.${name} has a name of more than 63 bytes, which PostgreSQL cuts where Sequelize reads it back; rename the attribute ` +

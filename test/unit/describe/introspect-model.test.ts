@@ -32,9 +32,20 @@ describe('introspectModel', () => {
         expect(problemsOf([name])).to.deep.equal([
           `Odd.${name} has a name ${signs}; rename the attribute (best with its column).`,
         ]);
-        expect(problemsOf(['good'], name)).to.deep.equal([]);
+        if (!name.includes('"')) expect(problemsOf(['good'], name)).to.deep.equal([]);
       });
     }
+
+    it('refuses columns and tables with a quotation mark, in whose place Sequelize would read others', () => {
+      const unread =
+        'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; rename it, or read it ' +
+        'through a view that gives it another name.';
+      expect(problemsOf(['good'], 'Or"der')).to.deep.equal([`Odd.good: its column ${unread}`]);
+      for (const table of [{ tableName: 'a"b' }, { tableName: 'a', schema: 's"' }]) {
+        const model = defineModel('Odd', { name: DataTypes.STRING }, table);
+        expect(introspectModel(model).problems).to.deep.equal([`Odd: the name of its table ${unread}`]);
+      }
+    });
 
     it('takes all others, such as the names of columns in any language', () => {
       const names = [
