@@ -28,6 +28,8 @@ export interface ForeignKey {
 export interface Relation {
   /** Its quoted name, with the schema. */
   readonly sql: string;
+  /** The same behind FROM: without the rows of tables that inherit. */
+  readonly from: string;
   readonly schema: string;
   readonly name: string;
   /** `relkind`: r, p, v, m or f. */
@@ -48,7 +50,8 @@ const RELATIONS = `
   based AS (SELECT b.* FROM base b JOIN pg_type y ON y.oid = b.type WHERE y.typtype <> 'd'),
   names AS (SELECT c.oid, c.relname, c.relkind, n.nspname, format('%I.%I', n.nspname, c.relname) AS sql
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace)
-  SELECT c.sql, c.nspname AS schema, c.relname AS name, c.relkind AS kind,
+  SELECT c.sql, CASE WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) THEN 'ONLY ' ELSE '' END || c.sql AS "from",
+    c.nspname AS schema, c.relname AS name, c.relkind AS kind,
     (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(b.type, CASE WHEN y.typtype = 'd' THEN b.typmod ELSE a.atttypmod END),
         'base', format_type(b.type, NULL), 'element', (SELECT format_type(e.type, NULL) FROM based e WHERE e.id = t.typelem AND t.typcategory = 'A'),
         'labels', (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid IN (b.type, t.typelem)),

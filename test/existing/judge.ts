@@ -60,7 +60,7 @@ export class Judge {
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     const { table } = this.specimen;
-    const sql = `SELECT ${texts(this.specimen)} FROM ${table.sql} t WHERE ${where} ${orderBy(this.specimen, order)} LIMIT 2000`;
+    const sql = `SELECT ${texts(this.specimen)} FROM ${table.from} t WHERE ${where} ${orderBy(this.specimen, order)} LIMIT 2000`;
     return (await this.client.query(sql, [...values])).rows;
   }
 

@@ -90,7 +90,7 @@ function quoted(text: string): string {
 /** Four values from all over their order. */
 async function valuesOf(client: Client, table: Relation, own: string): Promise<string[]> {
   const { rows } = await client.query(
-    `SELECT v::text FROM (SELECT v, row_number() OVER (ORDER BY v) AS place FROM (SELECT DISTINCT ${own} AS v FROM ${table.sql} t) d
+    `SELECT v::text FROM (SELECT v, row_number() OVER (ORDER BY v) AS place FROM (SELECT DISTINCT ${own} AS v FROM ${table.from} t) d
      WHERE v IS NOT NULL) n ORDER BY place * 7 % 10, place LIMIT 4`,
   );
   return rows.map(({ v }) => v);

@@ -138,7 +138,7 @@ export async function readRelations(judge: Judge, links: readonly Link[]): Promi
   const rows = (await judge.select()).slice(0, PAGE_MAX);
   for (const { name, isOne, own, other, target } of links) {
     const related = await client.query<Row>(
-      `SELECT ${texts(target)} FROM ${target.table.sql} t WHERE t.${quote(other)}::text = ANY($1) ${orderBy(target, [])}`,
+      `SELECT ${texts(target)} FROM ${target.table.from} t WHERE t.${quote(other)}::text = ANY($1) ${orderBy(target, [])}`,
       [rows.map((row) => row[own])],
     );
     const wanted = rows.map((row) => {

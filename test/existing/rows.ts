@@ -108,7 +108,7 @@ export class RowMaker {
     const known = this.#rows.get(table.sql);
     if (known) return known;
     const columns = table.columns.map(({ name }) => `${quote(name)}::text`).join();
-    const { rows } = await this.client.query(`SELECT ${columns} FROM ${table.sql} LIMIT 1000`);
+    const { rows } = await this.client.query(`SELECT ${columns} FROM ${table.from} LIMIT 1000`);
     this.#rows.set(table.sql, rows);
     return rows;
   }

@@ -77,7 +77,8 @@ export async function drive(url: string, few = Infinity): Promise<Report> {
       totals.requests += judge.requests;
       totals.differences.push(...judge.differences);
     }
-    for (const { message, level } of fleet.log.lines) if (/warn|error/.test(level)) warnings.add(message);
+    for (const { message, level, details } of fleet.log.lines)
+      if (/warn|error/.test(level)) warnings.add(`${message} ${details['stack'] ?? ''}`.trim());
   }
   return { ...totals, ...trouble, models: specimens.length, leftOut, warnings: [...warnings] };
 }
@@ -185,6 +186,7 @@ function optionsOf(specimen: Specimen, links: readonly Link[]): CrudOptions {
     Object.assign(options, { defaultSort: sortable.slice(0, 5).join(), endpoints: ['list'] });
   else if (!isWritten(specimen)) Object.assign(options, { readOnly: true });
   else Object.assign(options, { endpoints: canReplace(specimen) ? [...PLAIN, 'replace'] : PLAIN });
+  if (table.from !== table.sql) Object.assign(options, { only: true });
   if (id.length > 1) Object.assign(options, { id: id.map((name) => attributes.get(name)) });
   return options;
 }
