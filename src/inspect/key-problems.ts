@@ -7,6 +7,7 @@ import type { ModelClass } from '../declare/crud-options.js';
 import { isGenerated, type ModelInfo, type RowKey } from '../describe/model-info.js';
 import { describeRelation, type Relation, relationNames } from '../describe/relations.js';
 import { keyText } from '../describe/row-key.js';
+import { isAddedKey } from '../describe/sequelize-internals.js';
 import {
   type ForeignKeyFacts,
   isUniqueKey,
@@ -30,8 +31,11 @@ export function keyProblems({
   for (const { name: attribute, column } of primaryKey)
     if (!facts.columns.has(column)) {
       return [
-        `${name}.${attribute}: the table ${table} has no column ${identifier(column)}, which is ${partOf(primaryKey)} of the model; add it by ` +
-          'a migration, or declare another attribute with @PrimaryKey.',
+        `${name}.${attribute}: the table ${table} has no column ${identifier(column)}, which is ${partOf(primaryKey)} of the model; ` +
+          (isAddedKey(model, attribute)
+            ? `Sequelize adds it to a model without a key: give @PrimaryKey to the attributes that are unique together, or list the rows ` +
+              `without one (endpoints: ['list'], defaultSort), behind ${name}.removeAttribute('${attribute}') before bootstrap.`
+            : 'add it by a migration, or declare another attribute with @PrimaryKey.'),
       ];
     }
   const made = address.find(isGenerated);

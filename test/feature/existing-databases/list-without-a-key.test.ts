@@ -45,6 +45,11 @@ class Level extends Model {
   @Column(DataType.INTEGER) declare lines: number;
 }
 
+/** It has the key that Sequelize adds. */
+@Crud({ prefix: '/bare', endpoints: ['list'], defaultSort: 'text' })
+@Table({ tableName: 'entries', timestamps: false })
+class Bare extends Line {}
+
 const TABLES = `
   CREATE TABLE entries (tenant int NOT NULL, text varchar(20) NOT NULL, level int);
   CREATE VIEW levels AS SELECT level, count(*)::int AS lines FROM entries GROUP BY level`;
@@ -55,7 +60,12 @@ except(OF_MANY).describe('a table without a key', () => {
   const site = serveTestApp(async () => {
     const database = await freshDatabase();
     await execute(database.url, TABLES);
-    return { models, database, engine: { createAll: false, logging: log.record }, bootstrap: { models: [] } };
+    return {
+      models: [...models, Bare],
+      database,
+      engine: { createAll: false, logging: log.record },
+      bootstrap: { models: [] },
+    };
   });
   let apps: readonly BuiltApp[] = [];
 
@@ -150,6 +160,15 @@ except(OF_MANY).describe('a table without a key', () => {
       expect(statements.filter((each) => /UPDATE|DELETE/.test(each))).to.deep.equal([]);
       expect(await query('TABLE entries ORDER BY 1, 2, 3')).to.deep.equal(before);
     }
+  });
+
+  it('is told from a table whose key is missing', async () => {
+    const failure = await caughtError(() => buildBoth({ models: [Bare] }));
+    expect(Object(failure).problems).to.deep.equal([
+      'Bare.id: the table "entries" has no column "id", which is the key of the model; Sequelize adds it to a model without a key: give ' +
+        "@PrimaryKey to the attributes that are unique together, or list the rows without one (endpoints: ['list'], defaultSort), behind " +
+        "Bare.removeAttribute('id') before bootstrap.",
+    ]);
   });
 
   it('is refused where a route needs one', () => {
