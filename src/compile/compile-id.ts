@@ -2,8 +2,9 @@
  * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
 import type { IdType } from '../declare/crud-options.js';
-import type { ColumnKind, ColumnType } from '../describe/column-type.js';
+import type { ColumnKind, ColumnType, NetworkForm } from '../describe/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
+import { NETWORK_FORMS } from '../describe/network-value.js';
 import { keyText } from '../describe/row-key.js';
 import { ofTables } from '../describe/table-facts.js';
 import { showValue } from '../util/option-problems.js';
@@ -69,6 +70,11 @@ function stringParser(maxLength: number | null): IdParser {
   };
 }
 
+function networkParser(form: NetworkForm): IdParser {
+  const { holds, noun } = NETWORK_FORMS[form];
+  return (raw) => (holds(raw) ? found(raw) : malformed(noun));
+}
+
 type IdTypeName = 'integer' | 'bigint' | 'uuid' | 'string';
 
 /** The columns in which a value of the type can be found; any other would have the database refuse the comparison. */
@@ -121,6 +127,7 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
     case 'uuid':
       return parseUuid;
     case 'string':
+      if (type.kind === 'network') return networkParser(type.form);
       return stringParser(type.kind === 'string' ? type.maxLength : null);
   }
 }
@@ -129,7 +136,7 @@ function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKin
   if (type.kind === 'enum') {
     return { parser: (raw) => (type.values.includes(raw) ? found(raw) : IMPOSSIBLE), kind: 'enum' };
   }
-  const name = nameOf(type.kind);
+  const name = nameOf(type.kind === 'network' ? 'string' : type.kind);
   return name && { parser: namedParser(name, type), kind: name };
 }
 

@@ -313,9 +313,18 @@ function isBound(type: ColumnType, value: unknown): boolean {
 export function isReversed(lower: unknown, upper: unknown): boolean {
   if (lower instanceof Date && upper instanceof Date) return lower.getTime() > upper.getTime();
   const [first, second] = [String(lower), String(upper)];
+  const ranks = [rankOf(first), rankOf(second)] as const;
+  if (ranks[0] !== ranks[1]) return ranks[0] > ranks[1];
   if (/^\d{4}-/.test(first) && /^\d{4}-/.test(second)) return first > second;
   const [number, other] = [exactNumber(first), exactNumber(second)];
   return number !== undefined && other !== undefined && compareExact(number, other) > 0;
+}
+
+/** PostgreSQL has NaN behind all other numbers. */
+function rankOf(bound: string): number {
+  if (bound === 'NaN') return 2;
+  if (/^infinity$/i.test(bound)) return 1;
+  return /^-infinity$/i.test(bound) ? -1 : 0;
 }
 
 /** An array may hold arrays; one JSON value may be one. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { ColumnType } from '../../src/describe/column-type.js';
 import type { AttributeInfo } from '../../src/describe/model-info.js';
+import { NETWORK_FORMS } from '../../src/describe/network-value.js';
 import { isJsonNumber } from '../../src/schema/json-value.js';
 
 type JsonObject = Record<string, unknown>;
@@ -70,9 +71,14 @@ export function rightValue(type: ColumnType): fc.Arbitrary<unknown> {
         rightValue(type.bound).map((lower) => ({ lower, upper: null, bounds: '[)' })),
       );
     case 'multirange':
-      return fc.array(rightValue({ ...type, kind: 'range' }), { maxLength: 2 });
+      // PostgreSQL joins those that touch, and leaves out empty ones.
+      return fc
+        .array(rightValue(type.bound), { maxLength: 1 })
+        .map((each) => each.map((lower) => ({ lower, upper: null })));
     case 'network':
-      return type.form === 'cidr' ? fc.constant('10.0.0.0/8') : fc.oneof(fc.ipV4(), fc.ipV6());
+      if (type.form === 'inet')
+        return fc.oneof(fc.ipV4(), fc.constantFrom('2001:DB8::1/64', '::ffff:1.2.3.4'));
+      return fc.constant(NETWORK_FORMS[type.form].example);
     case 'interval':
       return fc.integer().map((days) => `P${days}D`);
     case 'money':

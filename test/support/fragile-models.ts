@@ -98,9 +98,18 @@ class Part {
     jsonb: true,
     words: true,
     numbers: true,
+    address: true,
+    network: true,
+    mac: true,
+    span: true,
+    period: true,
+    stay: true,
+    fee: true,
+    seats: true,
+    mask: true,
     parts: ['label'],
   },
-  sortAllow: ['id', 'text', 'exact', 'moment'],
+  sortAllow: ['id', 'text', 'exact', 'moment', 'address', 'span', 'stay', 'fee', 'seats', 'mask'],
   pagination: 'cursor',
   count: true,
   include: { parts: true },
@@ -118,6 +127,10 @@ export class Anything extends ManyTypes {
   @Column(DataType.MACADDR) declare mac: string | null;
   @Column(DataType.RANGE(DataType.INTEGER)) declare span: unknown;
   @Column(DataType.RANGE(DataType.DATE)) declare period: unknown;
+  @Column('interval') declare stay: string | null;
+  @Column('money') declare fee: string | null;
+  @Column('int4multirange') declare seats: string | null;
+  @Column('bit varying(3)') declare mask: string | null;
   @Column(DataType.TSVECTOR) declare lexemes: unknown;
   @Column(DataType.VIRTUAL) declare draft: unknown;
   @HasMany(() => Piece) declare parts: Piece[];

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ColumnType } from '../../../src/describe/column-type.js';
 import { introspectModel } from '../../../src/describe/describe-model.js';
+import { durationOf } from '../../../src/describe/interval-value.js';
 import type { AttributeInfo } from '../../../src/describe/model-info.js';
 import type { ModelClass } from '../../../src/index.js';
 import { rightBody } from '../../support/any-body.js';
@@ -177,7 +178,8 @@ except(OF_MANY).describe(`Anything that is sent (seed ${SEED}, ${STEPS} requests
     if (answer.status !== 201 || !location || !resource || method !== 'POST') return;
     const read = await send({ method: 'GET', path: location, headers: {}, body: null });
     expect(read.status, location).to.equal(200);
-    expect(JSON.parse(read.text)).to.deep.equal(JSON.parse(answer.text));
+    // With `Prefer: return=minimal` there is none.
+    if (answer.text !== '') expect(JSON.parse(read.text)).to.deep.equal(JSON.parse(answer.text));
     if (resource[1] !== Anything || !body || headers['content-encoding']) return;
     const sent = JSON.parse(body.toString().replace(/^\ufeff/, '')) as Record<string, unknown>;
     const stored = JSON.parse(read.text) as Record<string, unknown>;
@@ -280,7 +282,18 @@ function asStored(type: ColumnType, value: unknown): unknown {
     case 'bigint':
       return String(BigInt(value as string));
     case 'decimal':
+    case 'money':
       return plainDecimal(value as string);
+    case 'interval':
+      return durationOf(value);
+    case 'network':
+      return (value as string).toLowerCase();
+    case 'range': {
+      const { lower, empty } = value as { readonly lower?: unknown; readonly empty?: true };
+      return empty ?? asStored(type.bound, lower);
+    }
+    case 'multirange':
+      return (value as unknown[]).map((each) => asStored({ ...type, kind: 'range' }, each));
     case 'date':
       return new Date(value as string).toISOString();
     case 'time':

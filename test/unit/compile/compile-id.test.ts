@@ -42,6 +42,16 @@ describe('compileId', () => {
     });
   });
 
+  it('reads the key of a network strictly, with an idType or without', () => {
+    for (const parse of [
+      parserOf({ kind: 'network', form: 'macaddr' }),
+      parserOf({ kind: 'network', form: 'macaddr' }, String),
+    ]) {
+      expect(parse('08:00:2b:01:02:03')).to.deep.equal(found('08:00:2b:01:02:03'));
+      expect(parse('x')).to.deep.equal(malformed('a MAC address such as 08:00:2b:01:02:03'));
+    }
+  });
+
   describe('with an idType', () => {
     const pairs: readonly (readonly [IdType, IdType])[] = [
       ['integer', Number],

@@ -149,6 +149,8 @@ const CASES: readonly {
       [[null], 'isMultirange'],
       [[{ lower: 1, upper: null }], 'isMultirange'],
       [[{ lower: '10', upper: '9.5' }], 'isMultirange'],
+      [[{ lower: 'NaN', upper: 'Infinity' }], 'isMultirange'],
+      [[{ lower: '1', upper: '-Infinity' }], 'isMultirange'],
     ],
   },
   {
@@ -161,6 +163,7 @@ const CASES: readonly {
     refused: [
       [{ lower: '2026-01-31T08:00:00', upper: null }, 'isRange'],
       [{ lower: null, upper: '2026-01-31' }, 'isRange'],
+      [{ lower: 'infinity', upper: '2026-01-31T08:00:00Z' }, 'isRange'],
       [{ lower: '2026-01-31T08:00:00Z', upper: '2026-01-31T08:00:00+01:00' }, 'isRange'],
     ],
   },
