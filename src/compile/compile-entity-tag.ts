@@ -6,7 +6,7 @@ import { ownVersionOf } from '../describe/lock-column.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { showValue } from '../util/option-problems.js';
-import { isPlain, knownAttribute, type OptionCheck } from './compile-options.js';
+import { hiddenBy, isPlain, knownAttribute, type OptionCheck } from './compile-options.js';
 import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';
 
 const MAX_TRANSACTION = 4_294_967_295n;
@@ -65,11 +65,24 @@ function compileLock(check: OptionCheck, etag: Readonly<Record<string, unknown>>
   const { role, type } = attribute;
   if (role !== 'version')
     report(`etag names '${name}', which something else writes; use an attribute that only counts.`);
+  else if (type.kind === 'date' && by === 'database') return keptMoment(check, attribute.name);
   else if (type.kind !== 'integer' && type.kind !== 'bigint')
     report(
-      `etag names '${name}', of type ${type.kind}, which does not count; use an integer, or etag: 'xmin'.`,
+      `etag names '${name}', of type ${type.kind}, which does not count; use an integer, a timestamp with by: 'database', or etag: 'xmin'.`,
     );
   return countedBy(info, attribute.name, false);
+}
+
+/** A timestamp that a trigger keeps. Its tags have it, so that they are for those who may read it. */
+function keptMoment({ info, exposure, options, report }: OptionCheck, attribute: string): EntityTagPlan {
+  const hides = exposure.unreadable.has(attribute)
+    ? hiddenBy(info, attribute)
+    : options.fields?.[attribute as never] && 'fields';
+  if (hides)
+    report(
+      `etag names '${attribute}', a timestamp that ${hides} hides, and tags would tell it; use etag: 'xmin'.`,
+    );
+  return Object.freeze({ kind: 'moment', attribute, maximum: MAX_BIGINT });
 }
 
 /** Why Sequelize could not count the changes of a row; undefined where it can. */

@@ -78,7 +78,8 @@ export interface ResourceDeclaration {
 
 /** Attribute by which the states of a row differ. */
 export interface EntityTagPlan {
-  readonly kind: 'version' | 'xmin';
+  /** `moment` where a trigger keeps a timestamp. */
+  readonly kind: 'version' | 'moment' | 'xmin';
   readonly attribute: string;
   /** The largest state that a row can have. */
   readonly maximum: bigint;

@@ -8,7 +8,7 @@ import {
   type DestroyOptions,
   type FindOptions,
   literal,
-  type Model,
+  Model,
   type ModelStatic,
   Sequelize,
   type Transaction,
@@ -146,6 +146,8 @@ export function countByAttribute(model: ModelStatic<Model>, attribute: string): 
     fields,
     missing,
   );
+  // The field of Sequelize has no type, and is read by a record that is saved.
+  if (!/\b_versionAttribute\b/.test(String(Model.prototype.save))) missing('Model._versionAttribute');
   options.version = attribute;
   own.add(attribute);
   Object.assign(model, { _versionAttribute: attribute });

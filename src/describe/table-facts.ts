@@ -57,6 +57,8 @@ export interface TableFacts {
   readonly isTable: boolean;
   /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */
   readonly isInherited: boolean;
+  /** True where a rule, or a trigger for each row, runs in an UPDATE. */
+  readonly watchesUpdates: boolean;
   readonly columns: ReadonlyMap<string, ColumnFacts>;
   /** The columns of each valid unique index over all rows. */
   readonly uniqueKeys: readonly (readonly string[])[];

@@ -22,7 +22,10 @@ import type { Predicate, Slot } from '../request/query/predicate.js';
 const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** Form of a state, behind the letter of its kind. */
-const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
+const STATE = /^([xt]?)(0|[1-9]\d{0,18})$/;
+
+/** The letter of each kind. */
+const LETTERS = { version: '', moment: 't', xmin: 'x' } as const;
 
 /** Where the text of the one state that a condition names is found. */
 export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });
@@ -50,12 +53,45 @@ function sealedTag(sealed: string, suffix: string): string {
 
 /** The tag of a row in this state, in its quotes. NULL is a state of a version. */
 function tagOf({ kind }: EntityTagPlan, state: string | null, suffix = ''): string {
-  return `"${kind === 'xmin' ? 'x' : ''}${state ?? NO_VERSION}${suffix && `.${suffix}`}"`;
+  const text = kind === 'moment' && state !== null ? microsecondsOf(state) : state;
+  return `"${text === null ? NO_VERSION : `${LETTERS[kind]}${text}`}${suffix && `.${suffix}`}"`;
 }
+
+/** True where a state has a tag. A moment such as infinity has none, and no state of a row is the lack of its transaction. */
+function isTagged({ kind }: EntityTagPlan, state: string | null): boolean {
+  if (state === null) return kind !== 'xmin';
+  return kind !== 'moment' || microsecondsOf(state) !== null;
+}
+
+/** A moment as PostgreSQL writes it, from the year 1000 to 9999. */
+const MOMENT =
+  /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?)?$/;
+
+/** The microseconds of a moment since 1970, in any zone; those of the clock where it has none. Null for what is no such moment. */
+function microsecondsOf(text: string): string | null {
+  const [, year, month, day, hour, minute, second, fraction = '', sign, ...offset] = MOMENT.exec(text) ?? [];
+  if (year === undefined) return null;
+  const date = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
+  const [hours = 0, minutes = 0, seconds = 0] = offset.map((each) => Number(each ?? 0));
+  const east = (hours * 3600 + minutes * 60 + seconds) * (sign === '-' ? -1 : 1);
+  return String(BigInt(Date.parse(date) - east * 1000) * 1000n + BigInt(fraction.padEnd(6, '0')));
+}
+
+/** The moment after so many microseconds, in UTC; a column without a zone takes its clock. Undefined beyond the year 9999. */
+function momentOf(microseconds: string): string | undefined {
+  const milliseconds = Number(BigInt(microseconds) / 1000n);
+  if (milliseconds > LAST_MOMENT) return undefined;
+  const rest = microseconds.slice(-3).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
+}
+
+const LAST_MOMENT = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** True where the wanted states include this one. */
 export function isInState(states: WantedStates, state: string | null): boolean {
-  return states === null || states.includes(state ?? NO_VERSION);
+  if (states === null || states.includes(state ?? NO_VERSION)) return true;
+  const moment = state === null ? null : microsecondsOf(state);
+  return moment !== null && states.some((each) => microsecondsOf(each) === moment);
 }
 
 /** Reads tags that hide their states: undefined for a text that is none. */
@@ -93,9 +129,10 @@ function sealedStateOf(text: string, open: OpenState): string | undefined {
 }
 
 function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undefined {
-  if (kind === 'version' && text === NO_VERSION) return NO_VERSION;
+  if (kind !== 'xmin' && text === NO_VERSION) return NO_VERSION;
   const [, letter, state = ''] = STATE.exec(text) ?? [];
-  if (letter !== (kind === 'xmin' ? 'x' : '')) return undefined;
+  if (letter !== LETTERS[kind]) return undefined;
+  if (kind === 'moment') return momentOf(state);
   // PostgreSQL takes a number beyond the range of its column for an error.
   return BigInt(state) <= maximum ? state : undefined;
 }
@@ -162,8 +199,9 @@ function headerOf(
   state: string | null,
   form: AccessForm,
 ): Readonly<Record<string, string>> {
-  const isTagged = plan !== null && (state !== null || plan.kind === 'version') && !hidesState(plan, form);
-  return isTagged ? { ETag: tagOf(plan, state) } : {};
+  return plan !== null && isTagged(plan, state) && !hidesState(plan, form)
+    ? { ETag: tagOf(plan, state) }
+    : {};
 }
 
 const HEADER: Readonly<Record<string, HeaderDescription>> = {
@@ -205,7 +243,7 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
   const present = (draft: AnswerDraft, result: OperationResult): AnswerDraft => {
     const state = result.stored(plan.attribute);
     // An override may answer what is no record. A row without a version has a tag, too.
-    if (state === undefined || (state === null && plan.kind === 'xmin')) return draft;
+    if (state === undefined || !isTagged(plan, state)) return draft;
     const suffix = suffixOf(draft.body, result);
     const isSealed = result.form !== undefined && hidesState(plan, result.form);
     const ETag = isSealed

@@ -60,10 +60,10 @@ function withSentNames(
 
 /**
  * Compiles the reader of a state, by the key of its row, in the transaction of the running code. Null where records have their state: it
- * may be in a system column, which Sequelize does not read.
+ * may be in a system column, which Sequelize does not read, or a moment, of which records keep milliseconds.
  */
 function compileStateReader({ plan: { info, entityTag } }: Resource) {
-  if (entityTag?.kind !== 'xmin') return null;
+  if (!entityTag || entityTag.kind === 'version') return null;
   const executor = new SqlExecutor(info);
   const operation: ReadOperation = Object.freeze({
     kind: 'read',

@@ -101,7 +101,7 @@ function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boole
   const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
   return () =>
     // Its state is read beside it.
-    plan.entityTag?.kind === 'xmin' ||
+    (plan.entityTag !== null && plan.entityTag.kind !== 'version') ||
     !isGenerated ||
     !isPlainRepository(repository) ||
     !models.every((model) => hasPlainQueries(model, 'read'));

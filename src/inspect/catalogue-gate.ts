@@ -20,7 +20,7 @@ import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
-import { heirLine, onlyProblems, refusedLine, tagProblems } from './table-kinds.js';
+import { heirLine, onlyProblems, refusedLine, tagProblems, writtenProblems } from './table-kinds.js';
 
 /** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
@@ -121,6 +121,7 @@ export class CatalogueGate {
         ...orderProblems(plan),
         ...hstoreProblems(plan),
         ...tagProblems(plan),
+        ...writtenProblems(plan),
         ...onlyProblems(plan),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,

@@ -68,6 +68,7 @@ interface TableRow {
   readonly writes: number;
   readonly isInherited: boolean;
   /** True where rules or triggers may fill in columns that a statement leaves out. */
+  readonly watchesUpdates: boolean;
   readonly isFilled: boolean;
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly IndexRow[] | null;
@@ -94,6 +95,8 @@ const TABLES = `
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
     'writes', pg_relation_is_updatable(c.oid, true),
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
+    'watchesUpdates', c.relhasrules OR EXISTS (
+      SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 17 = 17),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
     'columns', (
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
@@ -208,7 +211,15 @@ const WRITES: readonly (readonly [TableWrite, number])[] = [
   ['delete', 16],
 ];
 
-function describeTable({ id, kind, writes, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
+function describeTable({
+  id,
+  kind,
+  writes,
+  isInherited,
+  watchesUpdates,
+  isFilled,
+  ...lists
+}: TableRow): CatalogueTable {
   const { columns, indexes, foreignKeys, constraints, partitions } = lists;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
@@ -224,6 +235,7 @@ function describeTable({ id, kind, writes, isInherited, isFilled, ...lists }: Ta
     writes: new Set(WRITES.flatMap(([write, bit]) => ((writes & bit) === 0 ? [] : write))),
     isTable,
     isInherited,
+    watchesUpdates,
     columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
     uniqueKeys: uniqueKeysOf(indexes ?? []),
     exactKeys: uniqueKeysOf((indexes ?? []).filter(({ isExact }) => isExact)),

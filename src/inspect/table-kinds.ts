@@ -43,6 +43,30 @@ export function onlyProblems({ name, model, info }: ResourcePlan): readonly stri
   ];
 }
 
+/** Columns of tags and of soft deletion that nothing would write. */
+export function writtenProblems({ name, model, info, entityTag }: ResourcePlan): readonly string[] {
+  const facts = tableFacts(model);
+  const counter = info.attributes.get(entityTag?.attribute ?? '');
+  const isLeft = counter?.isReadOnly === true && counter.role === 'version';
+  const [made] = [counter, info.attributes.get(info.softDelete?.attribute ?? '')].filter(
+    (each) => each?.found?.isReadOnly,
+  );
+  return [
+    ...(isLeft && facts?.kind === 'table' && !facts.watchesUpdates
+      ? [
+          `${name}: etag is { attribute: '${counter.name}', by: 'database' }, and no trigger of the table ${quotedTable(model)} runs for a row of ` +
+            "an UPDATE, so that its tags would never change; add one, or leave by: 'database' out.",
+        ]
+      : []),
+    ...(made
+      ? [
+          `${name}: the column ${made.column} of the table ${quotedTable(model)} is made by the table, so that no write can set ${made.name} for ` +
+            `${made === counter ? 'etag' : 'softDelete'}; name another attribute.`,
+        ]
+      : []),
+  ];
+}
+
 /** Tags of a column that views and foreign tables do not have. */
 export function tagProblems({ name, model, entityTag }: ResourcePlan): readonly string[] {
   const facts = tableFacts(model);

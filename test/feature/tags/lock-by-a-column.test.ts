@@ -12,6 +12,8 @@ import {
 } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { SERVES_MANY } from '../../support/combination.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
@@ -55,7 +57,20 @@ class Their extends Counted {
   @Column(DataType.BOOLEAN) declare isGone: boolean;
 }
 
+/** A trigger keeps the moment of a change. */
+@Crud({ ...OPTIONS, ...SOFT, prefix: '/kept', etag: { attribute: 'changedAt', by: 'database' } })
+@Table({ ...PLAIN, tableName: 'kept' })
+class Kept extends Counted {
+  @Column({ type: DataType.DATE, field: 'changed_at' }) declare changedAt: Date | null;
+  @Column(DataType.BOOLEAN) declare isGone: boolean | null;
+}
+
+const MODELS = [Our, Big, Their, Kept];
+
 const TRIGGER = `
+  CREATE FUNCTION tell_time() RETURNS trigger LANGUAGE plpgsql AS $f$
+    BEGIN NEW.changed_at := clock_timestamp(); RETURN NEW; END $f$;
+  CREATE TRIGGER tell_time BEFORE INSERT OR UPDATE ON kept FOR EACH ROW EXECUTE FUNCTION tell_time();
   CREATE FUNCTION count_ten() RETURNS trigger LANGUAGE plpgsql AS $f$
     BEGIN NEW."the rev" := CASE TG_OP WHEN 'INSERT' THEN 0 ELSE OLD."the rev" + 10 END; RETURN NEW; END $f$;
   CREATE TRIGGER count_ten BEFORE INSERT OR UPDATE ON theirs FOR EACH ROW EXECUTE FUNCTION count_ten()`;
@@ -70,12 +85,16 @@ type Schemas = Readonly<Record<string, { readonly properties: object }>>;
 
 describe('a lock column', () => {
   const site = serveTestApp(() => ({
-    models: [Our, Big, Their],
-    bootstrap: { indexAdvice: false },
+    models: MODELS,
+    bootstrap: { models: [] },
     minPool: 2,
   }));
+  let app: BuiltApp;
 
-  before(() => site.engine.sequelize.query(TRIGGER));
+  before(async () => {
+    await site.engine.sequelize.query(TRIGGER);
+    app = await buildApp({ models: MODELS, indexAdvice: false });
+  });
 
   for (const { model, path, lock, step, show } of WAYS)
     for (const isHooked of [false, true])
@@ -94,40 +113,40 @@ describe('a lock column', () => {
           ]);
           expect(tagOf(headers)).to.equal(`"${changes * step}"`);
         };
-        const created = await site.agent.post(path).send({ id, name: 'a' });
+        const created = await app.agent.post(path).send({ id, name: 'a' });
         expect([created.status, tagOf(created.headers)]).to.deep.equal([201, '"0"']);
         expect(created.body).to.deep.equal({ id, name: 'a', isGone: false, [lock]: show(0) });
         for (const method of ['post', 'patch'] as const) {
-          const refused = await site.agent[method](method === 'post' ? path : one).send({ id: 9, [lock]: 7 });
+          const refused = await app.agent[method](method === 'post' ? path : one).send({ id: 9, [lock]: 7 });
           expect(refused.body.errors.at(-1)).to.include({ pointer: `/${lock}`, code: 'readOnly' });
         }
-        await expectChange(site.agent.patch(one).send({ name: 'b' }));
+        await expectChange(app.agent.patch(one).send({ name: 'b' }));
         // Nothing changes.
-        const same = await site.agent.patch(one).send({ name: 'b' });
+        const same = await app.agent.patch(one).send({ name: 'b' });
         expect(tagOf(same.headers)).to.equal(`"${step}"`);
-        const late = await site.agent.patch(one).set('if-match', '"0"').send({ name: 'c' });
+        const late = await app.agent.patch(one).set('if-match', '"0"').send({ name: 'c' });
         expect([late.status, late.headers['etag']]).to.deep.equal([412, `"${step}"`]);
-        await expectChange(site.agent.patch(one).set('if-match', `"${step}"`).send({ name: 'c' }));
+        await expectChange(app.agent.patch(one).set('if-match', `"${step}"`).send({ name: 'c' }));
         await expectChange(
-          site.agent
+          app.agent
             .put(one)
             .set('if-match', `"${2 * step}"`)
             .send({ name: 'd' }),
         );
-        expect((await site.agent.delete(one).set('if-match', '"0"')).status).to.equal(412);
-        expectNothing(await site.agent.delete(one).set('if-match', `"${3 * step}"`), 204);
+        expect((await app.agent.delete(one).set('if-match', '"0"')).status).to.equal(412);
+        expectNothing(await app.agent.delete(one).set('if-match', `"${3 * step}"`), 204);
         changes += 1;
-        await expectChange(site.agent.post(`${one}/restore`).set('if-match', `"${4 * step}"`));
+        await expectChange(app.agent.post(`${one}/restore`).set('if-match', `"${4 * step}"`));
         await new Repository(model as typeof Our).update(id, { name: 'e' });
         changes += 1;
-        const read = await site.agent.get(one);
+        const read = await app.agent.get(one);
         expect(tagOf(read.headers)).to.equal(`"${changes * step}"`);
         expect(
-          (await site.agent.get(one).set('if-none-match', String(read.headers['etag']))).status,
+          (await app.agent.get(one).set('if-none-match', String(read.headers['etag']))).status,
         ).to.be.oneOf([304, 200]);
         const answers = await Promise.all(
           Array.from({ length: 6 }, (_, index) =>
-            site.agent
+            app.agent
               .patch(one)
               .set('if-match', `"${changes * step}"`)
               .send({ name: `at once ${index}` }),
@@ -138,7 +157,7 @@ describe('a lock column', () => {
         changes += 1;
         if (!SERVES_MANY) return;
         const many = (state: number) =>
-          site.agent.patch(path).send([{ id, name: `many ${state}`, [lock]: show(state) }]);
+          app.agent.patch(path).send([{ id, name: `many ${state}`, [lock]: show(state) }]);
         expect((await many(0)).status).to.equal(412);
         const written = await many(changes * step);
         expect([written.status, written.body.items?.[0][lock]]).to.deep.equal([
@@ -149,25 +168,80 @@ describe('a lock column', () => {
 
   it('may be NULL in a row from before, which is a state of its own', async () => {
     await site.engine.sequelize.query('INSERT INTO bigs (id, name, lock) VALUES (7, $$a$$, NULL)');
-    const read = await site.agent.get('/bigs/7');
+    const read = await app.agent.get('/bigs/7');
     expect([read.body.lock, tagOf(read.headers)]).to.deep.equal([null, '"null"']);
-    expect((await site.agent.patch('/bigs/7').set('if-match', '"0"').send({ name: 'b' })).status).to.equal(
+    expect((await app.agent.patch('/bigs/7').set('if-match', '"0"').send({ name: 'b' })).status).to.equal(
       412,
     );
-    const written = await site.agent.patch('/bigs/7').set('if-match', '"null"').send({ name: 'b' });
+    const written = await app.agent.patch('/bigs/7').set('if-match', '"null"').send({ name: 'b' });
     expect([written.status, written.body.lock, tagOf(written.headers)]).to.deep.equal([200, '1', '"1"']);
   });
 
   it('is counted by save() of code that has no request, and is in no body of the document', async () => {
     const our = await Our.create({ id: 5, name: 'a', lockVersion: 3 });
     await our.update({ name: 'b' });
-    expect((await site.agent.get('/ours/5')).body).to.include({ name: 'b', lockVersion: 4 });
+    expect((await app.agent.get('/ours/5')).body).to.include({ name: 'b', lockVersion: 4 });
     const stale = await Our.findByPk(5);
     await our.update({ name: 'c' });
     expect(String(await caughtError(() => stale?.update({ name: 'd' })))).to.include('OptimisticLockError');
-    const { OurCreate, OurRead } = (site.crud.openapi().components?.schemas ?? {}) as Schemas;
+    const { OurCreate, OurRead } = (app.crud.openapi().components?.schemas ?? {}) as Schemas;
     expect(Object.keys(OurCreate?.properties ?? {})).to.deep.equal(['id', 'name']);
     expect(Object.keys(OurRead?.properties ?? {})).to.include('lockVersion');
+  });
+
+  it('may be a moment that a trigger keeps, with its microseconds', async () => {
+    const send = (tag: string, name: string) =>
+      app.agent.patch('/kept/1').set('if-match', tag).send({ name });
+    const created = await app.agent.post('/kept').send({ id: 1, name: 'a' });
+    expect(created.status).to.equal(201);
+    const first = String((await app.agent.get('/kept/1')).headers['etag']);
+    expect(tagOf(created.headers))
+      .to.equal(tagOf({ etag: first }))
+      .and.match(/^"t\d{16}"$/);
+    // The same millisecond, and another moment.
+    const [, moment = ''] = /t(\d+)/.exec(first) ?? [];
+    for (const other of [
+      `"t${BigInt(moment) + 1n}"`,
+      '"null"',
+      '"t"',
+      '"7"',
+      '"t9999999999999999999"',
+      '"t0"',
+    ])
+      expect((await send(other, 'b')).status, other).to.equal(412);
+    const changed = await send(first, 'b');
+    expect(changed.status).to.equal(200);
+    expect(changed.body).to.deep.include({ id: 1, name: 'b', isGone: false });
+    const second = tagOf(changed.headers);
+    expect(second).to.not.equal(tagOf({ etag: first }));
+    const late = await send(first, 'c');
+    expect([late.status, late.headers['etag']]).to.deep.equal([412, second]);
+    expect((await app.agent.patch('/kept/1').send({ changedAt: new Date() })).body.errors[0]).to.include({
+      code: 'readOnly',
+    });
+    const race = await Promise.all(Array.from({ length: 6 }, (_, index) => send(second, `at once ${index}`)));
+    expect(race.map(({ status }) => status).sort()).to.deep.equal([200, 412, 412, 412, 412, 412]);
+    const { headers } = await app.agent.get('/kept/1');
+    expectNothing(await app.agent.delete('/kept/1').set('if-match', String(headers['etag'])), 204);
+    await site.engine.sequelize.query(
+      "ALTER TABLE kept DISABLE TRIGGER ALL; INSERT INTO kept VALUES (2, 'x', 'infinity'), (3, 'y', NULL)",
+    );
+    expect((await app.agent.get('/kept/2')).headers['etag']).to.match(/^W/);
+    expect(tagOf((await app.agent.get('/kept/3')).headers)).to.equal('"null"');
+  });
+
+  it('is refused where no trigger counts, and where the table makes it', async () => {
+    const { sequelize } = site.engine;
+    await sequelize.query('DROP TRIGGER count_ten ON theirs; ALTER TABLE ours DROP lock_version');
+    await sequelize.query('ALTER TABLE ours ADD lock_version int GENERATED ALWAYS AS (id * 2) STORED');
+    const failure = await caughtError(() => buildApp({ models: [Our, Their], logger: new CapturedLog() }));
+    expect(String(failure)).to.include(
+      `Their: etag is { attribute: 'rev', by: 'database' }, and no trigger of the table "theirs" runs for a row of an UPDATE, so that its tags ` +
+        "would never change; add one, or leave by: 'database' out.",
+    );
+    expect(String(failure)).to.include(
+      'Our: the column lock_version of the table "ours" is made by the table, so that no write can set lockVersion for etag; name another attribute.',
+    );
   });
 });
 
@@ -202,7 +276,7 @@ describe('the option etag with an attribute', () => {
     [{ attribute: 'lock', of: 1 }, "etag has no 'of'; use attribute and by."],
     [
       { attribute: 'text' },
-      "etag names 'text', of type string, which does not count; use an integer, or etag: 'xmin'.",
+      "etag names 'text', of type string, which does not count; use an integer, a timestamp with by: 'database', or etag: 'xmin'.",
     ],
     [{ attribute: 'id' }, "etag names 'id', which something else writes; use an attribute that only counts."],
     [

@@ -41,6 +41,7 @@ describe('plainNames', () => {
       exclude: rarely(null, fc.record(sides, { requiredKeys: [] })),
       isValidated: flag,
       isInherited: flag,
+      watchesUpdates: flag,
     });
     let plain = 0;
     fc.assert(
