@@ -55,6 +55,7 @@ import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
 import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure, isTransformed } from './schema/model-decorators.js';
+import { parseIdText } from './schema/wire-value.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline } from './util/offline.js';
 import { flagProblems, showValue } from './util/option-problems.js';
@@ -265,6 +266,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
       isTransformed,
       nestedProblems,
       decoratorProblems,
+      readText: parseIdText,
       ...resourceOptionsOf(features),
     },
     problems,

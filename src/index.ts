@@ -33,6 +33,7 @@ export type {
   OperatorAllow,
   RelatedFilterAllow,
   IdType,
+  IdTypes,
   ModelClass,
   Operation,
 } from './declare/crud-options.js';
@@ -145,7 +146,7 @@ export {
   type RouteDetails,
   type StatusAnswers,
 } from './express/routes/answers.js';
-export { readId } from './request/read-id.js';
+export { formatId, readId } from './request/read-id.js';
 export type { RoutingOptions } from './express/resources/settings.js';
 export type { RouteInfo } from './express/routes/route-info.js';
 export { type RequestClasses, requestClasses } from './express/server/express-server.js';

@@ -30,6 +30,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     dependencies: NONE,
     parseId: (raw) => ({ kind: 'id', value: raw }),
     idKind: 'custom',
+    idParts: NONE,
     unknownQuery: 'reject',
     entityTag: null,
     ifMatch: 'optional',

@@ -1,13 +1,14 @@
 /**
  * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
-import type { IdType } from '../declare/crud-options.js';
+import type { IdType, IdTypes } from '../declare/crud-options.js';
 import type { ColumnKind, ColumnType, NetworkForm } from '../describe/column-type.js';
+import { splitParts } from '../describe/id-text.js';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
-import { keyText } from '../describe/row-key.js';
+import { keyNames } from '../describe/row-key.js';
 import { ofTables } from '../describe/table-facts.js';
-import { showValue } from '../util/option-problems.js';
+import { didYouMean, showValue } from '../util/option-problems.js';
 
 /** Result of parsing a raw path segment. */
 export type ParsedId =
@@ -18,7 +19,17 @@ export type ParsedId =
   | { readonly kind: 'impossible' };
 
 /** Form of the ids; `custom` is that of a function, which alone defines it. */
-export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'custom';
+export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'value' | 'custom' | 'several';
+
+/** Parses a text into a value of a column whose values are no ids by themselves, such as a moment; undefined for any other text. */
+export type TextReader = (type: ColumnType, text: string) => unknown;
+
+/** A part of an id, with its own parser. An id of one attribute has one. */
+export interface IdPart {
+  readonly attribute: AttributeInfo;
+  readonly kind: IdKind;
+  readonly parseId: IdParser;
+}
 
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
 export type IdParser = (raw: string) => ParsedId;
@@ -34,10 +45,10 @@ const NUMBER_LENGTH = 15;
 
 const IMPOSSIBLE: ParsedId = Object.freeze({ kind: 'impossible' });
 /** An id that an `idType` function refuses, without an expectation: only the function defines one. */
-export const REFUSED: ParsedId = Object.freeze({
+export const REFUSED = Object.freeze({
   kind: 'malformed',
   expected: 'one that this resource accepts',
-});
+} satisfies ParsedId);
 
 function found(value: unknown): ParsedId {
   return { kind: 'id', value };
@@ -109,7 +120,7 @@ const CONSTRUCTORS: ReadonlyMap<unknown, IdTypeName> = new Map<unknown, IdTypeNa
 ]);
 
 /** The name of an `idType` that is one, or one of the constructors standing for a name. */
-function nameOf(idType: IdType | ColumnKind): IdTypeName | undefined {
+function nameOf(idType: IdType | IdTypes | ColumnKind): IdTypeName | undefined {
   return typeof idType === 'string' ? NAMES.find((name) => name === idType) : CONSTRUCTORS.get(idType);
 }
 
@@ -132,7 +143,46 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
   }
 }
 
-function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKind } | undefined {
+/** Texts of values that may be parts of an id, as the end of a sentence. */
+const VALUES: Readonly<Partial<Record<ColumnKind, string>>> = Object.freeze({
+  boolean: 'true or false',
+  decimal: 'a decimal number',
+  dateonly: 'a date such as 2026-01-31',
+  time: 'a time of day such as 08:00:00',
+  date: 'a date and time with an offset, such as 2026-01-31T08:00:00Z',
+});
+
+function expectedOf({ attribute: { type }, kind }: IdPart): string {
+  switch (kind) {
+    case 'integer':
+    case 'bigint':
+      return 'an integer';
+    case 'uuid':
+      return 'a UUID';
+    case 'string':
+      return 'a text';
+    case 'enum':
+      return type.kind === 'enum' ? `one of ${type.values.join(' | ')}` : 'a text';
+    case 'value':
+      return type.kind === 'date' && type.zone !== undefined
+        ? 'a date and time without an offset, such as 2026-01-31T08:00:00'
+        : (VALUES[type.kind] as string);
+    default:
+      return REFUSED.expected;
+  }
+}
+
+function derivedParser(
+  { type, isPart }: AttributeInfo,
+  readText: TextReader,
+): { parser: IdParser; kind: IdKind } | undefined {
+  if (isPart && type.kind in VALUES) {
+    const parser: IdParser = (raw) => {
+      const value = readText(type, raw);
+      return value === undefined ? malformed(VALUES[type.kind] as string) : found(value);
+    };
+    return { parser, kind: 'value' };
+  }
   if (type.kind === 'enum') {
     return { parser: (raw) => (type.values.includes(raw) ? found(raw) : IMPOSSIBLE), kind: 'enum' };
   }
@@ -173,42 +223,94 @@ function withinColumn(parser: IdParser, address: AttributeInfo): IdParser {
 interface CompiledId {
   readonly parser: IdParser;
   readonly kind: IdKind;
+  readonly parts: readonly IdPart[];
   readonly problems: readonly string[];
 }
 
 /** Compiles the ids of a model. */
 export function compileId(
   { name, address }: Pick<ModelInfo, 'name' | 'address'>,
-  idType: IdType | undefined,
+  idType: IdType | IdTypes | undefined,
+  readText: TextReader,
 ): CompiledId {
   const [first, ...others] = address;
-  const refuse = (problem: string) =>
-    ({ parser: parseNothing, kind: 'custom', problems: [`${name}: ${problem}`] }) as const;
   if (!first)
-    return refuse(
-      `no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], ` +
+    return refused(
+      `${name}: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], ` +
         "or leave out what needs an id: endpoints: ['list', 'create'].",
     );
-  if (others.length > 0)
-    return refuse(
-      `an id of several attributes (${keyText(address)}) cannot address a record yet; leave out what needs an id: endpoints: ['list', 'create'].`,
+  if (others.length > 0) return compileSeveral({ name, address }, idType, readText);
+  const one = compilePart(name, first, idType, readText);
+  return { ...one, parts: [{ attribute: first, kind: one.kind, parseId: one.parser }] };
+}
+
+function compileSeveral(
+  { name, address }: Pick<ModelInfo, 'name' | 'address'>,
+  idType: IdType | IdTypes | undefined,
+  readText: TextReader,
+): CompiledId {
+  const names = keyNames(address);
+  if (idType !== undefined && (typeof idType !== 'object' || idType === null))
+    return refused(
+      `${name}: idType is ${typeof idType === 'function' ? 'a function' : showValue(idType)}, and an id has several attributes; write an object of them, such as ` +
+        `{ ${names.map((each) => `${each}: …`).join(', ')} }, or leave it out.`,
     );
-  return compilePart(name, first, idType);
+  const types: IdTypes = idType ?? {};
+  const strange = Object.keys(types).filter((each) => !names.includes(each));
+  const compiled = address.map((attribute) => compilePart(name, attribute, types[attribute.name], readText));
+  const problems = [
+    ...strange.map(
+      (each) =>
+        `${name}: idType names '${each}', which is no attribute of the id.${didYouMean(each, names)} They are ${names.join(', ')}.`,
+    ),
+    ...compiled.flatMap((one) => one.problems),
+  ];
+  const parts = address.map((attribute, index) => {
+    const { parser: parseId, kind } = compiled[index] as Omit<CompiledId, 'parts'>;
+    return { attribute, kind, parseId };
+  });
+  const kind = parts.some((part) => part.kind === 'custom') ? 'custom' : 'several';
+  return { parser: partsParser(parts), kind, parts, problems };
+}
+
+/** Reads a tuple. Of one that is none the whole is expected, so that a client sees the order of the parts. */
+function partsParser(parts: readonly IdPart[]): IdParser {
+  const names = parts.map(({ attribute }) => attribute.name).join(',');
+  const refuse = () => malformed(`${names}: ${parts.map(expectedOf).join(', ')}`);
+  return (raw) => {
+    const texts = splitParts(raw);
+    if (texts?.length !== parts.length) return refuse();
+    const parsed = parts.map(({ parseId }, index) => parseId(texts[index] as string));
+    if (parsed.some(({ kind }) => kind === 'malformed')) return refuse();
+    const entries = parsed.flatMap((each, index) =>
+      each.kind === 'id' ? [[(parts[index] as IdPart).attribute.name, each.value]] : [],
+    );
+    return entries.length < parts.length ? IMPOSSIBLE : found(Object.freeze(Object.fromEntries(entries)));
+  };
+}
+
+function refused(problem: string): CompiledId {
+  return { parser: parseNothing, kind: 'custom', parts: [], problems: [problem] };
 }
 
 const parseNothing: IdParser = () => IMPOSSIBLE;
 
 /** Compiles the ids that are values of one attribute. */
-function compilePart(modelName: string, address: AttributeInfo, idType: IdType | undefined): CompiledId {
+function compilePart(
+  modelName: string,
+  address: AttributeInfo,
+  idType: IdType | IdTypes | undefined,
+  readText: TextReader,
+): Omit<CompiledId, 'parts'> {
   const { type } = address;
-  const attribute = `${address.isAddress ? 'attribute' : 'primary key'} '${address.name}'`;
+  const attribute = `${address.isAddress || address.isPart ? 'attribute' : 'primary key'} '${address.name}'`;
   const refuse = (problem: string) => ({
     parser: parseNothing,
     kind: 'custom' as const,
     problems: [`${modelName}: ${problem}`],
   });
   if (idType === undefined) {
-    const derived = derivedParser(address);
+    const derived = derivedParser(address, readText);
     if (derived) return { ...derived, parser: withinColumn(derived.parser, address), problems: [] };
     return refuse(
       `the ${attribute} is of type ${type.kind}, which no path segment can hold; ` +

@@ -12,7 +12,7 @@ import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileCount } from './compile-count.js';
 import { compileEntityTag, compileIfMatch, versionProblem } from './compile-entity-tag.js';
 import { compileFilters } from './compile-filters.js';
-import { compileId } from './compile-id.js';
+import { compileId, type TextReader } from './compile-id.js';
 import {
   checkOptionShapes,
   checkTableOptions,
@@ -48,6 +48,8 @@ export interface DecoratorReader extends ShownReader {
   readonly featureChecks?: readonly ResourceCheck[];
   /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
+  /** Parses a part of an id. */
+  readonly readText: TextReader;
   /** Why every object in a nested property of a body would be refused. */
   nestedProblems(schema: Class): readonly string[];
   /** Why no value of an attribute would ever meet its decorators. */
@@ -84,9 +86,9 @@ export function compileResource(
   const once = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const { options, everything } = everyAttribute({ info, exposure, options: once, report }, decorators);
   const check: OptionCheck = { info, exposure, options, report };
-  const id = compileId(info, options.idType);
+  const id = compileId(info, options.idType, decorators.readText);
   for (const address of info.address)
-    if (address.isAddress && exposure.unreadable.has(address.name))
+    if ((address.isAddress || info.address.length > 1) && exposure.unreadable.has(address.name))
       report(
         `id names '${address.name}', which ${hiddenBy(info, address.name)} hides from answers, so that no client could address what ` +
           'it was answered; show it, or name another attribute.',
@@ -132,12 +134,13 @@ export function compileResource(
   if (unversioned) report(unversioned);
   if (problems.length > 0) return { plan: null, problems, claim: compiled };
   const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
-  const { parser: parseId, kind: idKind } = id;
+  const { parser: parseId, kind: idKind, parts: idParts } = id;
   const sortable = ofTables(() => sortedBy(whole));
   const plan = Object.freeze({
     ...whole,
     parseId,
     idKind,
+    idParts,
     relations,
     get sortable() {
       return sortable();

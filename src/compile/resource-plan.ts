@@ -14,7 +14,7 @@ import type { RuleName } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { hasKeyIn, type Relation } from '../describe/relations.js';
-import type { IdKind, IdParser } from './compile-id.js';
+import type { IdKind, IdParser, IdPart } from './compile-id.js';
 
 /** One column of an order. */
 export interface SortTerm {
@@ -121,6 +121,8 @@ export interface ResourcePlan {
   readonly parseId: IdParser;
   /** `custom`: ids are read by a function of the user's, which may give anything. */
   readonly idKind: IdKind;
+  /** The attributes of an id, each with its parser. */
+  readonly idParts: readonly IdPart[];
   readonly unknownQuery: 'reject' | 'ignore';
   /** Attribute of the states of a row; null is a resource without strong tags. */
   readonly entityTag: EntityTagPlan | null;
@@ -134,7 +136,7 @@ export interface ResourcePlan {
 }
 
 /** A plan while its options are checked: all but what needs the other resources. */
-export type UncheckedPlan = Omit<ResourcePlan, 'parseId' | 'idKind' | 'relations'>;
+export type UncheckedPlan = Omit<ResourcePlan, 'parseId' | 'idKind' | 'idParts' | 'relations'>;
 
 /** A relation, and how the rows behind it are shown. */
 export interface RelatedPlan {

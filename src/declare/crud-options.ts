@@ -76,6 +76,9 @@ export type Dependency = RequestHandler | Class<{ use: (...args: never[]) => unk
  */
 export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) => unknown);
 
+/** The types of the parts of an id of several attributes, by attribute. */
+export type IdTypes = Readonly<Record<string, IdType>>;
+
 /** A value of the attribute that marks deleted rows. */
 export type MarkValue = string | number | bigint | boolean;
 
@@ -176,18 +179,22 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Run on every route, in order, before the body is read and before any query. Default: none. */
   dependencies?: readonly Dependency[];
   /**
-   * The attribute that addresses a record: in paths, `Location`, items of `updateMany`, `@InjectId()`, `readId`, and repositories of
-   * the model. Its column must be unique and NOT NULL in the table. Relations, cursors and the default order keep the primary
-   * key, which may be hidden with `@Exclude()`. Default: the primary key.
+   * The attributes that address a record: in paths, `Location`, items of `updateMany`, `@InjectId()`, `readId`, and repositories of
+   * the model. The columns must be unique together and NOT NULL in the table. Relations, cursors and the default order keep
+   * the primary key, which may be hidden with `@Exclude()`. Several are named in the order of their index; a path has them as
+   * `10248,11`, with `~0 ~1 ~2 ~3` for `~ / , \\` in a part. Default: the primary key, in the order of the model.
    *
    * @example 'slug'
+   * @example ['orderId', 'lineNo']
    */
-  id?: Attribute<M>;
+  id?: Attribute<M> | readonly Attribute<M>[];
   /**
    * Type of the id in a path; a function may throw to refuse it. A name has to fit the type of the attribute that addresses a record.
-   * Default: from that type.
+   * Of an id of several attributes an object by attribute. Default: from the types of the attributes.
+   *
+   * @example { code: (raw) => raw.toUpperCase() }
    */
-  idType?: IdType;
+  idType?: IdType | IdTypes;
   /**
    * Source of the strong `ETag` of a record. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the
    * system column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views

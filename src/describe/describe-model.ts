@@ -74,27 +74,34 @@ function infoOf(model: ModelClass, report: (problem: string) => void): ModelInfo
   });
 }
 
-/** The same model, whose records another attribute addresses, or the problem that prevents it. */
+/** The same model, whose records other attributes address, or the problem that prevents it. */
 export function tryAddress(info: ModelInfo, id: unknown): Introspection {
   const { name, attributes } = info;
-  const attribute = typeof id === 'string' ? attributes.get(id) : undefined;
   const refuse = (problem: string) => failure([`${name}: id ${problem}`]);
-  if (typeof id !== 'string') return refuse(`is ${showValue(id)}; use the name of an attribute.`);
-  if (!attribute) {
-    const known = [...attributes.keys()];
-    return refuse(
-      `names '${id}', which is not an attribute.${didYouMean(id, known)} The attributes are ${known.join(', ')}.`,
-    );
+  const names: readonly unknown[] = Array.isArray(id) ? id : [id];
+  if (names.length === 0) return refuse('is an empty list; name attributes, or leave it out.');
+  for (const each of names) {
+    if (typeof each !== 'string')
+      return refuse(`is ${showValue(each)}; use the name of an attribute, or a list of names.`);
+    const attribute = attributes.get(each);
+    if (!attribute) {
+      const known = [...attributes.keys()];
+      return refuse(
+        `names '${each}', which is not an attribute.${didYouMean(each, known)} The attributes are ${known.join(', ')}.`,
+      );
+    }
+    if (names.indexOf(each) !== names.lastIndexOf(each))
+      return refuse(`names '${each}' twice; name it once.`);
+    if (attribute.type.kind === 'virtual')
+      return refuse(
+        `names '${each}', which is virtual: no column finds a row by it; use an attribute with a column.`,
+      );
+    if (attribute.role !== 'data' && attribute.role !== 'primaryKey')
+      return refuse(
+        `names '${each}', which ${attribute.role === 'mark' ? 'a delete' : 'Sequelize'} writes; use another attribute.`,
+      );
   }
-  if (attribute.type.kind === 'virtual')
-    return refuse(
-      `names '${id}', which is virtual: no column finds a row by it; use an attribute with a column.`,
-    );
-  if (['timestamp', 'version', 'mark'].includes(attribute.role))
-    return refuse(
-      `names '${id}', which ${attribute.role === 'mark' ? 'a delete' : 'Sequelize'} writes; use another attribute.`,
-    );
-  return { info: addressedBy(info, id), problems: [] };
+  return { info: addressedBy(info, names.join(',')), problems: [] };
 }
 
 const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();

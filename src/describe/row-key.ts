@@ -66,17 +66,6 @@ export function holdsTexts({ type }: AttributeInfo): boolean {
   return TEXTS.has(type.kind);
 }
 
-/** The text of an id: of several parts these with commas in between, and `~ / , \\` in them as `~0 ~1 ~2 ~3`. */
-export function idText(texts: readonly string[]): string {
-  const [first = ''] = texts;
-  if (texts.length < 2) return first;
-  return texts
-    .map((text) => text.replaceAll(/[~/,\\]/g, (character) => `~${ESCAPED.indexOf(character)}`))
-    .join(',');
-}
-
-const ESCAPED = '~/,\\';
-
 /** The values of an id by attribute. */
 export function valuesOfId(key: RowKey, id: unknown): Readonly<Record<string, unknown>> {
   const parts = partsOf(key, id);

@@ -1,6 +1,7 @@
 /** `ETag` (RFC 9110, 8.8): the state of a record, which a client can make the condition of a write, and by which caches know it again. */
 import { hash, randomBytes } from 'node:crypto';
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
+import { idText } from '../describe/id-text.js';
 import { lockOf } from '../describe/lock-column.js';
 import { isFilled } from '../describe/model-info.js';
 import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
@@ -39,8 +40,8 @@ export function hidesState(
 }
 
 /** The record that a tag is about. Keys that a database may take for one are one. */
-export function taggedRecord({ name }: Pick<ResourcePlan, 'name'>, key: unknown): string {
-  return `${name}\0${String(key).toLowerCase().trimEnd()}`;
+export function taggedRecord({ name, info }: Pick<ResourcePlan, 'name' | 'info'>, id: unknown): string {
+  return `${name}\0${String(idText(info.address, id)).toLowerCase().trimEnd()}`;
 }
 
 /** Behind the letter of a tag that hides its state. */

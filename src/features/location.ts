@@ -1,13 +1,14 @@
 /** `Location`: the address of what was created (RFC 9110, 15.3.2). */
+import { idSegment } from '../describe/id-text.js';
 import type { FeatureFactory, HeaderDescription, Presenter } from '../operation/feature.js';
 import { publicBase } from '../operation/public-base.js';
 
 /** A header of what creates. */
 export const location: FeatureFactory = ({ plan }) => {
   const present: Presenter = (draft, result, request) => {
-    const id = result.key();
-    if (id === undefined || id === null || typeof id === 'object') return draft;
-    const path = `${publicBase(request)}${plan.prefix}/${encodeURIComponent(String(id))}`;
+    const segment = idSegment(plan.info.address, result.key());
+    if (segment === null) return draft;
+    const path = `${publicBase(request)}${plan.prefix}/${segment}`;
     return { ...draft, headers: { ...draft.headers, Location: path } };
   };
   return {

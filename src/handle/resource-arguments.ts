@@ -22,6 +22,7 @@ import { routeNamed, USUAL } from '../operation/route-spec.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { parseIdText } from '../schema/wire-value.js';
 import { ConfigError } from '../util/config-error.js';
 import { didYouMean } from '../util/option-problems.js';
 import { operationSessions } from './commit-request.js';
@@ -125,7 +126,7 @@ function keyedFinder(resource: Resource, key: string, find: FindRecord): (action
     throw new ConfigError([`${source} names no attribute of ${name}.${didYouMean(key, names)}`]);
   }
   const address = { ...attribute, isAddress: true } as const;
-  const { parser, problems } = compileId({ name, address: [address] }, undefined);
+  const { parser, problems } = compileId({ name, address: [address] }, undefined, parseIdText);
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => `${source}: ${problem}`));
   if (!isUniqueAttribute(info, key))
     throw new ConfigError([

@@ -101,7 +101,9 @@ function recordsOutcome(resource: Resource, records: readonly object[], page: Pa
     page,
     isOfMethod: true,
     count: records.length,
-    key: () => first && idOf(info.address, (name) => first[name]),
+    key: () =>
+      first &&
+      idOf(info.address, (name) => (info.address.length > 1 ? storedText(info, first, name) : first[name])),
     stored: (attribute) => records[0] && storedText(info, records[0], attribute),
     ...recordsShown(resource, records),
   };

@@ -12,6 +12,7 @@ import { USUAL } from '../operation/route-spec.js';
 import { objectSchema, type WriteNested } from '../schema/class-json-schema.js';
 import { classProperties } from '../schema/class-properties.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { parseIdText } from '../schema/wire-value.js';
 import {
   type DescribedResource,
   pathParameter as idParameter,
@@ -188,7 +189,7 @@ function answered(answer: AnswerType, refer: WriteNested): JsonSchema {
 /** The value of another attribute than that which addresses a record. */
 function keyParameter(plan: ResourcePlan, { name, shownAs }: PathParameter): ParameterObject {
   const address = plan.info.attributes.get(name) as AttributeInfo;
-  const idKind = compileId({ name: plan.name, address: [address] }, undefined).kind;
+  const idKind = compileId({ name: plan.name, address: [address] }, undefined, parseIdText).kind;
   const schema = idSchema({ ...plan, idKind, info: { ...plan.info, address: [address] } });
   return { name: shownAs, in: 'path', required: true, description: `The ${name}.`, schema };
 }

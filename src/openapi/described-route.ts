@@ -1,14 +1,18 @@
 /** Generated routes with their own parts of the document, and the parts that all of them have. */
 
+import type { IdPart } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class, ModelClass } from '../declare/crud-options.js';
-import { only } from '../describe/row-key.js';
+import { joinParts } from '../describe/id-text.js';
+import { keyNames, only } from '../describe/row-key.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
+import { exampleValue } from '../features/example-value.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import { classJsonSchema, type WriteNested } from '../schema/class-json-schema.js';
+import { columnRules } from '../schema/column-rules.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
@@ -109,13 +113,24 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
     name: shownAs,
     in: 'path',
     required: true,
-    ...(isId ? { description: `The ${only(plan.info.address).name}.` } : {}),
+    ...(isId ? { description: idDescription(plan) } : {}),
     schema: isId ? idSchema(plan) : { type: 'string' },
   };
 }
 
+function idDescription({ info: { address } }: ResourcePlan): string {
+  const names = address.map(({ name }) => `The ${name}`);
+  if (names.length === 1) return `${names[0]}.`;
+  return `${names.join(', t').replaceAll(', tThe', ', the')}, joined by commas. In a part \`~0\` is \`~\`, \`~1\` is \`/\`, \`~2\` is \`,\` and \`~3\` is \`\\\`.`;
+}
+
 /** An id beyond the range of its column is no mistake: there is no such record. */
-export function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
+export function idSchema({
+  idKind,
+  idParts,
+  info,
+}: Pick<ResourcePlan, 'idKind' | 'idParts' | 'info'>): JsonSchema {
+  if (info.address.length !== 1) return severalSchema(idParts, info);
   const { type } = only(info.address);
   switch (idKind) {
     case 'integer':
@@ -132,9 +147,32 @@ export function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
         minLength: 1,
         ...(type.kind === 'string' && type.maxLength !== null ? { maxLength: type.maxLength } : {}),
       };
-    case 'custom':
+    default:
       return { type: 'string', minLength: 1 };
   }
+}
+
+/** Texts of parts, escaped. */
+const PART_PATTERNS: Readonly<Record<string, string>> = {
+  integer: '(?:0|-?[1-9][0-9]*)',
+  bigint: '(?:0|-?[1-9][0-9]*)',
+  uuid: '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
+};
+const ANY_PART = '(?:[^,/~\\\\]|~[0-3])*';
+
+function severalSchema(parts: readonly IdPart[], { address }: ResourcePlan['info']): JsonSchema {
+  const examples = parts.map(({ attribute: { type }, kind }, index) => {
+    if (kind === 'integer' || kind === 'bigint') return index === 0 ? '10248' : '11';
+    return String(
+      exampleValue(Object.assign({}, ...columnRules(type).map(({ schema }) => schema))) ?? 'text',
+    );
+  });
+  return {
+    type: 'string',
+    pattern: `^${parts.map(({ kind }) => PART_PATTERNS[kind] ?? ANY_PART).join(',')}$`,
+    examples: [joinParts(examples)],
+    'x-key': keyNames(address),
+  };
 }
 
 /** Parameters of a method that are not described otherwise. A generated reader of the same one is stricter. */

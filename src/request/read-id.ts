@@ -6,12 +6,16 @@ import { compileId, type ParsedId, REFUSED } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
+import { idText } from '../describe/id-text.js';
+import type { AttributeInfo, RowKey } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
-import { only } from '../describe/row-key.js';
+import { idOf, keyNames, keyText } from '../describe/row-key.js';
 import { noSuchRecord } from '../errors/errors.js';
+import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { attributeRules } from '../schema/column-rules.js';
 import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../schema/request-issue.js';
+import { parseIdText } from '../schema/wire-value.js';
 import { ConfigError } from '../util/config-error.js';
 import { quote } from './query/query-string.js';
 
@@ -39,9 +43,32 @@ type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
 export function readId(model: ModelClass, raw: string): Id {
   const info = describeModel(model);
   const { name } = info;
-  const { parser, problems } = compileId(info, declaredOptions(model)?.idType);
+  const { parser, problems } = compileId(info, declaredOptions(model)?.idType, parseIdText);
   if (problems.length > 0) throw new ConfigError(problems);
   return parseId({ name, info, parseId: parser }, raw) as Id;
+}
+
+/**
+ * The text of the id of a record, as paths have it: the inverse of `readId`. For links, and for what is kept of a record elsewhere. It is not
+ * percent-encoded.
+ *
+ * @param values a record, or any object with the attributes that address it
+ * @example
+ * ```ts
+ * formatId(OrderLine, { orderId: 10248, lineNo: 11 }); // '10248,11'
+ * ```
+ * @throws TypeError where an attribute is missing or null
+ * @throws ConfigError when the model is not attached to a Sequelize instance
+ */
+export function formatId(model: ModelClass, values: object): string {
+  const info = describeModel(model);
+  const { address } = info;
+  const id = idOf(address, (name) => storedText(info, values, name));
+  const text = idText(address, id);
+  if (text !== null) return text;
+  throw new TypeError(
+    `An id of ${info.name} needs ${keyNames(address).join(' and ')}; one of them is missing or null.`,
+  );
 }
 
 /** The id in the path of a request. @param parameter that of the path @throws NotFoundError @throws InvalidQueryError */
@@ -57,8 +84,12 @@ export function parsePathId(plan: IdPlan, request: Request, parameter = 'id'): u
 export function parseNewId(plan: IdPlan, request: Request): unknown {
   const raw = String(request.params['id']);
   if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
-  const address = only(plan.info.address);
+  const [address, ...others] = plan.info.address as readonly [AttributeInfo, ...AttributeInfo[]];
   const { name, type } = address;
+  if (others.length > 0) {
+    const detail = `${keyText(plan.info.address)} is beyond the range of ids.`;
+    throw new InvalidBodyError([{ pointer: bodyPointer(name), code: 'id', detail }]);
+  }
   // As a body has it, so that it meets what is asked of the key of a new record.
   const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
   const broken = attributeRules(address).find(({ check }) => !check(value));
@@ -69,17 +100,21 @@ export function parseNewId(plan: IdPlan, request: Request): unknown {
   throw new InvalidBodyError([{ pointer, code, detail: `${name} ${text}.` }]);
 }
 
+function parameterOf([first, ...others]: RowKey): string {
+  return first?.isAddress && others.length === 0 ? first.name : 'id';
+}
+
 function parseId(plan: IdPlan, raw: string): unknown {
   const parsed = tryParseId(plan, raw);
   switch (parsed.kind) {
     case 'id':
       return parsed.value;
     case 'impossible':
-      throw noSuchRecord({ name: plan.name, key: only(plan.info.address).name });
+      throw noSuchRecord({ name: plan.name, key: keyText(plan.info.address) });
     case 'malformed':
       throw new InvalidQueryError([
         {
-          parameter: only(plan.info.address).isAddress ? only(plan.info.address).name : 'id',
+          parameter: parameterOf(plan.info.address),
           code: 'id',
           detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
         },

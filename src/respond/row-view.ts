@@ -203,8 +203,9 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
       isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, ...info.address]).length > 0,
     ofRecord: () => null,
     key(row, parsers) {
-      const record = hydratorFor(parsers)(row);
-      return idOf(info.address, (name) => record.get(name));
+      const record = info.address.length === 1 ? hydratorFor(parsers)(row) : null;
+      // Texts have the microseconds that records have not.
+      return idOf(info.address, (name) => (record ? record.get(name) : row[whole.indexOf(name)]));
     },
     writer(parsers, fields = null) {
       const hydrate = hydratorFor(parsers);

@@ -32,6 +32,8 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
   readonly allOf?: readonly JsonSchema[];
   readonly not?: JsonSchema;
+  /** The attributes of an id of several, in their order. */
+  readonly 'x-key'?: readonly string[];
 }
 
 /** One property of an object. */

@@ -218,6 +218,25 @@ export function isStorableText(value: string): boolean {
   return !value.includes('\0') && value.isWellFormed();
 }
 
+/** A part of an id of several attributes, by the type of its column; undefined for what is none. Moments have microseconds. */
+export function parseIdText(type: ColumnType, text: string): unknown {
+  switch (type.kind) {
+    case 'boolean':
+      return text === 'true' || text === 'false' ? text === 'true' : undefined;
+    case 'decimal':
+      return isDecimal(text, null, null) ? text : undefined;
+    case 'dateonly':
+      return parseDay(text) === undefined ? undefined : text;
+    case 'time':
+      return isTimeOfDay(text) ? text : undefined;
+    case 'date':
+      if (infiniteOf(text) !== undefined) return text;
+      return type.zone === undefined ? parsePrecise(text) : parseLocal(text, type.zone);
+    default:
+      return undefined;
+  }
+}
+
 /** Leaves room for the rest of an address, behind proxies too. */
 export const SEGMENT_LENGTH = 4000;
 

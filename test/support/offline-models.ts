@@ -10,6 +10,7 @@ import type { ModelInfo } from '../../src/describe/model-info.js';
 import { decoratorProblems, nestedProblems } from '../../src/schema/attribute-decorators.js';
 import { classProperties } from '../../src/schema/class-properties.js';
 import { describeExposure, isTransformed } from '../../src/schema/model-decorators.js';
+import { parseIdText } from '../../src/schema/wire-value.js';
 import { ConfigError } from '../../src/util/config-error.js';
 
 /** What the phases before the schemas are given of them. */
@@ -19,6 +20,7 @@ export const decoratorReader: DecoratorReader = {
   classProperties,
   nestedProblems,
   decoratorProblems,
+  readText: parseIdText,
 };
 
 /** Defines a model without decorators; without timestamps unless asked for. */

@@ -9,6 +9,7 @@ import {
   momentText,
   toDatabaseYear,
 } from '../../describe/exact-time.js';
+import { idText } from '../../describe/id-text.js';
 import {
   type AttributeInfo,
   isFilled,
@@ -18,7 +19,7 @@ import {
   timestampsOf,
 } from '../../describe/model-info.js';
 import { rangeText } from '../../describe/range-value.js';
-import { idText, partsOf } from '../../describe/row-key.js';
+import { partsOf } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { ofTables } from '../../describe/table-facts.js';
 import { idSlot } from '../../operation/predicates.js';
@@ -96,7 +97,9 @@ export function idTextOf(
   textOf: (part: AttributeInfo, index: number) => string | null | undefined,
 ): string | undefined {
   const texts = key.map(textOf);
-  return texts.every((text) => typeof text === 'string') ? idText(texts as readonly string[]) : undefined;
+  if (texts.some((text) => typeof text !== 'string')) return undefined;
+  if (key.length < 2) return texts[0] ?? '';
+  return idText(key, Object.fromEntries(key.map(({ name }, index) => [name, texts[index]]))) ?? undefined;
 }
 
 function scalarText(value: unknown): string | undefined {

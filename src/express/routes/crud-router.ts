@@ -17,6 +17,7 @@ import { setLogger } from '../../request/request-log.js';
 import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure, isTransformed } from '../../schema/model-decorators.js';
+import { parseIdText } from '../../schema/wire-value.js';
 import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/open-connection.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
@@ -68,6 +69,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
       isTransformed,
       nestedProblems,
       decoratorProblems,
+      readText: parseIdText,
       ...resourceOptionsOf(FEATURES),
     },
     problems,

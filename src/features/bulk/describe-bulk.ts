@@ -1,6 +1,5 @@
 /** Writes of many records in the document: operations, and the schemas of their items. */
 
-import { idParts } from '../../compile/id-parts.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
 import { keyNames, keyText } from '../../describe/row-key.js';
@@ -190,7 +189,7 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
 
 /** The members of an item that say which record it is about. */
 function keySchemas(plan: ResourcePlan): Readonly<Record<string, JsonSchema>> {
-  const parts = idParts(plan).map(({ attribute, kind: idKind }) => {
+  const parts = plan.idParts.map(({ attribute, kind: idKind }) => {
     const info = { ...plan.info, address: [attribute] };
     return [attribute.name, idSchema({ ...plan, idKind, info })] as const;
   });

@@ -1,7 +1,6 @@
 /** Parses one of many records in a body into the arguments of its write, or into its issues. */
 
 import type { Request } from 'express';
-import { idParts } from '../../compile/id-parts.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { RowKey } from '../../describe/model-info.js';
 import { idOf, keyNames, keyText } from '../../describe/row-key.js';
@@ -118,7 +117,7 @@ interface ItemHead {
 function compileHead(plan: ResourcePlan) {
   const { entityTag, ifMatch, info } = plan;
   const { address } = info;
-  const parts = idParts(plan);
+  const parts = plan.idParts;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const isText = info.attributes.get(version ?? '')?.type.kind === 'bigint';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
@@ -143,7 +142,9 @@ function compileHead(plan: ResourcePlan) {
       const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
       const isNumber = kind === 'integer';
       const isFitting =
-        typeof given === (isNumber ? 'number' : 'string') || (kind === 'custom' && typeof given === 'number');
+        typeof given === (isNumber ? 'number' : 'string') ||
+        (kind === 'custom' && typeof given === 'number') ||
+        (kind === 'value' && typeof given === 'boolean');
       const parsed = isFitting ? tryParseId({ parseId }, String(given)) : null;
       if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
       else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);

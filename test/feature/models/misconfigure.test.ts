@@ -129,7 +129,6 @@ describe('misconfiguring', () => {
       "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
       "Keyless: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], or leave out what needs an id: endpoints: ['list', 'create'].",
       'Keyless: no attributes tell its rows apart, so that its list has no order; give it a defaultSort, or name them with id.',
-      "Pair: an id of several attributes (leftId,rightId) cannot address a record yet; leave out what needs an id: endpoints: ['list', 'create'].",
       "Shadow.name is a class field that hides the attribute's accessor; write `declare name: …` instead of `name!: …`.",
       "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in new Sequelize({ models: [...] }), before bootstrap is called.",
       "Fine and Mistyped are both on '/fines'; give one of them another prefix.",

@@ -4,6 +4,7 @@ import { compileId, type ParsedId } from '../../../src/compile/compile-id.js';
 import type { IdType } from '../../../src/declare/crud-options.js';
 import type { ColumnType } from '../../../src/describe/column-type.js';
 import type { AttributeInfo } from '../../../src/describe/model-info.js';
+import { parseIdText } from '../../../src/schema/wire-value.js';
 
 const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
 const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };
@@ -14,7 +15,7 @@ function keyOf(type: ColumnType): AttributeInfo {
 }
 
 function parserOf(type: ColumnType, idType?: IdType): (raw: string) => ParsedId {
-  const { parser, problems } = compileId({ name: 'Article', address: [keyOf(type)] }, idType);
+  const { parser, problems } = compileId({ name: 'Article', address: [keyOf(type)] }, idType, parseIdText);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return parser;
 }
@@ -125,7 +126,7 @@ describe('compileId', () => {
     ];
     for (const [idType, type, problem] of misfits) {
       it(`refuses ${typeof idType === 'string' ? `'${idType}'` : idType.name} for a key of type ${type.kind}`, () => {
-        expect(compileId({ name: 'Article', address: [keyOf(type)] }, idType)).to.deep.include({
+        expect(compileId({ name: 'Article', address: [keyOf(type)] }, idType, parseIdText)).to.deep.include({
           problems: [`Article: ${problem}.`],
         });
       });
@@ -138,7 +139,9 @@ describe('compileId', () => {
       [{ kind: 'integer' }, "{ kind: 'integer' }"],
     ] as const) {
       it(`refuses ${shown}`, () => {
-        expect(compileId({ name: 'Article', address: [keyOf(INT4)] }, idType as never)).to.deep.include({
+        expect(
+          compileId({ name: 'Article', address: [keyOf(INT4)] }, idType as never, parseIdText),
+        ).to.deep.include({
           problems: [
             `Article: idType ${shown} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
           ],
@@ -161,7 +164,7 @@ describe('compileId', () => {
     { kind: 'other', sqlType: 'INET' },
   ] satisfies ColumnType[]) {
     it(`asks for a function where the key is of type ${type.kind}`, () => {
-      expect(compileId({ name: 'Article', address: [keyOf(type)] }, undefined)).to.deep.include({
+      expect(compileId({ name: 'Article', address: [keyOf(type)] }, undefined, parseIdText)).to.deep.include({
         problems: [
           `Article: the primary key 'id' is of type ${type.kind}, which no path segment can hold; ` +
             'give @Crud an idType function that reads it.',

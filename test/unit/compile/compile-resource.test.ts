@@ -25,8 +25,8 @@ class Guard {
 describe('compileResource', () => {
   it('takes null and undefined for options that were not given', () => {
     const nothing = { tags: null, endpoints: undefined, pageSize: null, filterAllow: null, readSchema: null };
-    const { parseId: _, ...plan } = planOf(Article, nothing);
-    const { parseId: __, ...usual } = planOf(Article);
+    const { parseId: _, idParts: _0, ...plan } = planOf(Article, nothing);
+    const { parseId: __, idParts: _1, ...usual } = planOf(Article);
     expect(plan).to.deep.equal(usual);
   });
 
@@ -132,7 +132,9 @@ describe('compileResource', () => {
         { id: 'slag' },
         "id names 'slag', which is not an attribute. Did you mean 'slug'? The attributes are slug, secret, whole, day, version, key.",
       ],
-      [{ id: ['slug'] }, "id is [ 'slug' ]; use the name of an attribute."],
+      [{ id: [] }, 'id is an empty list; name attributes, or leave it out.'],
+      [{ id: ['slug', 'slug'] }, "id names 'slug' twice; name it once."],
+      [{ id: [7] }, 'id is 7; use the name of an attribute, or a list of names.'],
       [
         { id: 'secret' },
         "id names 'secret', which @Exclude() hides from answers, so that no client could address what it was answered; show it, or name " +

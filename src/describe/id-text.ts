@@ -1,0 +1,93 @@
+/**
+ * The texts of ids of several attributes: the parts in order, joined by commas. `~0 ~1 ~2 ~3` in a part are `~ / , \` (as in JSON
+ * Pointer, RFC 6901), so that no path has a slash in it, and no two ids have one text.
+ */
+import type { ColumnType } from './column-type.js';
+import {
+  farDate,
+  infiniteOf,
+  isMoment,
+  LocalDate,
+  localDate,
+  localText,
+  preciseDate,
+  toExpandedYear,
+} from './exact-time.js';
+import type { RowKey } from './model-info.js';
+
+const ESCAPES: readonly string[] = ['~', '/', ',', '\\'];
+
+/** Joins parts. */
+export function joinParts(parts: readonly string[]): string {
+  return parts.map((part) => part.replaceAll(/[~/,\\]/g, (found) => `~${ESCAPES.indexOf(found)}`)).join(',');
+}
+
+/** Splits a text into parts; null where `joinParts` writes no such text. */
+export function splitParts(text: string): readonly string[] | null {
+  if (/~(?![0-3])|[/\\]/.test(text)) return null;
+  return text
+    .split(',')
+    .map((part) => part.replaceAll(/~[0-3]/g, (found) => ESCAPES[Number(found[1])] as string));
+}
+
+/**
+ * The text of an id; null where a part of it is missing, so that nothing addresses the row.
+ *
+ * @param id of one attribute its value, of several an object of values, or of the texts that PostgreSQL writes for them
+ */
+export function idText(key: RowKey, id: unknown): string | null {
+  if (key.length === 1) return id === undefined || id === null ? null : String(id);
+  const values = Object(id) as Readonly<Record<string, unknown>>;
+  const parts = key.map(({ name, type }) => partText(type, values[name]));
+  return parts.length === 0 || parts.includes(null) ? null : joinParts(parts as readonly string[]);
+}
+
+/** The same, percent-encoded for a path. A comma and a tilde are legal there as they are (RFC 3986, 3.3). */
+export function idSegment(key: RowKey, id: unknown): string | null {
+  const text = idText(key, id);
+  if (text === null) return null;
+  const encoded = encodeURIComponent(text);
+  return key.length === 1 ? encoded : encoded.replaceAll('%2C', ',');
+}
+
+function partText(type: ColumnType, value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  switch (type.kind) {
+    case 'boolean':
+      return String(value).startsWith('t') ? 'true' : 'false';
+    case 'dateonly':
+      return toExpandedYear(String(value));
+    case 'date':
+      return momentOf(value, type.zone);
+    default:
+      return String(value);
+  }
+}
+
+function momentOf(value: unknown, zone: string | undefined): string {
+  if (isMoment(value))
+    return zone === undefined || value instanceof LocalDate ? wireOf(value) : localText(value, zone);
+  const text = String(value);
+  if (infiniteOf(text) !== undefined) return text;
+  const moment = zone === undefined ? instantOf(text) : localDate(text, zone);
+  return moment ? wireOf(moment) : text;
+}
+
+function wireOf(moment: Date): string {
+  return (moment instanceof LocalDate ? moment.current : undefined) ?? moment.toISOString();
+}
+
+/** As PostgreSQL and ECMAScript write it, with an offset. */
+const INSTANT =
+  /^([+-]?\d{4,})-(\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d):?(\d\d)?(?::?(\d\d))?)( BC)?$/;
+
+function instantOf(text: string): Date | undefined {
+  const [, year, day, time, fraction = '', sign, hours = 0, minutes = 0, seconds = 0, era = ''] =
+    INSTANT.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const clock = `${toExpandedYear(`${year}-${day}${era}`)}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
+  const ahead =
+    ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * (sign === '-' ? -1_000 : 1_000);
+  const milliseconds = Date.parse(clock) - ahead;
+  return Number.isNaN(milliseconds) ? farDate(text) : preciseDate(milliseconds, fraction);
+}
