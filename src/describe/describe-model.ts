@@ -6,6 +6,7 @@ import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
+import { makeAddressed } from './addressed-model.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
 import { countLock, type LockColumn, lockOf } from './lock-column.js';
 import {
@@ -119,35 +120,6 @@ function addressedBy(info: ModelInfo, id: string): ModelInfo {
     );
   known.set(id, found);
   return found;
-}
-
-function makeAddressed(info: ModelInfo, named: readonly AttributeInfo[]): ModelInfo {
-  const { primaryKey, attributes } = info;
-  const isPrimary = named.length === primaryKey.length && named.every((each) => primaryKey.includes(each));
-  if (isPrimary) {
-    const isAsBefore = named.every((each, index) => each === primaryKey[index]);
-    const address = isAsBefore ? primaryKey : Object.freeze([...named]);
-    return Object.freeze({ ...info, primaryKey: address, address });
-  }
-  const address = Object.freeze(named.map((each) => asAddress(each, named.length > 1)));
-  const changed = new Map(address.map((each) => [each.name, each]));
-  return Object.freeze({
-    ...info,
-    address,
-    // Where the model has no key, these attributes tell its rows apart.
-    primaryKey: primaryKey.length > 0 ? primaryKey.map((each) => changed.get(each.name) ?? each) : address,
-    attributes: new Map([...attributes].map(([name, each]) => [name, changed.get(name) ?? each])),
-  });
-}
-
-function asAddress(attribute: AttributeInfo, isPart: boolean): AttributeInfo {
-  // Its facts of the table are read by a getter.
-  const members = {
-    ...Object.getOwnPropertyDescriptors(attribute),
-    isAddress: { value: true, enumerable: true },
-    isPart: { value: isPart, enumerable: true },
-  };
-  return Object.freeze(Object.defineProperties({} as AttributeInfo, members));
 }
 
 /** The attributes of any model, a right one or not. */
