@@ -1,11 +1,12 @@
 /** A scope holds for every kind of key, column and model, for its rows and for what refers to them. */
 // @runs fast
 import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
 import { type DataType as AnyType, DataTypes, type ModelAttributeColumnOptions } from 'sequelize';
 import { BelongsTo, Column, ForeignKey, Model, Table, type TableOptions } from 'sequelize-typescript';
 import { quotedTable } from '../../../src/execute/sql/sql-fragment.js';
-import { Crud, type ModelClass } from '../../../src/index.js';
+import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
@@ -22,6 +23,8 @@ interface Specimen {
   readonly options?: TableOptions;
   readonly field?: string;
   readonly sql?: (table: string) => string;
+  /** Options about the attributes `mark` and `lock`, which no answer has. */
+  readonly crud?: Pick<CrudOptions, 'softDelete' | 'etag'>;
 }
 
 const UUIDS = ['a', 'b', 'c'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
@@ -86,6 +89,15 @@ const SPECIMENS: readonly Specimen[] = [
     ...BY_INTEGER,
     options: { paranoid: true, timestamps: true, createdAt: false, updatedAt: false },
   },
+  {
+    title: 'mark and lock',
+    ...INTEGERS,
+    ...BY_INTEGER,
+    crud: {
+      softDelete: { attribute: 'mark', deleted: 'gone', alive: 'there' },
+      etag: { attribute: 'lock' },
+    },
+  },
   { title: 'versioned', ...INTEGERS, ...BY_INTEGER, options: { version: true } },
   {
     title: 'trigger',
@@ -121,7 +133,7 @@ const acting = (given: unknown) => (request: Request) =>
   (request.get('as') === 'several' ? [given] : given) as string;
 
 /** A model with a scope, and one that refers to it. */
-function declare({ title, keyType, scopeType, scopes, options, field }: Specimen) {
+function declare({ title, keyType, scopeType, scopes, options, field, crud }: Specimen) {
   const name = `${title.replace(/\W/g, '')}s`;
   const column = (type: AnyType, more: Partial<ModelAttributeColumnOptions> = {}) =>
     Column({ type, ...more });
@@ -133,8 +145,17 @@ function declare({ title, keyType, scopeType, scopes, options, field }: Specimen
   column(keyType, { primaryKey: true })(Parent.prototype, 'id');
   column(scopeType, { allowNull: false, ...(field ? { field } : {}) })(Parent.prototype, 'tenantId');
   column(DataTypes.TEXT)(Parent.prototype, 'text');
+  for (const [name, type] of crud
+    ? ([
+        ['mark', DataTypes.TEXT],
+        ['lock', DataTypes.INTEGER],
+      ] as const)
+    : []) {
+    column(type)(Parent.prototype, name);
+    Exclude()(Parent.prototype, name);
+  }
   Table({ modelName: `Parent_${name}`, tableName: name, timestamps: false, ...options })(Parent);
-  Crud({ prefix: `/${name}`, scope: { tenantId: acting(scopes[0]) } as object })(Parent);
+  Crud({ ...crud, prefix: `/${name}`, scope: { tenantId: acting(scopes[0]) } as object })(Parent);
   class Child extends Model {}
   column(DataTypes.STRING, { primaryKey: true })(Child.prototype, 'id');
   const { schema, tableName = name } = options ?? {};
