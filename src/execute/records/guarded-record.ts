@@ -27,6 +27,7 @@ import { inTransaction } from '../session/database-session.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, raw, renderSql, sql } from '../sql/sql-fragment.js';
+import { exactValue } from './exact-keys.js';
 import { checkReferences } from './scoped-values.js';
 import { modelTriggers } from './update-record.js';
 
@@ -285,8 +286,9 @@ export class GuardedRow {
   }
 
   #key(): Record<string, unknown> {
-    const { dataValues } = this.#record as { readonly dataValues: WriteValues };
-    return Object.fromEntries(this.#info.primaryKey.map(({ name }) => [name, dataValues[name]]));
+    return Object.fromEntries(
+      this.#info.primaryKey.map(({ name }) => [name, exactValue(this.#record, name)]),
+    );
   }
 
   /** SQL that is true where the row has one of the allowed values of each scoped attribute. */

@@ -4,6 +4,7 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf } from '../sql/predicate-sql.js';
+import { keptConditions } from './exact-keys.js';
 
 /** Values by attribute. */
 export type Pins = ReadonlyMap<string, unknown>;
@@ -54,7 +55,8 @@ export function pinRow<M extends Model>(
     const byKey = (
       hasOwnKey ? Reflect.apply(ofRecord, record, [isUpdate]) : keyOf(info, record, isUpdate)
     ) as WhereOptions<Attributes<M>>;
-    return isUpdate ? within(byKey) : { ...byKey, ...kept };
+    const exact = { ...byKey, ...keptConditions(info, record, isUpdate) };
+    return isUpdate ? within(exact) : { ...exact, ...kept };
   };
   Object.defineProperty(record, 'where', { value: where, configurable: true });
   return () => Reflect.deleteProperty(record, 'where');

@@ -90,7 +90,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     terms: readonly KeyTerm[],
     range: SqlFragment | null,
     options: FindOptions,
-    columns?: Readonly<Record<string, SqlFragment>>,
+    columns?: Readonly<Record<string, SqlFragment>> | null,
   ): Promise<M[]> {
     const values = this.#values();
     const order = terms.map(
@@ -233,7 +233,7 @@ function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
 }
 
 /** The `attributes` of a query that selects what it would select anyway, and some more. */
-function withAttributes(
+export function withAttributes(
   { attributes }: AppliedScope,
   more: ProjectionAlias[],
 ): ProjectionAlias[] | { include: ProjectionAlias[] } {

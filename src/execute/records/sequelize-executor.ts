@@ -45,6 +45,7 @@ import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import type { Slots } from '../sql/statement.js';
+import { exactly, idOfRecord, keepExact, selectIds } from './exact-keys.js';
 import { GuardedRow } from './guarded-record.js';
 import {
   leavingToTable,
@@ -66,7 +67,7 @@ import {
 } from './repository-operations.js';
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { idOfRecord, keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
+import { keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
 import {
   insertRecord,
   isPlainWrite,
@@ -150,8 +151,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     // Hooks may look at all of a record.
     const few = { attributes: [...new Set([...primaryKey, ...address].map(({ name }) => name))] };
     const attributes = hasFindHooks(this.#model) ? {} : few;
-    const records = await finder.select(finder.terms, null, { ...attributes, ...this.#lock, limit });
-    return records.map((record) => idOfRecord(address, record));
+    return selectIds(finder, this.#info, address, { ...attributes, ...this.#lock, limit });
   }
 
   /** Removes rows that were marked before a moment, by key, but for those that something else is changing. */
@@ -165,9 +165,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const rows = { ...all, where: old as Rows<M> };
     const finder = this.#finder(rows, [], options);
     const locked = { attributes: primaryKey.map(({ name }) => name), limit, ...this.#lock, skipLocked: true };
-    const found = await finder.select(finder.terms, null, locked);
-    if (found.length === 0) return foundAll([], 0);
-    const keys = found.map((record) => idOfRecord(primaryKey, record));
+    const keys = await selectIds(finder, this.#info, primaryKey, locked);
+    if (keys.length === 0) return foundAll([], 0);
     const gone = { ...rows, where: { ...old, ...withKeys(primaryKey, keys) } as Rows<M> };
     return { ...foundAll([], await this.#destroy(gone, options)), keys };
   }
@@ -290,14 +289,15 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { where, ...seen } = queryOf(this.#info, rows);
     const aliased = { ...asked, ...where } as Rows<M>;
     const locked = { ...this.#lockIn(options), ...options };
-    const found = await this.#model.findAll({ where: aliased, ...locked, ...seen });
+    const found = await this.#model.findAll(exactly(this.#info, { where: aliased, ...locked, ...seen }));
     const destroy = async (record: M) => {
       await destroyRecord(record, this.#info, own);
       return record;
     };
     const { primaryKey } = this.#info;
     const byKey = (record: M) => ({ ...rows, where: this.#byId(idOfRecord(primaryKey, record), primaryKey) });
-    for (const record of found) await this.#change(byKey(record), record, options, destroy);
+    for (const record of found.map((each) => keepExact(this.#info, each)))
+      await this.#change(byKey(record), record, options, destroy);
     return found.length;
   }
 
@@ -359,11 +359,14 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   async #find(rows: SequelizeRows<M>, options: WriteOptions & FindOptions): Promise<M | null> {
-    const query = { ...queryOf(this.#info, rows), ...options };
+    const query = exactly(this.#info, { ...queryOf(this.#info, rows), ...options });
     const model = keepingOurs(this.#model);
-    if (!this.#isKeyTrusted) return model.findOne(query);
-    const [record = null, second] = await model.findAll({ ...query, limit: 2 });
-    return second ? this.#several() : record;
+    const found = this.#isKeyTrusted
+      ? await model.findAll({ ...query, limit: 2 })
+      : [await model.findOne(query)];
+    const [record = null, second] = found;
+    if (second) return this.#several();
+    return record && keepExact(this.#info, record);
   }
 
   #byId(id: unknown, key = this.#info.address): Rows<M> {

@@ -4,7 +4,7 @@ import type { Literal } from 'sequelize/types/utils';
 import type { Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
-import { idOf, valuesOfId } from '../../describe/row-key.js';
+import { valuesOfId } from '../../describe/row-key.js';
 import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
@@ -36,11 +36,6 @@ export function rowsOf<M extends Model>(
   const { others, ...words } = deletionWords(model, conjuncts(where));
   const within = allOf(...others.filter((part) => !isKey(part)));
   return { within: within && bindTexts(within, slots as Readonly<Record<string, string>>), ...words };
-}
-
-/** The id of the row of a record. */
-export function idOfRecord(key: RowKey, { dataValues }: Model): unknown {
-  return idOf(key, (name) => (dataValues as Readonly<Record<string, unknown>>)[name]);
 }
 
 /** The rows with these ids. */

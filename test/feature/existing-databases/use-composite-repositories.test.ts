@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Op } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { PreciseDate } from '../../../src/describe/exact-time.js';
 import { MultipleResultsFound, NotFoundError, Repository, unitOfWork } from '../../../src/index.js';
 import { addedHook } from '../../support/added-hook.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -23,6 +24,13 @@ class Draft extends Model {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
+@Table({ tableName: 'visits', timestamps: true, paranoid: true })
+class Visit extends Model {
+  @PrimaryKey @Column(DataType.INTEGER) declare place: number;
+  @PrimaryKey @Column(DataType.DATE) declare at: Date;
+  @Column(DataType.TEXT) declare text: string | null;
+}
+
 @Table({ tableName: 'log_entries', timestamps: false })
 class LogEntry extends Model {
   @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
@@ -39,7 +47,7 @@ const EXECUTORS = [
 describe('a repository of rows with a key of several attributes', () => {
   const sql = new SqlLog();
   const site = serveTestApp(() => ({
-    models: [OrderLine, Draft, LogEntry],
+    models: [OrderLine, Draft, Visit, LogEntry],
     bootstrap: { models: [] },
     engine: { logging: sql.record },
   }));
@@ -53,9 +61,12 @@ describe('a repository of rows with a key of several attributes', () => {
 
   beforeEach(async () => {
     await site.engine.sequelize.query(
-      `DELETE FROM order_lines; DELETE FROM drafts; DELETE FROM log_entries;
+      `DELETE FROM order_lines; DELETE FROM drafts; DELETE FROM visits; DELETE FROM log_entries;
        INSERT INTO order_lines (order_id, line_no, quantity, version) VALUES (1, 'a', 5, 0), (1, 'b', 6, 0), (2, 'a', 7, 0), (2, 'c', 8, 0);
-       INSERT INTO drafts (book, chapter, text, "createdAt", "updatedAt") VALUES ('x', 1, 'one', now(), now()), ('x', 2, 'two', now(), now()), ('y', 1, 'three', now(), now())`,
+       INSERT INTO drafts (book, chapter, text, "createdAt", "updatedAt") VALUES ('x', 1, 'one', now(), now()), ('x', 2, 'two', now(), now()), ('y', 1, 'three', now(), now());
+       INSERT INTO visits (place, at, text, "createdAt", "updatedAt")
+         SELECT place, moment::timestamptz, place || moment, now(), now() FROM (VALUES (1), (2)) AS places (place),
+           (VALUES ('2026-01-31 08:00:00.123456+00'), ('2026-01-31 08:00:00.123457+00')) AS moments (moment)`,
     );
   });
   const rows = async () =>
@@ -67,7 +78,7 @@ describe('a repository of rows with a key of several attributes', () => {
     describe(`by ${name}`, () => {
       let entered: Disposable[];
       beforeEach(() => {
-        entered = [OrderLine, Draft].map(enter);
+        entered = [OrderLine, Draft, Visit].map(enter);
       });
       afterEach(() => {
         for (const each of entered) each[Symbol.dispose]();
@@ -127,6 +138,23 @@ describe('a repository of rows with a key of several attributes', () => {
         await drafts.delete({ book: 'y', chapter: 1 });
         expect(await drafts.purge({ before: new Date(Date.now() + 60_000), limit: 1 })).to.equal(1);
         expect((await Draft.findAll({ paranoid: false })).map(({ text }) => text)).to.deep.equal(['three']);
+      });
+
+      it('tells moments apart by their microseconds', async () => {
+        const at = { place: 1, at: new PreciseDate(Date.parse('2026-01-31T08:00:00.123Z'), 457) };
+        const visits = new Repository(Visit);
+        expect((await visits.get(at)).text).to.equal('12026-01-31 08:00:00.123457+00');
+        expect((await visits.update(at, { text: 'changed' })).text).to.equal('changed');
+        await visits.delete(at);
+        expect(await visits.find(at)).to.equal(null);
+        expect((await visits.restore(at)).text).to.equal('changed');
+        await visits.delete(at);
+        await visits.purge(at);
+        expect((await visits.list()).map(({ text }) => text)).to.deep.equal([
+          '12026-01-31 08:00:00.123456+00',
+          '22026-01-31 08:00:00.123456+00',
+          '22026-01-31 08:00:00.123457+00',
+        ]);
       });
 
       it('lists in the order of the key', async () => {

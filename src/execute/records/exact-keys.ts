@@ -1,0 +1,110 @@
+/**
+ * Keys with a moment in them: a record holds milliseconds, and the row has microseconds, so that Sequelize would find no row by the
+ * key of its record. The rest of the moment is read beside the record, and kept for the conditions on its row.
+ */
+import { type FindOptions, literal, type Model, type ProjectionAlias } from 'sequelize';
+import type { Literal } from 'sequelize/types/utils';
+import { momentText, preciseDate } from '../../describe/exact-time.js';
+import { scopeOf } from '../../describe/hooks-and-scopes-internals.js';
+import type { RecordInfo, RowKey } from '../../describe/model-info.js';
+import { idOf } from '../../describe/row-key.js';
+import { quoteText } from '../../util/quote-text.js';
+import { writeExactly } from '../customization/exact-types.js';
+import { attributeOf, columnsOf } from '../sql/predicate-sql.js';
+import { boundText, columnName, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { type RowFinder, take, withAttributes } from './row-finder.js';
+
+/** The moments of records, by attribute. */
+const kept = new WeakMap<object, Readonly<Record<string, Date>>>();
+
+/** Columns that a query reads beside the attributes, by their alias; null where a record has all of its key. */
+function exactColumns(info: RecordInfo): Readonly<Record<string, SqlFragment>> | null {
+  const moments = momentsOf(info.primaryKey);
+  if (moments.length === 0) return null;
+  // A model that no application serves is written as Sequelize does it.
+  writeExactly(info.model);
+  const column = columnsOf(info, info.name);
+  return Object.fromEntries(moments.map((name) => [aliasOf(name), sql`${column(name)}::text`]));
+}
+
+/** A query that reads them. */
+export function exactly<Q extends FindOptions>(info: RecordInfo, query: Q): Q {
+  const columns = exactColumns(info);
+  if (!columns) return query;
+  const more = Object.entries(columns).map(
+    ([name, column]): ProjectionAlias => [literal(renderSql(column, String)), name],
+  );
+  const { attributes } = query;
+  const some = Array.isArray(attributes)
+    ? [...attributes, ...more]
+    : withAttributes(scopeOf(info.model), more);
+  return { ...query, attributes: some };
+}
+
+/** Keeps what was read beside a record. */
+export function keepExact<M extends Model>({ primaryKey }: RecordInfo, record: M): M {
+  const names = momentsOf(primaryKey);
+  if (names.length === 0) return record;
+  const moments = names.flatMap((name): [string, Date][] => {
+    const [, fraction = ''] = /\.(\d+)/.exec(String(take(record, aliasOf(name)))) ?? [];
+    const value: unknown = (record.dataValues as Readonly<Record<string, unknown>>)[name];
+    return value instanceof Date ? [[name, preciseDate(value.getTime(), fraction)]] : [];
+  });
+  kept.set(record, Object.fromEntries(moments));
+  return record;
+}
+
+/**
+ * Conditions on what was kept of a record, in the place of those that Sequelize has by column: it writes a literal whatever its name, and
+ * has no types for the condition of an UPDATE.
+ */
+export function keptConditions(
+  info: RecordInfo,
+  record: Model,
+  isUpdate = false,
+): Readonly<Record<string, Literal>> {
+  const moments = kept.get(record) ?? {};
+  const column = isUpdate
+    ? (name: string) => columnName(attributeOf(info, name))
+    : columnsOf(info, info.name);
+  const entries = info.primaryKey.flatMap((part): [string, Literal][] => {
+    const moment = moments[part.name];
+    if (!moment) return [];
+    const text = renderSql(sql`${column(part.name)} = ${momentText(moment)}`, (value) =>
+      quoteText(boundText(value)),
+    );
+    return [[part.column, literal(text)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The value of a part of the key of a record's row. */
+export function exactValue(record: Model, name: string): unknown {
+  return kept.get(record)?.[name] ?? (record.dataValues as Readonly<Record<string, unknown>>)[name];
+}
+
+/** The id of the row of a record. */
+export function idOfRecord(key: RowKey, record: Model): unknown {
+  return idOf(key, (name) => exactValue(record, name));
+}
+
+/** Selects rows, and returns their ids. */
+export async function selectIds<M extends Model>(
+  finder: RowFinder<M>,
+  info: RecordInfo,
+  key: RowKey,
+  options: FindOptions,
+): Promise<readonly unknown[]> {
+  const records = await finder.select(finder.terms, null, options, exactColumns(info));
+  return records.map((record) => idOfRecord(key, keepExact(info, record)));
+}
+
+/** A column without a zone is read with all digits of its clock. */
+function momentsOf(key: RowKey): readonly string[] {
+  return key.flatMap(({ name, type }) => (type.kind === 'date' && type.zone === undefined ? [name] : []));
+}
+
+/** No attribute has such a name. */
+function aliasOf(name: string): string {
+  return `exact ${name}`;
+}
