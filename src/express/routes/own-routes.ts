@@ -63,15 +63,17 @@ export function compareOwnRoutes(
 
 /** The paths of a resource that a wider one of it contains, as `/:id` contains `/many`, each with the verbs of both. */
 export function narrowPaths(routes: readonly ClosableRoute[], matching: PathMatching): ClosableRoute[] {
-  const shaped = routes.map(({ verb, path }) => {
-    const shape = typeof path === 'string' ? pathShape(path, matching).split('/') : ['*'];
-    return { verb, path, shape };
+  const shaped = routes.map((route) => {
+    const { path } = route;
+    return { route, shape: typeof path === 'string' ? pathShape(path, matching).split('/') : ['*'] };
   });
-  return shaped.flatMap(({ verb, path, shape }) => {
-    if (!shape.every((segment) => PLAIN_SEGMENT.test(segment))) return [];
+  return shaped.flatMap(({ route, shape }) => {
+    // No parameter is empty, as the root of a router of its own is.
+    if (shape.at(-1) === '' || !shape.every((segment) => PLAIN_SEGMENT.test(segment))) return [];
     const text = shape.join();
     const wider = shaped.filter((other) => other.shape.join() !== text && isCovered(shape, other.shape));
-    return wider.length > 0 ? [{ verb, path }, ...wider.map((other) => ({ verb: other.verb, path }))] : [];
+    const { path } = route;
+    return wider.length > 0 ? [route, ...wider.map((other) => ({ ...other.route, path }))] : [];
   });
 }
 

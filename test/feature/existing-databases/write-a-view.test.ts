@@ -1,9 +1,10 @@
 /** Views and materialized views: what PostgreSQL cannot write is a method that the path does not have, and a change is never lost. */
 // @runs fast
 import { expect } from 'chai';
+import express from 'express';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import type { Test } from 'supertest';
-import { Crud, type ModelClass, type Operation } from '../../../src/index.js';
+import supertest, { type Test } from 'supertest';
+import { Crud, crudRouter, type ModelClass, type Operation } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -14,9 +15,10 @@ import { execute, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const TABLES = `
-  CREATE TABLE here (id int PRIMARY KEY, name text NOT NULL);
+  CREATE TABLE here (id int PRIMARY KEY, name text NOT NULL, version int);
   CREATE TABLE there (id int PRIMARY KEY, name text NOT NULL);
-  CREATE VIEW unions AS SELECT * FROM here UNION ALL SELECT * FROM there;
+  CREATE VIEW unions AS SELECT id, name FROM here UNION ALL SELECT * FROM there;
+  CREATE VIEW somes AS SELECT * FROM here WHERE name <> 'hidden';
   CREATE MATERIALIZED VIEW copies AS SELECT * FROM unions;
   CREATE UNIQUE INDEX ON copies (id);
   CREATE VIEW joins AS SELECT * FROM unions;
@@ -75,7 +77,12 @@ class LineKey extends Named {
 @Table({ tableName: 'line_keys', timestamps: false })
 class Tagged extends LineKey {}
 
-const MODELS: ModelClass[] = [Union, Copy, Join, Report, LineKey];
+/** It shows some of the rows that it takes. */
+@Crud({ prefix: '/some' })
+@Table({ tableName: 'somes', timestamps: false, version: true })
+class Some extends Named {}
+
+const MODELS: ModelClass[] = [Union, Copy, Join, Report, LineKey, Some];
 
 except(OF_MANY).describe('a view', () => {
   const site = serveTestApp(async () => {
@@ -172,6 +179,34 @@ except(OF_MANY).describe('a view', () => {
       expectProblem(answer, 405, {
         detail: 'This path does not have the method PATCH; it has GET, HEAD, OPTIONS.',
       });
+    }
+  });
+
+  it('has them in a router of its own, too', async () => {
+    const app = express().use(
+      '/router',
+      crudRouter(Union, { endpoints: ['list', 'read', 'create', 'update'] }),
+    );
+    const agent = supertest(app);
+    const post = await agent.post('/router').send({ id: 3, name: 'x' });
+    expect([post.status, post.headers['allow']]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+    for (const path of ['/router', '/router/1'])
+      expect((await agent.options(path)).headers).to.include({ allow: 'GET, HEAD, OPTIONS' });
+    const keys = express().use('/keys', crudRouter(LineKey));
+    const { headers } = await supertest(keys).options('/keys');
+    expect(headers['allow']).to.equal('GET, HEAD, POST, OPTIONS');
+  });
+
+  it('takes a row that it does not show', async () => {
+    for (const { agent } of apps) {
+      const row = { id: 9, name: 'hidden', version: 0 };
+      expectJson(await agent.post('/some').send({ id: 9, name: 'hidden' }), 201, row);
+      expect((await agent.get('/some/9')).status).to.equal(404);
+      await agent.post('/some').send({ id: 8, name: 'shown' });
+      const detail = 'The database did not store the record, and nothing was done.';
+      expectProblem(await agent.patch('/some/8').send({ name: 'hidden' }), 409, { detail });
+      expectJson(await agent.get('/some/8'), 200, { id: 8, name: 'shown', version: 0 });
+      await query('TRUNCATE here');
     }
   });
 
