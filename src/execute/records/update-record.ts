@@ -223,7 +223,12 @@ export async function insertRecord<M extends Model>(
 ): Promise<M> {
   try {
     const record = await model.create(row, options);
-    return (await needsReadingAnew(model, options)) ? await record.reload(options) : record;
+    if (!(await needsReadingAnew(model, options))) return record;
+    return await record.reload(options).catch(async (error: unknown) => {
+      // A view may show none of the rows that it takes.
+      if (error instanceof InstanceError && !(await modelTriggers(model, options)).isPlain) return record;
+      throw error;
+    });
   } catch (error) {
     const isEmpty = error instanceof EmptyResultError;
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
