@@ -289,6 +289,7 @@ export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
       '==PT25H': [7],
       '==P1M': [8],
       '==P1DT1H': [7],
+      '==P4W2D': [8],
       '!=P30D': [1, 2, 3, 4, 5, 6, 7, 9, 10, 11],
       '=in=(P1Y2M3DT4H5M6.789S,PT0S)': [3, 9],
       '<PT0S': [1, 2],

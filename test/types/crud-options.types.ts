@@ -15,6 +15,7 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: ['name', 'population', 'id', 'createdAt'] },
   { filterAllow: { name: ['==', '=like='], population: true } },
   { filterAllow: { population: ['<', '<=', '>', '>=', '=between=', '=isnull='] } },
+  { filterAllow: { name: ['=within=', '=contains=', '=overlaps='] } },
   { filterAllow: ['name', 'country.code', 'neighbors'] },
   { filterAllow: { name: true, 'country.code': ['=='], neighbors: ['name', 'country.code'] } },
   { filterAllow: { neighbors: { name: ['==', '=like='] }, country: true } },

@@ -4,7 +4,17 @@ import { expect } from 'chai';
 import { Expose } from 'class-transformer';
 import { IsOptional } from 'class-validator';
 import { DataTypes } from 'sequelize';
-import { BeforeCreate, Column, DataType, Table } from 'sequelize-typescript';
+import {
+  BeforeCreate,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -48,10 +58,28 @@ class Booking extends NumberedRow {
   }
 }
 
+@Crud({ prefix: '/nets', include: { hosts: true }, filterAllow: { hosts: ['host'] } })
+@Table({ tableName: 'nets', timestamps: false })
+class Net extends Model {
+  @PrimaryKey @Column(DataType.CIDR) declare id: string;
+  @HasMany(() => Host) declare hosts: Host[];
+}
+
+@Crud({ prefix: '/hosts', endpoints: ['list', 'read', 'createMany'], include: { net: true } })
+@Table({ tableName: 'hosts', timestamps: false })
+class Host extends Model {
+  @PrimaryKey @Column(DataType.INET) declare host: string;
+  @ForeignKey(() => Net) @Column(DataType.CIDR) declare netId: string | null;
+  @BelongsTo(() => Net) declare net: Net | null;
+}
+
 const range = (lower: unknown, upper: unknown) => ({ lower, upper, bounds: '[)' });
 
 describe('a column of a type of its own, with code of the user', () => {
-  const site = serveTestApp(() => ({ models: [Booking], bootstrap: { logger: new CapturedLog() } }));
+  const site = serveTestApp(() => ({
+    models: [Booking, Net, Host],
+    bootstrap: { logger: new CapturedLog() },
+  }));
   const sent = {
     during: range('2026-03-01', '2026-03-08'),
     fee: '12.50',
@@ -101,5 +129,32 @@ describe('a column of a type of its own, with code of the user', () => {
       .set({ network: '10.0.0.0/8' })
       .send({ ...sent, during: ['2026-03-01', null] });
     expect([own.status, own.body.during]).to.deep.equal([201, range('2026-03-01', null)]);
+  });
+
+  it('relates rows as a key of networks, in whatever spelling', async () => {
+    expect((await site.agent.post('/nets').send({ id: '2001:DB8:0::/32' })).body).to.deep.equal({
+      id: '2001:db8::/32',
+    });
+    const hosts = [
+      { host: '2001:db8::1', netId: '2001:db8::/32' },
+      { host: '10.0.0.1', netId: null },
+    ];
+    const sent = [
+      { host: '2001:0db8:0::1/128', netId: '2001:0DB8::/32' },
+      { host: '10.0.0.1', netId: null },
+    ];
+    const created = await site.agent.post('/hosts').send(sent);
+    expect([created.status, created.body.items]).to.deep.equal([201, hosts]);
+    const unknown = await site.agent.post('/hosts').send([{ host: '10.0.0.2', netId: '10.0.0.0/8' }]);
+    expect([unknown.status, unknown.body.errors[0].pointer]).to.deep.equal([409, '/0/netId']);
+    const [path, q] = ['/nets?include=hosts', 'hosts=any=(host=within=2001:db8::/64)'];
+    const { items } = (await site.agent.get(`${path}&q=${encodeURIComponent(q)}`)).body;
+    expect(items).to.deep.equal([
+      { id: '2001:db8::/32', hosts: { items: hosts.slice(0, 1), has_next: false } },
+    ]);
+    const read = await site.agent.get('/hosts/2001:DB8::0001?include=net');
+    expect(read.body).to.deep.equal({ ...hosts[0], net: { id: '2001:db8::/32' } });
+    const refused = await site.agent.get('/hosts/localhost');
+    expect([refused.status, refused.body.errors[0].code]).to.deep.equal([400, 'id']);
   });
 });
