@@ -43,11 +43,12 @@ async function main(args: readonly string[]): Promise<void> {
     await (await startPostgres()).stop();
 }
 
-function tell(name: string, { differences, impossible, refused, leftOut, warnings }: Report): void {
+function tell(name: string, { differences, impossible, refused, leftOut, warnings, empty }: Report): void {
   say(`\n# ${name}`);
   for (const [model, reasons] of impossible) say(`impossible: ${model}: ${reasons.join(' ')}`);
   for (const each of refused) say(`refused: ${each}`);
   for (const each of leftOut) say(`left out: ${each}`);
+  if (empty.length > 0) say(`without rows: ${empty.join(', ')}`);
   for (const each of warnings) say(`told: ${each.slice(0, 400)}`);
   const shown = new Map<string, number>();
   for (const each of differences) {

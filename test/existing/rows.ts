@@ -46,23 +46,64 @@ const FORMS: Readonly<Record<string, (spread: number, place: number, row: number
   inet: (spread, place) => `10.0.${place}.${spread}`,
   cidr: (spread, place) => `10.0.${place}.${spread}`,
   macaddr: (spread) => `08:00:2b:01:02:${10 + spread}`,
+  macaddr8: (spread) => `08:00:2b:01:02:03:04:${10 + spread}`,
+  tsvector: (spread) => `'word${spread}'`,
+  bit: () => '101',
+  'bit varying': (spread) => '101'.slice(0, spread % 4),
+  hstore: (spread) => `"a"=>"${spread}", "b"=>NULL`,
+  ltree: (spread) => `a.b${spread}`,
+  cube: (spread) => `(${spread}, 1)`,
   point: (spread, place) => `(${spread},${place})`,
-  tsvector: (spread) => `word${spread}`,
-  tstzrange: (spread) => `[2025-01-01 00:00+00,2025-02-${10 + spread} 00:00+00)`,
-  int4range: (spread) => `[1,${spread + 3})`,
+  box: (spread) => `(${spread},${spread}),(0,0)`,
+  circle: (spread) => `<(1,2),${spread}>`,
+  path: (spread) => `[(0,0),(${spread},1)]`,
+  polygon: (spread) => `((0,0),(${spread},1),(1,0))`,
+  lseg: (spread) => `[(0,0),(${spread},1)]`,
+  line: (spread) => `{1,2,${spread}}`,
+  '"char"': (spread) => 'abcdefgh'.charAt(spread % 8),
+  oid: (spread) => `${spread}`,
+  xid8: (spread) => `${spread}`,
+  pg_lsn: (spread) => `0/${spread}`,
+  regclass: () => 'pg_class',
 };
 
+const RANGE_BASES: Readonly<Record<string, string>> = {
+  int4: 'integer',
+  int8: 'bigint',
+  num: 'numeric',
+  date: 'date',
+  ts: 'timestamp',
+  tstz: 'timestamp',
+};
+
+/** True where there is a form for the type, or any text is one. */
+function isKnown({ base, element, labels }: Column): boolean {
+  const type = (element ?? base).replace(/ with.*|(multi)?range$/, '');
+  return (
+    labels !== null ||
+    type in FORMS ||
+    type in RANGE_BASES ||
+    /^(char|text|citext|name|numeric|real|double)|int$|^integer/.test(type)
+  );
+}
+
 /** The text of a row's value. Those of keys differ from row to row. */
-function textOf(
-  { base, element, labels, type }: Column,
-  row: number,
-  place: number,
-  isUnique: boolean,
-): string {
+function textOf(column: Column, row: number, place: number, isUnique: boolean): string {
+  const { base, element, labels, type } = column;
   const spread = isUnique ? row + 1 : ((row * 7 + place * 3) % 5) + 1;
   const first = labels?.[spread % labels.length];
-  if (element)
-    return first !== undefined ? `{${first}}` : /int|numeric/.test(element) ? `{${spread},2}` : '{a,b}';
+  if (element) {
+    const one = { base: element, type: element, element: null, labels };
+    const elements = [0, 1].map((more) => textOf({ ...column, ...one }, row + more, place, isUnique));
+    return `{${elements.map((each) => `"${each.replace(/["\\]/g, '\\$&')}"`)},NULL}`;
+  }
+  const [, bounds = '', isMulti] = /^(.+?)(multi)?range$/.exec(base) ?? [];
+  const of = RANGE_BASES[bounds];
+  if (of) {
+    const bound = (at: number) => textOf({ ...column, base: of, type: of }, at, place, true);
+    const range = row % 4 === 2 ? `(,"${bound(row)}")` : `["${bound(row)}","${bound(row + 3)}")`;
+    return isMulti ? `{${range}}` : row % 5 === 4 ? 'empty' : range;
+  }
   if (first !== undefined) return first;
   if (/int$|^integer/.test(base)) return `${isUnique ? spread : spread - 1}`;
   if (/^(real|double)/.test(base)) return `${isUnique ? spread : spread / 4 - 1}`;
@@ -176,10 +217,9 @@ export class RowMaker {
       )
         return;
       if (column.hasDefault && row % 3 === 0) return;
+      const isNull = (row + place) % 4 === 1 || !isKnown(column);
       values[column.name] =
-        !column.notNull && (row + place) % 4 === 1
-          ? null
-          : textOf(column, row, place, unique.has(column.name));
+        !column.notNull && isNull ? null : textOf(column, row, place, unique.has(column.name));
     });
     return values;
   }

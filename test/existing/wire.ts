@@ -64,7 +64,12 @@ const RULES: Readonly<Record<string, TypeRule>> = {
   'time without time zone': rule(DataType.TIME, text, '=<', true),
   'timestamp with time zone': rule(DataType.DATE, moment, '=<', true),
   /** The same in arrays and ranges, where all digits are shown. */
-  precise: rule(DataType.DATE, (value) => `${clock(value.replace(/\+00$/, ''))}Z`, '=<'),
+  precise: rule(
+    DataType.DATE,
+    (value) =>
+      `${clock(value.replace(/\+00$/, '')).replace(/\.\d{4,5}$/, (digits) => digits.padEnd(7, '0'))}Z`,
+    '=<',
+  ),
   'timestamp without time zone': rule(DataType.DATE, clock, '=<', true),
   uuid: rule(DataType.UUID, text, '=', true),
   json: rule(DataType.JSON, JSON.parse, ''),
@@ -135,7 +140,10 @@ export function jsonOf(column: Column, value: string | null): unknown {
 /** The text of a value in a query and in a path: all its digits, where JSON shows fewer of them. */
 export function queryText(column: Column, value: string): string {
   if (column.base === 'timestamp with time zone') return `${clock(value.replace(/\+00$/, ''))}Z`;
-  return /range$/.test(column.base) ? value : String(jsonOf(column, value));
+  if (!/range$/.test(column.base)) return String(jsonOf(column, value));
+  // Of bounds only moments have quotes.
+  const bound = RULES[column.base.startsWith('tstz') ? 'precise' : 'timestamp without time zone'] ?? OTHER;
+  return value.replace(/"([^"]+)"/g, (_, text: string) => `"${bound.json(text)}"`);
 }
 
 /** The id of a row in a path: one segment, its parts in order. */
