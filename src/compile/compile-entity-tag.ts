@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
-import { ownVersionOf } from '../describe/lock-column.js';
+import { lockOf, ownVersionOf } from '../describe/lock-column.js';
 import { type ModelInfo, versionOf, XMIN } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { showValue } from '../util/option-problems.js';
@@ -85,9 +85,9 @@ function keptMoment({ info, exposure, options, report }: OptionCheck, attribute:
   return Object.freeze({ kind: 'moment', attribute, maximum: MAX_BIGINT });
 }
 
-/** Why Sequelize could not count the changes of a row; undefined where it can. */
+/** Why nothing could count the changes of a row; undefined where something can. */
 export function versionProblem({ model }: ModelInfo, endpoints: ReadonlySet<Endpoint>): string | undefined {
-  const version = versionOf(model);
+  const version = versionOf(model) ?? lockOf(model)?.attribute;
   const isChanged = [...endpoints].some((each) => ['update', 'replace'].includes(baseOf(each)));
   if (version === undefined || !isChanged || !isLeftOut(model, version)) return undefined;
   return (

@@ -11,8 +11,12 @@ export interface LockColumn {
   readonly by: 'us' | 'database';
 }
 
-/** Models whose version is that of the option. */
-const counted = new WeakSet<object>();
+/** Mark of the options of models whose version is that of the option. A second copy of the package reads it, too. */
+const COUNTED = Symbol.for('crud-controllers:counted');
+
+function isCounted({ options }: ModelClass): boolean {
+  return Object.hasOwn(options, COUNTED);
+}
 
 /** The lock column of a model; null where it has none, or the option is wrong. */
 export function lockOf(model: ModelClass): LockColumn | null {
@@ -28,7 +32,7 @@ export function lockOf(model: ModelClass): LockColumn | null {
 
 /** The attribute of the model's own option `version`. */
 export function ownVersionOf(model: ModelClass): string | undefined {
-  return counted.has(model.options) ? undefined : versionOf(model);
+  return isCounted(model) ? undefined : versionOf(model);
 }
 
 /**
@@ -36,7 +40,7 @@ export function ownVersionOf(model: ModelClass): string | undefined {
  * the tag of a row as it was.
  */
 export function countLock(model: ModelClass, { attribute, by }: LockColumn): void {
-  if (by === 'database' || counted.has(model.options)) return;
+  if (by === 'database' || isCounted(model)) return;
   countByAttribute(model, attribute);
-  counted.add(model.options);
+  Object.defineProperty(model.options, COUNTED, { value: true });
 }

@@ -96,7 +96,7 @@ function markOfNewRows({ attributes }: ModelInfo, { attribute: name, values }: S
 }
 
 /** Checks the values of the option, by the rules that bodies have for the attribute. The rest is checked where the model is described. */
-function checkMark(value: unknown, { info, report }: OptionCheck): unknown {
+function checkMark(value: unknown, { info, options, report }: OptionCheck): unknown {
   const { softDelete: kept, model } = info;
   if (!isDeepStrictEqual(value, declaredMark(model))) {
     report(
@@ -110,6 +110,11 @@ function checkMark(value: unknown, { info, report }: OptionCheck): unknown {
     const broken = each === null ? undefined : attributeRules(attribute).find(({ check }) => !check(each));
     if (broken) report(`softDelete.${name} is ${showValue(each)}, and ${attribute.name} ${broken.text}.`);
   }
+  const { write, create, update } = Object(Object(options.fields)[kept?.attribute ?? '']);
+  if (write !== undefined || create !== undefined || update !== undefined)
+    report(
+      `softDelete writes '${kept?.attribute}', which no body may set, and fields has a rule for writing it; remove the rule.`,
+    );
   const { methods, statics } = ownMethods(model);
   for (const each of ['destroy', 'restore'].filter((name) => methods.has(name) || statics.has(name)))
     report(

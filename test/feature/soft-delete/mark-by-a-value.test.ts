@@ -548,6 +548,9 @@ describe('the option softDelete', () => {
       expect(await problemOf(softDelete, { options: { [option]: { status: () => 'y' } } })).to.match(
         new RegExp(`^Wrong: ${option} names 'status', which (?:a delete|no request) writes; use `),
       );
+    expect(await problemOf(softDelete, { options: { fields: { status: { update: true } } } })).to.equal(
+      "Wrong: softDelete writes 'status', which no body may set, and fields has a rule for writing it; remove the rule.",
+    );
     expect(await problemOf(softDelete, { options: { readOnly: ['status'] } })).to.equal(
       "Wrong: softDelete.attribute is 'status', which readOnly names, so that nothing writes it; take it out of readOnly.",
     );

@@ -290,6 +290,11 @@ describe('the option etag with an attribute', () => {
     ],
     [
       { attribute: 'lock', by: 'database' },
+      'the default scope leaves out lock, without which Sequelize changes no row; have the scope read it: @Exclude() hides it from answers.',
+      { defaultScope: { attributes: ['id', 'text'] } },
+    ],
+    [
+      { attribute: 'lock', by: 'database' },
       "readOnly names 'lock', which counts changes for etag; leave it out, as no body may set it.",
       {},
       { readOnly: ['lock'] },
