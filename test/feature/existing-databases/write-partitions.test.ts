@@ -1,7 +1,7 @@
 /** A partitioned table: all that a table has, tags of its rows among it, which no INSERT there returns. */
 // @runs fast
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
@@ -32,20 +32,31 @@ class Meter extends KeyedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
+/** Its partition is a part of its key. */
+@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'replace'], etag: 'xmin' })
+@Table({ tableName: 'readings', timestamps: false })
+class Reading extends Model {
+  @PrimaryKey @Column(DataType.STRING(5)) declare region: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare no: number;
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
+}
+
 /** The second partition has its columns in another order. */
 const TABLES = `
   CREATE TABLE meters (id int PRIMARY KEY, name varchar(20) NOT NULL) PARTITION BY RANGE (id);
   CREATE TABLE meters_1 PARTITION OF meters FOR VALUES FROM (1) TO (100);
   CREATE TABLE meters_2 (name varchar(20) NOT NULL, gone int, id int NOT NULL);
   ALTER TABLE meters_2 DROP COLUMN gone;
-  ALTER TABLE meters ATTACH PARTITION meters_2 FOR VALUES FROM (100) TO (200)`;
+  ALTER TABLE meters ATTACH PARTITION meters_2 FOR VALUES FROM (100) TO (200);
+  CREATE TABLE readings (region varchar(5), no int, name varchar(20) NOT NULL, PRIMARY KEY (region, no)) PARTITION BY LIST (region);
+  CREATE TABLE readings_eu PARTITION OF readings FOR VALUES IN ('eu')`;
 
 except(OF_MANY).describe('a partitioned table', () => {
   const site = serveTestApp(async () => {
     const database = await freshDatabase();
     await execute(database.url, TABLES);
     const bootstrap = { idempotency: { principal: () => 'ann' } };
-    return { models: [Meter], database, bootstrap: { ...bootstrap, indexAdvice: false } };
+    return { models: [Meter, Reading], database, bootstrap: { ...bootstrap, indexAdvice: false } };
   });
   let apps: readonly BuiltApp[] = [];
 
@@ -56,10 +67,10 @@ except(OF_MANY).describe('a partitioned table', () => {
   };
 
   before(async () => {
-    apps = await buildBoth({ models: [Meter], idempotency: { principal: () => 'ann' } });
+    apps = await buildBoth({ models: [Meter, Reading], idempotency: { principal: () => 'ann' } });
   });
 
-  beforeEach(() => query('TRUNCATE meters, crud_idempotency'));
+  beforeEach(() => query('TRUNCATE meters, readings, crud_idempotency'));
 
   it('has tags that its writes answer', async () => {
     for (const { agent } of apps) {
@@ -91,7 +102,7 @@ except(OF_MANY).describe('a partitioned table', () => {
 
   it('takes many records, and keys of requests', async () => {
     for (const { agent } of apps) {
-      await query('TRUNCATE meters, crud_idempotency');
+      await query('TRUNCATE meters, readings, crud_idempotency');
       const both = [
         { id: 1, name: 'a' },
         { id: 101, name: 'b' },
@@ -110,6 +121,26 @@ except(OF_MANY).describe('a partitioned table', () => {
       expect([once.status, once.headers['etag']]).to.deep.equal([201, await tagOf(7)]);
       expect([again.status, again.headers['etag']]).to.deep.equal([201, once.headers['etag']]);
       expect(again.headers).to.include({ 'idempotent-replayed': 'true' });
+    }
+  });
+
+  it('has tags by a key of several columns', async () => {
+    for (const { agent } of apps) {
+      await query('TRUNCATE readings');
+      const created = await agent.post('/readings').send({ region: 'eu', no: 1, name: 'a' });
+      expectJson(created, 201, { region: 'eu', no: 1, name: 'a' });
+      expect(created.headers['location']).to.equal('/readings/eu,1');
+      const tag = created.headers['etag'] ?? '';
+      const changed = await agent.patch('/readings/eu,1').set('If-Match', tag).send({ name: 'b' });
+      expectJson(changed, 200, { region: 'eu', no: 1, name: 'b' });
+      expect((await agent.patch('/readings/eu,1').set('If-Match', tag).send({ name: 'c' })).status).to.equal(
+        412,
+      );
+      expect((await agent.get('/readings/eu,1')).headers['etag']).to.equal(changed.headers['etag']);
+      const anew = await agent.put('/readings/eu,2').send({ name: 'e' });
+      expectJson(anew, 201, { region: 'eu', no: 2, name: 'e' });
+      expect((await agent.get('/readings/eu,2')).headers['etag']).to.equal(anew.headers['etag']);
+      expect((await agent.put('/readings/us,2').send({ name: 'e' })).status).to.equal(422);
     }
   });
 
