@@ -24,6 +24,8 @@ export const accepted: CrudOptions<City>[] = [
   { sortAllow: ['name'], defaultSort: '-name,id' },
   { filterAllow: '*', sortAllow: '*' },
   { endpoints: ['list', 'read'] },
+  { readOnly: true, only: true },
+  { readOnly: ['name', 'population'] },
   { endpoints: new Set<Operation>(['create']) },
   { pagination: 'cursor', pageSize: { default: 10 } },
   { count: true },
@@ -48,6 +50,8 @@ export const accepted: CrudOptions<City>[] = [
 ];
 
 export const rejected: CrudOptions<City>[] = [
+  // @ts-expect-error: an attribute that is none
+  { readOnly: ['nmae'] },
   // @ts-expect-error: no such attribute
   { filterAllow: ['name', 'nmae'] },
   // @ts-expect-error: no such attribute
