@@ -1,7 +1,8 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
 import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../declare/crud-options.js';
 import { canonicalOperator, operatorSpellings } from '../declare/filter-operators.js';
-import { type ColumnType, comparedType, isJsonb } from '../describe/column-type.js';
+import { namedForm } from '../declare/named-types.js';
+import { type ColumnType, comparedType, isJsonb, typeWord } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
 import { ofTables } from '../describe/table-facts.js';
@@ -113,6 +114,12 @@ function pathProblem({ info }: AttributeCheck, attribute: string, name: string):
     .find((each) => each !== undefined);
 }
 
+/** Why values of the type are not compared, behind a sentence. */
+function reasonOf(type: ColumnType): string {
+  const reason = type.kind === 'named' ? namedForm(type.name).reason : undefined;
+  return reason === undefined ? '' : ` ${reason}`;
+}
+
 function narrowOperators(
   { report, prefix = '' }: AttributeCheck,
   { name, type }: AttributeInfo,
@@ -131,8 +138,8 @@ function narrowOperators(
     else {
       report(
         `${option} has the operator '${spelling}', which ` +
-          `${operator ? `a ${type.kind} column does not have` : 'does not exist'}; ` +
-          `use some of ${available.join(', ')}.${operator ? '' : didYouMean(spelling, operatorSpellings())}`,
+          `${operator ? `a ${typeWord(type)} column does not have` : 'does not exist'}; ` +
+          `use some of ${available.join(', ')}.${operator ? reasonOf(type) : didYouMean(spelling, operatorSpellings())}`,
       );
     }
   }

@@ -7,6 +7,8 @@ import {
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
+import { namedForm } from '../declare/named-types.js';
+import { typeWord } from '../describe/column-type.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
@@ -206,12 +208,16 @@ export function totalOrder(
 function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
   const attribute = visibleAttribute(check, option, name);
   if (!attribute || isComparable(attribute.type)) return attribute;
-  check.report(`${option} names '${name}', of type ${attribute.type.kind}, which has no order; remove it.`);
+  check.report(
+    `${option} names '${name}', of type ${typeWord(attribute.type)}, which has no order; remove it.`,
+  );
   return undefined;
 }
 
 /** The mechanism that keeps an attribute out of answers. */
-export function hiddenBy({ model }: RecordInfo, name: string): string {
+export function hiddenBy({ model, attributes }: RecordInfo, name: string): string {
+  const type = attributes.get(name)?.type;
+  if (type?.kind === 'named' && namedForm(type.name).isHidden) return `its type ${type.name}`;
   return isLeftOut(model, name) ? 'the default scope' : '@Exclude()';
 }
 

@@ -1,5 +1,6 @@
 /** `filterAllow: '*'` and `sortAllow: '*'` -> the attributes that they stand for, and why the others are left out. */
 import type { Class, CrudOptions } from '../declare/crud-options.js';
+import { typeWord } from '../describe/column-type.js';
 import { type AttributeInfo, customAttributes } from '../describe/model-info.js';
 import { hasJsonForm } from '../describe/record.js';
 import { ofTables } from '../describe/table-facts.js';
@@ -68,7 +69,7 @@ function leftOutLine(
 }
 
 function noOrder({ type, found }: AttributeInfo): string {
-  return `${found?.type ?? type.kind} has no order`;
+  return `${found?.type ?? typeWord(type)} has no order`;
 }
 
 /** Why `'*'` leaves out an attribute, whatever its column; undefined where it does not. */

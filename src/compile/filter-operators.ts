@@ -5,6 +5,7 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../declare/filter-operators.js';
+import { namedForm } from '../declare/named-types.js';
 import { type ColumnKind, type ColumnType, comparedType, isRangeType } from '../describe/column-type.js';
 import type { ColumnFacts } from '../describe/table-facts.js';
 import { TEXTS } from '../describe/type-difference.js';
@@ -36,15 +37,24 @@ const GROUPS_OF_KIND: Readonly<Record<ColumnKind, readonly OperatorRow['on'][]>>
   interval: ORDERED,
   money: ORDERED,
   bit: EQUAL,
+  hstore: ALL,
   virtual: [],
+  /** Its name says which. */
+  named: ALL,
   other: ALL,
 };
+
+const GROUPS_OF_NAMED = { null: ALL, equal: EQUAL, ordered: ORDERED } as const;
+
+function groupsOf(type: ColumnType): readonly OperatorRow['on'][] {
+  return type.kind === 'named' ? GROUPS_OF_NAMED[namedForm(type.name).compared] : GROUPS_OF_KIND[type.kind];
+}
 
 const ARRAY: readonly OperatorRow['on'][] = ['all', 'array'];
 
 /** The operators a column of this type has, in the order of the documentation. */
 export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[] {
-  const groups = type.kind === 'array' && isComparable(type.element) ? ARRAY : GROUPS_OF_KIND[type.kind];
+  const groups = type.kind === 'array' && isComparable(type.element) ? ARRAY : groupsOf(type);
   return FILTER_OPERATORS.filter((operator) => {
     const { on, ofRange } = operatorRow(operator);
     return groups.includes(on) || (ofRange !== undefined && isRangeType(type));
@@ -105,6 +115,9 @@ export function comparedText(
   found: Pick<ColumnFacts, 'type' | 'baseType' | 'labels'> | undefined,
 ): ColumnType {
   if (type.kind === 'string' && found?.labels) return { kind: 'enum', values: found.labels };
+  // PostgreSQL cuts texts that are compared with these.
+  if (type.kind === 'string' && (found?.baseType === 'name' || found?.baseType === '"char"'))
+    return { kind: 'named', name: found.baseType };
   if (type.kind !== 'string' || !found || !TEXTS.includes(found.baseType.replace(/(?:\[\])+$/, '')))
     return type;
   const [, length] = /^character[a-z ]*\((\d+)\)/.exec(found.type) ?? [];
@@ -113,7 +126,7 @@ export function comparedText(
 
 /** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
 export function isComparable(type: ColumnType): boolean {
-  return GROUPS_OF_KIND[type.kind].includes('equal');
+  return groupsOf(type).includes('equal');
 }
 
 /** The operators of a relation itself. Those with a condition in the place of a value are part of the syntax of `q`. */

@@ -1,5 +1,6 @@
 /** The kinds of column, as plain data, and the kind of a data type of Sequelize. */
 import type { DataType } from 'sequelize';
+import { type NamedType, namedTypeOf } from '../declare/named-types.js';
 import { type DataTypeInstance, dataTypeInstance } from './sequelize-internals.js';
 
 /** Type of the values of a column. Everything that depends on a column's type switches over `kind`. */
@@ -40,7 +41,10 @@ export type ColumnType =
       readonly sample?: string | undefined;
     }
   | { readonly kind: 'bit'; readonly length: number | null; readonly isVarying: boolean }
-  /** A type that only the database understands (GEOMETRY, HSTORE …): passed through both ways. */
+  /** A type whose values are the texts that PostgreSQL writes. */
+  | { readonly kind: 'named'; readonly name: NamedType }
+  | { readonly kind: 'hstore' }
+  /** A type that only the database understands (GEOMETRY, a row type …): passed through both ways. */
   | { readonly kind: 'other'; readonly sqlType: string };
 
 /** The types of addresses. */
@@ -92,6 +96,8 @@ function elementType(dataType: DataType): ColumnType {
   return type.kind === 'date' ? { ...type, isPrecise: true } : type;
 }
 
+const MAX_OID = 4_294_967_295;
+
 const BOUNDS: Readonly<Record<string, ColumnType>> = {
   int4: { kind: 'integer', minimum: -2147483648, maximum: 2147483647 },
   int8: { kind: 'bigint' },
@@ -107,9 +113,13 @@ const NAMED =
 
 /** A type that Sequelize lacks, by the name that it has in PostgreSQL; `other` where it is no name of a type that is described here. */
 function namedType(sqlType: string): ColumnType {
-  const [, subtype, multi, network, interval, money, bit, length, arrays] =
-    NAMED.exec(sqlType.trim().toLowerCase().replaceAll(/\s+/g, ' ')) ?? [];
-  if (arrays)
+  const spelled = sqlType.trim().toLowerCase().replaceAll(/\s+/g, ' ');
+  const name = namedTypeOf(spelled.replace(/(?:\[\])+$/, ''));
+  if (name && !spelled.endsWith('[]')) return { kind: 'named', name };
+  if (spelled === 'oid') return { kind: 'integer', minimum: 0, maximum: MAX_OID };
+  if (spelled === 'hstore') return { kind: 'hstore' };
+  const [, subtype, multi, network, interval, money, bit, length, arrays] = NAMED.exec(spelled) ?? [];
+  if (arrays || (name && spelled.endsWith('[]')))
     return { kind: 'array', element: Object.freeze(namedType(sqlType.replace(/(?:\[\])+\s*$/, ''))) };
   const bound = BOUNDS[subtype ?? ''];
   if (bound) return multi ? { kind: 'multirange', bound } : { kind: 'range', bound, isText: true };
@@ -119,6 +129,11 @@ function namedType(sqlType: string): ColumnType {
   if (bit === 'bit') return { kind: 'bit', length: Number(length ?? 1), isVarying: false };
   if (bit) return { kind: 'bit', length: length === undefined ? null : Number(length), isVarying: true };
   return { kind: 'other', sqlType };
+}
+
+/** The type in a sentence. */
+export function typeWord(type: ColumnType): string {
+  return type.kind === 'named' ? type.name : type.kind;
 }
 
 /** Describes a column's type; an unknown type becomes `other` and is left to the database. */
@@ -179,6 +194,9 @@ export function introspectColumnType(dataType: DataType): ColumnType {
       return { kind: 'range', bound: Object.freeze(elementType(type.options?.subtype as DataType)) };
     case 'VIRTUAL':
       return { kind: 'virtual' };
+    case 'HSTORE':
+      // Sequelize reads and writes objects, with a package of its own.
+      return { kind: 'other', sqlType: type.key };
     default:
       return namedType(type.key);
   }

@@ -282,15 +282,18 @@ export function instanceOptions(sequelize: object): InstanceOptions {
   return (sequelize as { options?: InstanceOptions }).options ?? missing('Sequelize.options');
 }
 
-/** True where the optional package is installed that Sequelize reads columns of HSTORE with. */
-export function readsHstore({ sequelize }: ModelStatic<Model>): boolean {
+/** Has columns of HSTORE read as their texts, where the package is missing that Sequelize reads them with. */
+export function readHstoreAsText({ sequelize }: ModelStatic<Model>): void {
   try {
     (sequelize as object as { normalizeAttribute(options: object): void }).normalizeAttribute({
       type: DataTypes.HSTORE,
     });
-    return true;
   } catch {
-    return false;
+    const { postgres } = DataTypes as object as {
+      postgres?: { readonly HSTORE?: { parse(text: string): unknown } };
+    };
+    const type = postgres?.HSTORE ?? missing('Sequelize.DataTypes.postgres.HSTORE');
+    type.parse = (text) => text;
   }
 }
 

@@ -12,6 +12,7 @@ export const TEXTS: readonly string[] = [
   'name',
   '"char"',
 ];
+const MAX_INTEGER = 2_147_483_647;
 const WHOLE = ['smallint', 'integer'];
 const FLOATS = ['real', 'double precision'];
 
@@ -90,7 +91,15 @@ function differenceOf(
   const own = ownBases(type);
   if (own) return own.includes(base) ? null : otherType(shown);
   // A text may declare a type that only PostgreSQL has.
-  if (kind === 'virtual' || kind === 'other' || (kind === 'string' && !isKnown(base, labels))) return null;
+  if (
+    kind === 'virtual' ||
+    kind === 'other' ||
+    kind === 'named' ||
+    kind === 'hstore' ||
+    (kind === 'string' && !isKnown(base, labels))
+  )
+    return null;
+  if (kind === 'integer' && base === 'oid' && type.maximum > MAX_INTEGER) return null;
   if (kind === 'enum' && labels) return labelDifference(type.values, labels, shown);
   if (FITTING[kind]?.includes(base)) return null;
   const declared = labels ? `ENUM(${labels.map((label) => `'${label}'`).join(', ')})` : DECLARED[base];

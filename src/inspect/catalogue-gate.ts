@@ -5,7 +5,7 @@ import type { ModelClass } from '../declare/crud-options.js';
 import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
-import { readsHstore } from '../describe/sequelize-internals.js';
+import { readHstoreAsText } from '../describe/sequelize-internals.js';
 import { setTableFacts, type TableFacts, tableFacts } from '../describe/table-facts.js';
 import { typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
@@ -110,6 +110,8 @@ export class CatalogueGate {
     for (const model of models) {
       const table = tables.get(model);
       setTableFacts(model, table?.facts, table && hasOtherTypes(describeRecords(model), table.facts));
+      if ([...(table?.facts.columns.values() ?? [])].some(({ baseType }) => HSTORE.test(baseType)))
+        readHstoreAsText(model);
       setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
     }
     const problems = new Set<string>();
@@ -119,7 +121,6 @@ export class CatalogueGate {
       const own = [
         ...keyProblems(plan),
         ...orderProblems(plan),
-        ...hstoreProblems(plan),
         ...tagProblems(plan),
         ...writtenProblems(plan),
         ...onlyProblems(plan),
@@ -214,16 +215,8 @@ function orderProblems({ name, info, sortable, defaultSort }: ResourcePlan): str
   });
 }
 
-/** Columns of a type that Sequelize reads with an optional package, where that is not installed. */
-function hstoreProblems({ name, info, exposure }: ResourcePlan): string[] {
-  return [...info.attributes.values()].flatMap(({ name: attribute, found }) => {
-    if (!found || !/(?:^|\.)hstore\b/.test(found.baseType) || exposure.unreadable.has(attribute)) return [];
-    if (readsHstore(info.model)) return [];
-    return [
-      `${name}.${attribute}: the column is ${found.type}, which Sequelize reads with the package pg-hstore; run npm install pg-hstore.`,
-    ];
-  });
-}
+/** The base type of columns that Sequelize reads with an optional package; its schema may come before. */
+const HSTORE = /(?:^|\.)hstore\b/;
 
 /** A line for each amount of money, which a table holds without its decimals. */
 function moneyLines({ name, info }: ResourcePlan): string[] {

@@ -79,7 +79,7 @@ interface TableRow {
 
 /**
  * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
- * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`), 20 is UPDATE and
+ * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise, 20 is UPDATE and
  * DELETE.
  */
 const TABLES = `
@@ -89,7 +89,9 @@ const TABLES = `
   based (id, base) AS (
     SELECT id, base FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd')),
   ordered (id) AS (
-    SELECT opcintype FROM pg_opclass WHERE opcmethod = 403 AND opcdefault
+    SELECT opcintype FROM pg_opclass WHERE opcmethod = 403 AND opcdefault AND EXISTS (
+      SELECT FROM pg_amop JOIN pg_operator o ON o.oid = amopopr
+      WHERE amopfamily = opcfamily AND amoplefttype = opcintype AND amopstrategy = 1 AND o.oprname = '<')
     UNION SELECT castsource FROM pg_cast JOIN pg_opclass ON opcintype = casttarget
       WHERE castmethod = 'b' AND castcontext = 'i' AND opcmethod = 403 AND opcdefault)
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
@@ -275,7 +277,7 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     notNull,
     hasDefault: hasDefault(column) || identity === 'd',
     constant: constantOf(column.defaultSql),
-    isReadOnly: generated !== '' || identity === 'a' || isComputed,
+    isReadOnly: generated !== '' || identity === 'a' || isComputed || column.isComposite,
     isDomain: column.isDomain,
     isComposite: column.isComposite,
     isOrdered,

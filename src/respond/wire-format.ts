@@ -11,6 +11,8 @@ import {
 import { durationOf } from '../describe/interval-value.js';
 import { decimalOfMoney } from '../describe/money-value.js';
 import { boundOfText, isRange, rangesOf, rangeText, wireRange } from '../describe/range-value.js';
+import { hstoreObject } from '../util/hstore-text.js';
+import { pointText } from '../util/point-text.js';
 
 /** Turns one value into what JSON can say; null and undefined stay. */
 export type WireFormat = (value: unknown) => unknown;
@@ -55,7 +57,7 @@ function asText(value: unknown): unknown {
 function asDeclaredText(value: unknown): unknown {
   if (typeof value !== 'object') return value;
   if (isRange(value)) return rangeText(value);
-  return isPoint(value) ? pointText(value) : (durationOf(value) ?? value);
+  return pointText(value) ?? durationOf(value) ?? value;
 }
 
 /** A range, with bounds in the forms of their type. */
@@ -70,23 +72,6 @@ function asBound({ kind }: ColumnType, value: unknown): unknown {
   return isMoment(value)
     ? ((value instanceof LocalDate ? value.current : undefined) ?? value.toISOString())
     : null;
-}
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-  readonly radius?: number;
-}
-
-function isPoint(value: unknown): value is Point {
-  const { x, y } = Object(value) as Partial<Point>;
-  return typeof x === 'number' && typeof y === 'number';
-}
-
-function pointText({ x, y, radius }: Point): string {
-  const text = (part: number): string => (Object.is(part, -0) ? '-0' : String(part));
-  const point = `(${text(x)},${text(y)})`;
-  return radius === undefined ? point : `<${point},${radius}>`;
 }
 
 /** The format of what the user's own code made of a value: its type decides, not the column's. */
@@ -139,6 +124,9 @@ export function wireFormat(type: ColumnType): WireFormat {
       return (value) => durationOf(value) ?? value;
     case 'money':
       return (value) => (typeof value === 'string' ? decimalOfMoney(value, type.sample) : value);
+    case 'hstore':
+      return (value) => (typeof value === 'string' ? (hstoreObject(value) ?? value) : value);
+    case 'named':
     case 'other':
       return asText;
     default:

@@ -43,6 +43,7 @@ function valueType({ kind }: ColumnType): ValueType | null {
     case 'virtual':
     case 'range':
     case 'multirange':
+    case 'hstore':
     case 'other':
       return null;
     default:

@@ -8,7 +8,8 @@ import { keyNames } from '../describe/row-key.js';
 import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema, propertyRules } from './class-json-schema.js';
 import { classProperties } from './class-properties.js';
-import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
+import type { ColumnRule } from './column-rule.js';
+import { attributeRules, columnRules } from './column-rules.js';
 import { type BodyKind, type Presence, presenceOf, writableAttributes } from './derive-class.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, isTransformed } from './model-decorators.js';
@@ -171,5 +172,5 @@ function objectProperties({ info, exposure, explicitSchemas: { update } }: Resou
 /** RFC 7396 replaces arrays as a whole, with the objects in them. */
 function holdsObjects(type: ColumnType): boolean {
   if (type.kind === 'other') return ['HSTORE', 'GEOMETRY', 'GEOGRAPHY'].includes(type.sqlType);
-  return ['json', 'range', 'virtual'].includes(type.kind);
+  return ['json', 'range', 'hstore', 'virtual'].includes(type.kind);
 }

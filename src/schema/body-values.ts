@@ -103,7 +103,9 @@ export function modelValues({ types, isExplicit }: ValueSchema, values: BodyValu
 }
 
 function isOwnType({ kind }: ColumnType): boolean {
-  return ['range', 'multirange', 'network', 'interval', 'money', 'bit', 'other'].includes(kind);
+  return ['range', 'multirange', 'network', 'interval', 'money', 'bit', 'named', 'hstore', 'other'].includes(
+    kind,
+  );
 }
 
 function brokenRule(type: ColumnType, value: unknown): Wording | undefined {

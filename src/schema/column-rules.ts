@@ -1,4 +1,6 @@
 /** Rules of a column's type for a value in a body: pure, with the names that class-validator has for its own. */
+
+import { namedForm } from '../declare/named-types.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { infiniteOf, isMoment } from '../describe/exact-time.js';
 import { DURATION, isDuration } from '../describe/interval-value.js';
@@ -6,6 +8,7 @@ import type { AttributeInfo } from '../describe/model-info.js';
 import { moneyDecimals } from '../describe/money-value.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
 import { ENDS } from '../describe/range-value.js';
+import { type ColumnRule, formRule, ofNumbers, ofTexts, rule } from './column-rule.js';
 import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
 import { holdsJsonNumbers, isStorableJson } from './json-value.js';
 import {
@@ -25,57 +28,7 @@ import {
   WIRE_PATTERNS,
 } from './wire-value.js';
 
-/** One rule. Where it does not apply to a value's type it holds, so that one mistake is reported once. */
-export interface ColumnRule {
-  readonly name: string;
-  readonly constraints: readonly unknown[];
-  readonly check: (value: unknown) => boolean;
-  /** The end of a sentence that begins with the attribute's name. */
-  readonly text: string;
-  /** Part of the rule that JSON Schema can express: it never refuses a value that the rule accepts. */
-  readonly schema: JsonSchema;
-}
-
-function rule(
-  name: string,
-  text: string,
-  check: ColumnRule['check'],
-  schema: JsonSchema = {},
-  ...constraints: unknown[]
-): ColumnRule {
-  return Object.freeze({
-    name,
-    text,
-    check,
-    schema: Object.freeze(schema),
-    constraints: Object.freeze(constraints),
-  });
-}
-
-/** The one rule of a type whose values are texts of a certain form. */
-function formRule(
-  name: string,
-  text: string,
-  check: (value: string) => boolean,
-  schema: JsonSchema,
-  ...constraints: unknown[]
-): readonly ColumnRule[] {
-  const isOfForm = (value: unknown): boolean => typeof value === 'string' && check(value);
-  return [rule(name, text, isOfForm, { type: 'string', ...schema }, ...constraints)];
-}
-
-/** A check of the content of texts, or of numbers; whether the value is one is another rule's business. */
-function ofTexts(check: (value: string) => boolean): ColumnRule['check'] {
-  return (value) => typeof value !== 'string' || check(value);
-}
-
-function ofNumbers(check: (value: number) => boolean): ColumnRule['check'] {
-  return (value) => typeof value !== 'number' || check(value);
-}
-
-const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string', {
-  type: 'string',
-});
+const IS_STRING = rule('isString', 'must be a string', isText, { type: 'string' });
 /** The rule of texts. */
 export const STORABLE_TEXT = rule(
   'isStorableText',
@@ -148,6 +101,15 @@ function bitRules(length: number | null, isVarying: boolean): readonly ColumnRul
     pattern: `^[01]${length === null ? '*' : `{${isVarying ? '0,' : ''}${length}}`}$`,
     examples: ['0'.repeat(Math.min(length ?? 1, 64))],
   });
+}
+
+const HSTORE = rule('isHstore', 'must be an object whose members are strings or null', isText, {
+  type: 'object',
+  additionalProperties: { type: ['string', 'null'] },
+});
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 /** The digits of a column, as the end of a sentence. */
@@ -253,7 +215,10 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       const isFromMinimum = ofNumbers((value) => value >= minimum);
       const isToMaximum = ofNumbers((value) => value <= maximum);
       return [
-        rule('isInt', 'must be an integer', Number.isInteger, { type: 'integer', format: 'int32' }),
+        rule('isInt', 'must be an integer', Number.isInteger, {
+          type: 'integer',
+          format: maximum > 2147483647 ? 'int64' : 'int32',
+        }),
         rule('min', `must not be less than ${minimum}`, isFromMinimum, { minimum }, minimum),
         rule('max', `must not be greater than ${maximum}`, isToMaximum, { maximum }, maximum),
       ];
@@ -352,6 +317,13 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return moneyRules(type.sample);
     case 'bit':
       return bitRules(type.length, type.isVarying);
+    case 'named': {
+      const { holds = () => true, noun = 'a text', examples } = namedForm(type.name);
+      const isOne = (value: string): boolean => isStorableText(value) && holds(value);
+      return formRule('isTypeText', `must be ${noun}`, isOne, examples ? { examples } : {});
+    }
+    case 'hstore':
+      return [HSTORE];
     case 'other':
     case 'json':
     case 'virtual':

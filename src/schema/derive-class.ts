@@ -14,7 +14,8 @@ import {
 import { copyValidators } from './attribute-decorators.js';
 import { derivedClass, type SchemaClass, type ShapeClass } from './class-properties.js';
 import { type Decorator, decoratorsOf } from './class-validator-internals.js';
-import { attributeRules, type ColumnRule, holdsColumnRules } from './column-rules.js';
+import type { ColumnRule } from './column-rule.js';
+import { attributeRules, holdsColumnRules } from './column-rules.js';
 import type { JsonSchema } from './json-schema.js';
 import { copyReadTransforms, copyType, copyWriteTransforms } from './model-decorators.js';
 import { parseColumnValue } from './wire-value.js';

@@ -5,6 +5,7 @@
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
 import type { Exposure } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
+import { type NamedForm, namedForm } from '../declare/named-types.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { copyProblem, DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
@@ -12,7 +13,7 @@ import { copyProblem, DIRECTIONS, transformerStorage } from './class-transformer
 type Direction = keyof typeof DIRECTIONS;
 
 /**
- * Attributes that the default scope and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do
+ * Attributes that the default scope, their type and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do
  * not read. `@Exclude()` hides an attribute from answers and bodies, or from one of them with `toPlainOnly` or
  * `toClassOnly`. On the class it hides every attribute without `@Expose()`. An attribute without which no row can be
  * created is hidden from bodies only by a decorator of its own.
@@ -25,6 +26,9 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
   if (problem !== undefined) report(problem);
   for (const attribute of info.attributes.values()) {
     const { name } = attribute;
+    const { isHidden: isOmitted, isReadOnly } = formOf(attribute);
+    if (isReadOnly) unwritable.add(name);
+    if (isOmitted && !isExposed(info.model, name)) unreadable.add(name);
     if (isHidden(info.model, name) || isLeftOut(info.model, name)) unreadable.add(name);
     const exclusion = exclusionOf(info.model, name, 'write');
     if (exclusion) unwritable.add(name);
@@ -40,6 +44,16 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
     }
   }
   return Object.freeze({ unreadable, unwritable, undecided });
+}
+
+/** The form of a type of PostgreSQL's own, which may hide or guard its values. */
+function formOf({ type }: AttributeInfo): Partial<NamedForm> {
+  return type.kind === 'named' ? namedForm(type.name) : {};
+}
+
+/** True where `@Expose()` shows an attribute. */
+function isExposed(model: object, name: string): boolean {
+  return transformerStorage.findExposeMetadata(model, name) !== undefined;
 }
 
 /** True where a new row needs a value that only a body, or code of the user's, can hold. */

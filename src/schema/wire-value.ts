@@ -14,6 +14,7 @@ import {
 import { moneyText } from '../describe/money-value.js';
 import { boundsOf, rangeText, valueOfBound } from '../describe/range-value.js';
 import { compareExact, exactNumber } from '../util/exact-number.js';
+import { hstoreText } from '../util/hstore-text.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
@@ -257,6 +258,7 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
   }
   if (value === null || value === undefined) return value;
   if (type.kind === 'range' || type.kind === 'multirange') return parseRanges(type, value) ?? NO_VALUE;
+  if (type.kind === 'hstore') return parsePairs(value) ?? NO_VALUE;
   if (typeof value !== 'string') return value;
   switch (type.kind) {
     case 'date':
@@ -281,6 +283,13 @@ export function parseOwnValue(type: ColumnType, value: unknown): unknown {
     value: parseColumnValue(type.bound, valueOfBound(each) ?? null),
   }));
   return holdsBounds(type.bound, bounds) ? value : NO_VALUE;
+}
+
+/** The object of a body -> the text that PostgreSQL reads; undefined for anything else. */
+function parsePairs(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const text = hstoreText(value);
+  return text !== undefined && isStorableText(text) ? text : undefined;
 }
 
 /** A value that breaks the rules of every type: the records of some have values that are wrong in a body. */
@@ -355,5 +364,5 @@ function parseElement(element: ColumnType, value: unknown): unknown {
 
 /** True where an array in the place of an element is a dimension, and no value of the element's own type. */
 export function isNestable({ kind }: ColumnType): boolean {
-  return !['array', 'json', 'range', 'multirange', 'other', 'virtual'].includes(kind);
+  return !['array', 'json', 'range', 'multirange', 'hstore', 'other', 'virtual'].includes(kind);
 }

@@ -1,5 +1,6 @@
 /** Arbitrary bodies for a model: right ones by the types of its columns, and ones with mistakes in them. */
 import fc from 'fast-check';
+import { namedForm } from '../../src/declare/named-types.js';
 import type { ColumnType } from '../../src/describe/column-type.js';
 import type { AttributeInfo } from '../../src/describe/model-info.js';
 import { NETWORK_FORMS } from '../../src/describe/network-value.js';
@@ -85,6 +86,10 @@ export function rightValue(type: ColumnType): fc.Arbitrary<unknown> {
       return decimal(17, 2);
     case 'bit':
       return fc.constant('1'.repeat(type.length ?? 3));
+    case 'named':
+      return fc.constant(namedForm(type.name).examples?.[0] ?? '(1,2)');
+    case 'hstore':
+      return fc.dictionary(fc.constantFrom('a', 'b'), fc.option(UNICODE_TEXT, { nil: null }));
     case 'json':
     case 'other':
     case 'virtual':

@@ -13,6 +13,7 @@ import { decimalOfMoney } from '../../describe/money-value.js';
 import { boundOfText, parseRange, rangesOf, rangeText, valueOfBound } from '../../describe/range-value.js';
 import { changeComparison, changeTypes, type WritingType } from '../../describe/sequelize-internals.js';
 import { isNonFinite } from '../../schema/wire-value.js';
+import { pointText } from '../../util/point-text.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 
 /** Models may share a type, and be served by several applications. */
@@ -41,12 +42,13 @@ export function writeExactly(model: ModelClass): void {
 }
 
 /** Types that a model names by a text, and of which a body has a value in another form than a record that was read. */
-const NAMED: readonly ColumnType['kind'][] = ['range', 'multirange', 'interval', 'money'];
+const NAMED: readonly ColumnType['kind'][] = ['range', 'multirange', 'interval', 'money', 'named'];
 
 /** The same for all forms of a value; any other value stays. */
 function sameForm(type: ColumnType, value: unknown): unknown {
   if (type.kind === 'array' && Array.isArray(value)) return value.map((each) => sameForm(type.element, each));
   if (type.kind === 'interval') return durationOf(value) ?? value;
+  if (type.kind === 'named') return pointText(value) ?? value;
   if (type.kind === 'range') return encodeParameter(type, value) ?? value;
   if (typeof value !== 'string') return value;
   if (type.kind === 'money') return decimalOfMoney(value, type.sample);

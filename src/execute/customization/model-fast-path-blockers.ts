@@ -122,6 +122,8 @@ const FOREIGN: ReadonlySet<ColumnType['kind']> = new Set([
   'interval',
   'money',
   'bit',
+  'named',
+  'hstore',
   'other',
 ]);
 

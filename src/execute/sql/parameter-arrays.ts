@@ -23,7 +23,8 @@ const LISTED: ReadonlySet<string> = new Set(['HSTORE', 'TSVECTOR']);
 /** True where values of the type can be sent as columns. */
 export function isBindable(type: ColumnType): boolean {
   if (type.kind === 'array') return type.element.kind !== 'array' && isBindable(type.element);
-  return type.kind === 'other' ? LISTED.has(type.sqlType) : type.kind !== 'virtual';
+  if (type.kind === 'other') return LISTED.has(type.sqlType);
+  return type.kind !== 'virtual' && type.kind !== 'named' && type.kind !== 'hstore';
 }
 
 /** The arrays of a group of rows, in slots. Those of an array column are joined; `first` and `last` tell which members a row has. */

@@ -1,4 +1,6 @@
 /** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
+
+import { namedForm } from '../../declare/named-types.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { isDuration } from '../../describe/interval-value.js';
 import { moneyText } from '../../describe/money-value.js';
@@ -82,6 +84,10 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
       return isUuid(text) ? text.toLowerCase() : wrongType('a UUID');
     case 'network': {
       const { noun, holds } = NETWORK_FORMS[type.form];
+      return holds(text) ? text : wrongType(noun);
+    }
+    case 'named': {
+      const { holds = () => true, noun = 'a text' } = namedForm(type.name);
       return holds(text) ? text : wrongType(noun);
     }
     case 'interval':

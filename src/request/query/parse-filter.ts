@@ -8,7 +8,7 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../../declare/filter-operators.js';
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, typeWord } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
@@ -154,7 +154,7 @@ function operatorError(
   const isKnown = canonicalOperator(text) !== undefined;
   const code = isKnown ? 'q.operator-not-allowed' : 'q.unknown-operator';
   const problem = isKnown
-    ? `'${text}' is not available for '${name}' (${type.kind}).`
+    ? `'${text}' is not available for '${name}' (${typeWord(type)}).`
     : `Unknown operator ${quote(text)}.${didYouMean(text === '=' ? '==' : text, allowed)}`;
   return new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
 }

@@ -35,10 +35,10 @@ class Hard extends NumberedRow {
   @Column(DataType.ARRAY(DataType.JSONB)) declare parts: unknown[] | null;
   @Column(DataType.RANGE(DataType.INTEGER)) declare span: unknown;
   @Column(DataType.ARRAY(DataType.RANGE(DataType.DATE))) declare periods: unknown;
-  @Column(DataType.TSVECTOR) declare words: unknown;
+  @Column(DataType.ARRAY(DataType.TSVECTOR)) declare words: unknown;
   @Column('JSONPATH') declare path: unknown;
-  @Column('TSQUERY') declare search: unknown;
-  @Column('REGTYPE') declare type: unknown;
+  @Column('TSQUERY[]') declare search: unknown;
+  @Column('REGCONFIG') declare type: unknown;
   @IsEmail() @Column(DataType.STRING) declare email: string | null;
   @IsOptional() @IsNotEmptyObject() @Column(DataType.JSONB) declare settings: object | null;
 }
@@ -232,13 +232,12 @@ describe('sending hard values', () => {
     });
 
     for (const [name, value] of [
-      ['words', `'a`],
-      ['words', { a: `'` }],
-      ['words', longText(9_000)],
+      ['words', [`'a`]],
+      ['words', [longText(9_000)]],
       ['path', '$.'],
       ['path', [1]],
-      ['search', 'a b'],
-      ['search', longText(3_000)],
+      ['search', ['a b']],
+      ['search', [longText(3_000)]],
       ['type', 'no such type'],
       ['type', 'no_such_type'],
     ] as const) {

@@ -69,6 +69,9 @@ describe('a column of a type of its own', () => {
 
   before(async () => {
     process.env['TZ'] = 'America/New_York';
+    await execute(
+      'CREATE EXTENSION hstore; CREATE EXTENSION ltree; CREATE EXTENSION isn; CREATE TYPE address AS (street text, no int)',
+    );
     for (const [name, { column, type, values }] of CASES) {
       await execute(`CREATE TABLE ${name} (id int PRIMARY KEY, value ${column ?? String(type)}, note text)`);
       const rows = [...values.map(([stored]) => `'${stored}'`), 'NULL'];

@@ -62,7 +62,7 @@ const CASES: readonly (readonly [label: string, dataType: DataType, expected: Co
   ['CIDR', DataTypes.CIDR, { kind: 'network', form: 'cidr' }],
   ['INET', DataTypes.INET, { kind: 'network', form: 'inet' }],
   ['MACADDR', DataTypes.MACADDR, { kind: 'network', form: 'macaddr' }],
-  ['TSVECTOR', DataTypes.TSVECTOR, { kind: 'other', sqlType: 'TSVECTOR' }],
+  ['TSVECTOR', DataTypes.TSVECTOR, { kind: 'named', name: 'tsvector' }],
   ["'MONEY'", 'MONEY', { kind: 'money' }],
   ["' Interval day to second (3)'", ' Interval day to second (3)', { kind: 'interval' }],
   ["'BIT'", 'BIT', { kind: 'bit', length: 1, isVarying: false }],
