@@ -20,14 +20,16 @@ export function moneyText(decimal: string, sample: string | undefined): string |
   if (whole === undefined || digits.length > decimals) return undefined;
   const units = BigInt(`${whole}${digits}`);
   if (BigInt.asIntN(64, units) !== units) return undefined;
+  // Whole amounts are written alike in all formats. A role that may not read the catalogue has no other ones.
+  if (sample === undefined) return /^0*$/.test(digits) ? whole : undefined;
   return decimals === 0 ? whole : `${whole}${point}${digits}`;
 }
 
-/** The text of an amount, which has all decimals of the format -> a decimal number. A text without digits stays. */
+/** The text of an amount, which has all decimals of the format -> a decimal number. A text stays where it has no digits, and where the format is unknown. */
 export function decimalOfMoney(text: string, sample: string | undefined): string {
   const { decimals } = formatOf(sample);
   const digits = text.replaceAll(/\D/g, '').padStart(decimals + 1, '0');
-  if (!/\d/.test(text)) return text;
+  if (sample === undefined || !/\d/.test(text)) return text;
   const whole = digits.slice(0, digits.length - decimals).replace(/^0+(?=\d)/, '');
   const sign = /[-(\u2212]/.test(text) && /[1-9]/.test(digits) ? '-' : '';
   return `${sign}${whole}${decimals > 0 ? `.${digits.slice(-decimals)}` : ''}`;

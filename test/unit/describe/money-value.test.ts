@@ -3,12 +3,8 @@ import { decimalOfMoney, moneyText } from '../../../src/describe/money-value.js'
 
 /** The sample as PostgreSQL writes it in a locale, then decimals with the text that is shown and the one that is written. */
 const LOCALES: Readonly<
-  Record<
-    string,
-    readonly [sample: string | undefined, ...(readonly [decimal: string, shown: string, written: string])[]]
-  >
+  Record<string, readonly [sample: string, ...(readonly [decimal: string, shown: string, written: string])[]]>
 > = {
-  'as long as the catalogue was not read': [undefined, ['-1234.50', '-$1,234.50', '-1234.50']],
   C: ['$1,234,567.89', ['-0.05', '-$0.05', '-0.05'], ['1234567.00', '$1,234,567.00', '1234567.00']],
   de_DE: ['1.234.567,89 €', ['-1234.50', '-1.234,50 €', '-1234,50'], ['0.50', '0,50 €', '0,50']],
   de_CH: ['CHF 1’234’567.89', ['1234.50', 'CHF 1’234.50', '1234.50']],
@@ -36,5 +32,14 @@ describe('an amount of money', () => {
     expect(moneyText('1.23000', '1.234.567,89 €')).to.equal('1,23');
     expect(moneyText('9223372036854775808', '￥1,234,568')).to.equal(undefined);
     expect(moneyText('-9223372036854775808', '￥1,234,568')).to.equal('-9223372036854775808');
+  });
+
+  it('is read and written in no format that is not known', () => {
+    expect(decimalOfMoney('￥1,235', undefined)).to.equal('￥1,235');
+    expect(['1.5', '-12.00', '12'].map((each) => moneyText(each, undefined))).to.deep.equal([
+      undefined,
+      '-12',
+      '12',
+    ]);
   });
 });

@@ -260,7 +260,7 @@ const CASES: readonly {
   },
   {
     label: 'money',
-    type: { kind: 'money' },
+    type: { kind: 'money', sample: '$1,234,567.89' },
     accepted: ['0', '-12.5', '12.50', '12.500', '92233720368547758.07', '-92233720368547758.08'],
     refused: [
       [12.5, 'isMoney'],
