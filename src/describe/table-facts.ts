@@ -122,11 +122,33 @@ export function isUniqueKey(
   );
 }
 
-/** True where only the declaration makes a key unique: in a view, a foreign table, and a table with heirs. */
-export function isKeyTrusted(model: ModelClass): boolean {
+/** A key by its columns. */
+type KeyColumns = readonly { readonly column: string }[];
+
+/**
+ * True where only the declaration makes an address unique: in a view, a foreign table, and a table with heirs. So is a part of a key whose
+ * other columns are those of the scope: a scope of several values may find several rows.
+ */
+export function isKeyTrusted({
+  model,
+  address,
+  primaryKey,
+}: {
+  readonly model: ModelClass;
+  readonly address: KeyColumns;
+  readonly primaryKey: KeyColumns;
+}): boolean {
   const facts = tableFacts(model);
-  if (!facts?.isTable) return facts !== undefined;
-  return facts.isInherited && declaredOptions(model)?.only !== true;
+  const isPart = address.length < primaryKey.length && address.every((each) => primaryKey.includes(each));
+  if (!facts) return isPart;
+  if (!facts.isTable || (facts.isInherited && declaredOptions(model)?.only !== true)) return true;
+  return (
+    isPart &&
+    !isUniqueKey(
+      { uniqueKeys: facts.exactKeys },
+      address.map(({ column }) => column),
+    )
+  );
 }
 
 /** True where a column has another type than its attribute, so that only Sequelize reads and writes the rows. */

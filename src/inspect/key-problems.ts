@@ -23,7 +23,8 @@ export function keyProblems({
   info,
   endpoints,
   isKeyGiven,
-}: Pick<ResourcePlan, 'info' | 'endpoints' | 'isKeyGiven'>): string[] {
+  access,
+}: Pick<ResourcePlan, 'info' | 'endpoints' | 'isKeyGiven' | 'access'>): string[] {
   const { model, name, primaryKey, address } = info;
   const facts = tableFacts(model);
   if (!facts || primaryKey.length === 0) return [];
@@ -44,7 +45,7 @@ export function keyProblems({
       `${name}: endpoints has 'replace', and the table ${table} makes the key ${identifier(made.column)} of every new record by itself; say so in the model, as by autoIncrement: true, or leave it out.`,
     ];
   }
-  const ofAddress = address.some(({ isAddress }) => isAddress) ? addressProblems(info, facts) : [];
+  const ofAddress = address.some(({ isAddress }) => isAddress) ? addressProblems(info, facts, access) : [];
   if (ofAddress.length > 0) return ofAddress;
   if (!facts.isTable || isUniqueKey(facts, columnsOf(primaryKey))) return [];
   const columns = listOf(primaryKey);
@@ -86,7 +87,11 @@ function choiceOf(info: ModelInfo, facts: TableFacts): string {
 }
 
 /** Why attributes that are no primary key address several rows, or none of some. */
-function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts): string[] {
+function addressProblems(
+  { model, name, address, attributes, primaryKey }: ModelInfo,
+  facts: TableFacts,
+  access: ResourcePlan['access'],
+): string[] {
   const table = quotedTable(model);
   const head = `${name}: id names '${keyText(address)}', and`;
   for (const { column } of address)
@@ -96,7 +101,18 @@ function addressProblems({ model, name, address }: ModelInfo, facts: TableFacts)
       ];
   if (!facts.isTable) return [];
   const columns = listOf(address);
-  const isUnique = isUniqueKey({ uniqueKeys: facts.exactKeys }, columnsOf(address));
+  const own = columnsOf(address);
+  const scope = [...(access?.scope.keys() ?? [])].map((each) => attributes.get(each)?.column);
+  const isPart = address.every((each) => primaryKey.includes(each));
+  // Each value of the scope has rows of its own, such as those of a tenant.
+  const isUnique =
+    isUniqueKey({ uniqueKeys: facts.exactKeys }, own) ||
+    (isPart &&
+      facts.exactKeys.some(
+        (key) =>
+          own.every((each) => key.includes(each)) &&
+          key.every((each) => own.includes(each) || scope.includes(each)),
+      ));
   const empty = address.filter(({ column }) => facts.columns.get(column)?.notNull === false);
   const mend = address.length === 1 ? ', and write unique: true in its @Column' : '';
   return [

@@ -64,7 +64,7 @@ function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boo
   // A write by key of several rows is to be undone.
   const needsKey = kind === 'write' && operation !== 'create';
   let isPlain: boolean | undefined;
-  const isOfTable = ofTables(() => !hasOtherTypes(model) && !(needsKey && isKeyTrusted(model)));
+  const isOfTable = ofTables(() => !hasOtherTypes(model) && !(needsKey && isKeyTrusted(info)));
   return () => {
     isPlain ??= !sequelizeProblem() && classBlockers(info, operation, needsRecords).length === 0;
     return isOfTable() && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);

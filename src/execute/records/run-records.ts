@@ -74,7 +74,8 @@ export async function writeRecords<M extends Model>(
   let found = await runOnRows(model, context, operation, call);
   if (!found) {
     const executor = new SequelizeExecutor(model, context);
-    if (isAlone && (executor.provesWrites || (await needsTransaction(model, operation)))) return inOwn();
+    if (isAlone && (executor.provesWrites || (await needsTransaction(model, operation, context.address))))
+      return inOwn();
     // A write reads from the primary: a replica may be behind.
     const place = isAlone ? { useMaster: true } : scope;
     found = await executor.run(operation, access.slots, {
@@ -157,9 +158,15 @@ function rowWriteOf(operation: Operation): RowWrite {
 function needsTransaction<M extends Model>(
   model: ModelClass<M>,
   operation: Operation,
+  address: QueryContext['address'],
 ): boolean | Promise<boolean> {
   const plain = model as unknown as ModelClass;
-  if (runsCodeInWrites(model) || currentSettings() !== null || isKeyTrusted(plain)) return true;
+  if (
+    runsCodeInWrites(model) ||
+    currentSettings() !== null ||
+    isKeyTrusted(describeAddressed(plain, address))
+  )
+    return true;
   switch (operation.kind) {
     case 'update':
       return operation.differs ?? needsReading(model);

@@ -94,7 +94,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   constructor(model: ModelClass<M>, { access, source, address }: Omit<QueryContext, 'scope'>) {
     this.#model = model;
     this.#info = describeAddressed(model as unknown as ModelClass, address);
-    this.#isKeyTrusted = isKeyTrusted(model as unknown as ModelClass);
+    this.#isKeyTrusted = isKeyTrusted(this.#info);
     this.#access = access;
     this.#source = source;
   }

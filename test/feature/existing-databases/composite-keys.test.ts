@@ -1,10 +1,10 @@
 /** Tables whose rows several columns tell apart, or none: lists, cursors and ids. */
 import { expect } from 'chai';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
+import { Crud, EVERYTHING } from '../../../src/index.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { expectJson } from '../../support/expect-answer.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 /** Nothing addresses one of them. */
@@ -22,6 +22,79 @@ class LogEntry extends Model {
   @Column({ type: DataType.DATEONLY, allowNull: false }) declare day: string;
   @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'started' }) declare text: string;
 }
+
+/** The rows of a tenant have their numbers. */
+@Crud({
+  id: ['id'],
+  defaultSort: 'tenantId,id',
+  scope: {
+    tenantId: (request) => {
+      const tenants = request.get('x-tenant') ?? '1';
+      return tenants === 'all' ? EVERYTHING : tenants.split(',').map(Number);
+    },
+  },
+})
+@Table({ tableName: 'invoices', timestamps: false, version: true })
+class Invoice extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true, field: 'tenant_id' }) declare tenantId: number;
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
+}
+
+except(OF_MANY).describe('a key of a tenant and a number', () => {
+  const site = serveTestApp(() => ({ models: [Invoice] }));
+
+  beforeEach(async () => {
+    await emptyTables(site, 'invoices');
+    await Invoice.bulkCreate([
+      { tenantId: 1, id: 7, text: 'one' },
+      { tenantId: 2, id: 7, text: 'two' },
+      { tenantId: 2, id: 8, text: 'eight' },
+    ]);
+  });
+
+  const rows = async () =>
+    (await Invoice.findAll({ order: ['tenantId', 'id'] })).map(
+      ({ tenantId, id, text }) => `${tenantId},${id}: ${text}`,
+    );
+  const send = (verb: 'get' | 'patch' | 'delete', path: string, tenants: string, body?: object) =>
+    site.agent[verb](path).set('x-tenant', tenants).send(body);
+
+  it('leaves the tenant out of the path', async () => {
+    const seven = { tenantId: 1, id: 7, text: 'one', version: 0 };
+    expectJson(await send('get', '/invoices/7', '1'), 200, seven);
+    expectJson(await send('patch', '/invoices/7', '1', { text: 'changed' }), 200, {
+      ...seven,
+      text: 'changed',
+      version: 1,
+    });
+    const missing = await send('get', '/invoices/9', '1');
+    for (const verb of ['get', 'patch', 'delete'] as const) {
+      const answer = await send(verb, '/invoices/8', '1', verb === 'patch' ? { text: 'x' } : undefined);
+      expectProblem(answer, 404, { detail: 'There is no Invoice with this id.' });
+      expect(answer.text).to.equal(missing.text);
+    }
+    expectNothing(await send('delete', '/invoices/7', '1'), 204);
+    expect(await rows()).to.deep.equal(['2,7: two', '2,8: eight']);
+    const created = await site.agent
+      .post('/invoices')
+      .set('x-tenant', '1')
+      .send({ tenantId: 1, id: 8, text: 'mine' });
+    expectJson(created, 201, { tenantId: 1, id: 8, text: 'mine', version: 0 });
+    expect(created.headers['location']).to.equal('/invoices/8');
+  });
+
+  it('is 409 where a scope has two of a number, and nothing is written', async () => {
+    const before = await rows();
+    for (const tenants of ['1,2', 'all'])
+      for (const verb of ['get', 'patch', 'delete'] as const) {
+        const answer = await send(verb, '/invoices/7', tenants, verb === 'patch' ? { text: 'x' } : undefined);
+        expect([answer.status, await rows()], `${verb} ${tenants}`).to.deep.equal([409, before]);
+      }
+    const eight = { tenantId: 2, id: 8, text: 'x', version: 1 };
+    expectJson(await send('patch', '/invoices/8', 'all', { text: 'x' }), 200, eight);
+  });
+});
 
 except(OF_MANY).describe('a table without an id of one column', () => {
   const site = serveTestApp(() => ({
