@@ -6,7 +6,7 @@ import type { DataType as ColumnDataType } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { idSegment, joinParts, splitParts } from '../../../src/describe/id-text.js';
 import { Crud, formatId, readId } from '../../../src/index.js';
-import { except, OF_MANY, onPath } from '../../support/combination.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { freshDatabase } from '../../support/postgres.js';
@@ -75,7 +75,7 @@ const TYPES: Readonly<Record<string, { type: ColumnDataType; rows: readonly [str
   char: {
     type: DataType.CHAR(3),
     rows: [
-      ['ab ', 'ab '],
+      ['ab', 'ab'],
       ['abc', 'abc'],
     ],
   },
@@ -291,12 +291,9 @@ except(OF_MANY).describe('an id of several attributes', () => {
     expectJson(await site.agent.get('/of-date/1,2026-01-31T08:00:00.123456Z'), 200, body);
     await site.agent.get('/of-date/1,2026-01-31T08:00:00.123Z').expect(404);
     const id = '1,2026-01-31T09:00:00.123457+01:00';
-    // Sequelize finds a record to change by milliseconds, and none is there.
-    const isFast = onPath({ fast: true, general: false });
-    const changed = await site.agent.patch(`/of-date/${id}`).send({ value: 1 });
-    expect(changed.status).to.equal(isFast ? 200 : 404);
+    expectJson(await site.agent.patch(`/of-date/${id}`).send({ value: 1 }), 200, { ...body, value: 1 });
     expectNothing(await site.agent.delete('/of-date/1,2026-01-31T08:00:00.123456Z'), 204);
-    expectJson(await site.agent.get(`/of-date/${id}`), 200, { ...body, value: isFast ? 1 : null });
+    expectJson(await site.agent.get(`/of-date/${id}`), 200, { ...body, value: 1 });
   });
 
   const part = fc.oneof(
