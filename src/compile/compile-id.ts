@@ -280,12 +280,15 @@ function partsParser(parts: readonly IdPart[]): IdParser {
   return (raw) => {
     const texts = splitParts(raw);
     if (texts?.length !== parts.length) return refuse();
-    const parsed = parts.map(({ parseId }, index) => parseId(texts[index] as string));
-    if (parsed.some(({ kind }) => kind === 'malformed')) return refuse();
-    const entries = parsed.flatMap((each, index) =>
-      each.kind === 'id' ? [[(parts[index] as IdPart).attribute.name, each.value]] : [],
-    );
-    return entries.length < parts.length ? IMPOSSIBLE : found(Object.freeze(Object.fromEntries(entries)));
+    const values: Record<string, unknown> = {};
+    let isPossible = true;
+    for (const [index, { attribute, parseId }] of parts.entries()) {
+      const parsed = parseId(texts[index] as string);
+      if (parsed.kind === 'malformed') return refuse();
+      if (parsed.kind === 'id') values[attribute.name] = parsed.value;
+      else isPossible = false;
+    }
+    return isPossible ? found(Object.freeze(values)) : IMPOSSIBLE;
   };
 }
 

@@ -25,8 +25,9 @@ export function joinParts(parts: readonly string[]): string {
 /** Splits a text into parts; null where `joinParts` writes no such text. */
 export function splitParts(text: string): readonly string[] | null {
   if (/~(?![0-3])|[/\\]/.test(text)) return null;
-  return text
-    .split(',')
+  const parts = text.split(',');
+  if (!text.includes('~')) return parts;
+  return parts
     .map((part) => part.replaceAll(/~[0-3]/g, (found) => ESCAPES[Number(found[1])] as string));
 }
 

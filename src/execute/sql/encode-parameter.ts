@@ -64,11 +64,10 @@ export function keySlots(key: RowKey, id: unknown): Slots {
   const [first] = key;
   if (first && key.length === 1) return { id: encodeParameter(first.type, id) as string };
   const parts = partsOf(key, id);
-  const texts = key.map(({ name, type }, index) => [
-    idSlot(key, name).slot,
-    encodeParameter(type, parts[index]) as string,
-  ]);
-  return Object.fromEntries(texts) as Slots;
+  const slots: Record<string, string> = {};
+  for (const [index, { name, type }] of key.entries())
+    slots[idSlot(key, name).slot] = encodeParameter(type, parts[index]) as string;
+  return slots;
 }
 
 /** The same; null where a part of the id has no text in its column. */
