@@ -27,8 +27,7 @@ export function splitParts(text: string): readonly string[] | null {
   if (/~(?![0-3])|[/\\]/.test(text)) return null;
   const parts = text.split(',');
   if (!text.includes('~')) return parts;
-  return parts
-    .map((part) => part.replaceAll(/~[0-3]/g, (found) => ESCAPES[Number(found[1])] as string));
+  return parts.map((part) => part.replaceAll(/~[0-3]/g, (found) => ESCAPES[Number(found[1])] as string));
 }
 
 /**
