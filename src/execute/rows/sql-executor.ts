@@ -355,7 +355,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
  * another partition (0A000). It is read behind the write then.
  */
 export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
-  return tableFacts(model)?.kind === 'partitioned table' && columns.includes(XMIN);
+  return columns.includes(XMIN) && tableFacts(model)?.kind === 'partitioned table';
 }
 
 /** The references of an operation that values have. A new row and a change may have others. */
