@@ -1,7 +1,9 @@
 /** Tables whose rows several columns tell apart, or none: lists, cursors and ids. */
 import { expect } from 'chai';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { Crud, EVERYTHING } from '../../../src/index.js';
+import { Crud, type CrudOptions, crudController, EVERYTHING } from '../../../src/index.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -40,6 +42,50 @@ class Invoice extends Model {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number;
   @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 }
+
+@Table({ tableName: 'pairs', timestamps: false })
+class Pair extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare a: number;
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare b: number;
+}
+
+describe('the start of a model with a key of several columns', () => {
+  const site = serveTestApp(() => ({ models: [Pair], bootstrap: { models: [] } }));
+
+  async function start(constraint: string, options: CrudOptions<Pair>): Promise<string> {
+    await site.engine.sequelize.query(
+      `DROP TABLE pairs; CREATE TABLE pairs (a int NOT NULL, b int NOT NULL, ${constraint})`,
+    );
+    const logger = new CapturedLog();
+    class Pairs extends crudController(Pair, options) {}
+    const problems = await buildApp({ models: [], controllers: [Pairs], logger, indexAdvice: false }).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    return `${problems}${logger.text.replaceAll('\\"', '"')}`;
+  }
+
+  it('tells an order that is that of no index', async () => {
+    expect(await start('PRIMARY KEY (b, a)', {})).to.include(
+      `Pair: its id is a,b, and the index of the table "pairs" is over ("b", "a"), which serves pages in another order only; write id: ['b', 'a']`,
+    );
+    expect(await start('PRIMARY KEY (b, a)', { id: ['b', 'a'] })).to.not.include('its id is');
+    expect(await start('PRIMARY KEY (a, b)', {})).to.not.include('its id is');
+  });
+
+  it('refuses a key that no index has exactly', async () => {
+    const head = 'no unique index or constraint of the table "pairs" is over "a", "b" exactly';
+    for (const constraint of ['UNIQUE (a)', 'CHECK (a > b)'])
+      expect(await start(constraint, {}), constraint).to.include(head);
+    // A part of the key needs a scope over the others.
+    expect(await start('PRIMARY KEY (a, b)', { id: 'b' })).to.include(
+      'no unique index of the table "pairs" is over "b" alone',
+    );
+    expect(await start('PRIMARY KEY (a, b)', { id: 'b', scope: { a: () => 1 } })).to.not.include(
+      'no unique index',
+    );
+  });
+});
 
 except(OF_MANY).describe('a key of a tenant and a number', () => {
   const site = serveTestApp(() => ({ models: [Invoice] }));
