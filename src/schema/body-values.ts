@@ -1,7 +1,8 @@
 /** Checks single values of a body, beside the rules of its class. */
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
-import { columnRules, JSON_NUMBERS, STORABLE_JSON, STORABLE_TEXT } from './column-rules.js';
+import { STORABLE_TEXT } from './column-rule.js';
+import { columnRules, JSON_NUMBERS, STORABLE_JSON } from './column-rules.js';
 import {
   holdsInheritedKey,
   holdsUnsafeKey,

@@ -1,5 +1,6 @@
-/** One rule of a column type for a value in a body. */
+/** One rule of a column type for a value in a body, and the rules of texts and whole numbers. */
 import type { JsonSchema } from './json-schema.js';
+import { isStorableText } from './wire-value.js';
 
 /** One rule. Where it does not apply to a value's type it holds, so that one mistake is reported once. */
 export interface ColumnRule {
@@ -49,4 +50,50 @@ export function ofTexts(check: (value: string) => boolean): ColumnRule['check'] 
 /** The same of numbers. */
 export function ofNumbers(check: (value: number) => boolean): ColumnRule['check'] {
   return (value) => typeof value !== 'number' || check(value);
+}
+
+/** True for a text. */
+export function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+/** The rule that a value is a text. */
+export const IS_STRING = rule('isString', 'must be a string', isText, { type: 'string' });
+/** The rule of texts. */
+export const STORABLE_TEXT = rule(
+  'isStorableText',
+  'must be well-formed text without NUL characters',
+  ofTexts(isStorableText),
+);
+
+/** The rules of texts. */
+export function stringRules(maxLength: number | null): readonly ColumnRule[] {
+  if (maxLength === null) return [IS_STRING, STORABLE_TEXT];
+  // PostgreSQL counts code points for `varchar(n)`; a string's `length` counts UTF-16 units.
+  const fits = (value: string): boolean => value.length <= maxLength || [...value].length <= maxLength;
+  return [
+    IS_STRING,
+    STORABLE_TEXT,
+    rule(
+      'maxLength',
+      `must be at most ${maxLength} characters long`,
+      ofTexts(fits),
+      { maxLength },
+      maxLength,
+    ),
+  ];
+}
+
+/** The rules of whole numbers. */
+export function integerRules(minimum: number, maximum: number): readonly ColumnRule[] {
+  const isFromMinimum = ofNumbers((value) => value >= minimum);
+  const isToMaximum = ofNumbers((value) => value <= maximum);
+  return [
+    rule('isInt', 'must be an integer', Number.isInteger, {
+      type: 'integer',
+      format: maximum > 2147483647 ? 'int64' : 'int32',
+    }),
+    rule('min', `must not be less than ${minimum}`, isFromMinimum, { minimum }, minimum),
+    rule('max', `must not be greater than ${maximum}`, isToMaximum, { maximum }, maximum),
+  ];
 }

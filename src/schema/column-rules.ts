@@ -8,7 +8,16 @@ import type { AttributeInfo } from '../describe/model-info.js';
 import { moneyDecimals } from '../describe/money-value.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
 import { ENDS } from '../describe/range-value.js';
-import { type ColumnRule, formRule, ofNumbers, ofTexts, rule } from './column-rule.js';
+import {
+  type ColumnRule,
+  formRule,
+  integerRules,
+  isText,
+  ofNumbers,
+  ofTexts,
+  rule,
+  stringRules,
+} from './column-rule.js';
 import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
 import { holdsJsonNumbers, isStorableJson } from './json-value.js';
 import {
@@ -27,14 +36,6 @@ import {
   SEGMENT_LENGTH,
   WIRE_PATTERNS,
 } from './wire-value.js';
-
-const IS_STRING = rule('isString', 'must be a string', isText, { type: 'string' });
-/** The rule of texts. */
-export const STORABLE_TEXT = rule(
-  'isStorableText',
-  'must be well-formed text without NUL characters',
-  ofTexts(isStorableText),
-);
 
 /** The rule of JSON values; the unsafe keys are refused in values of every type. */
 export const STORABLE_JSON = rule(
@@ -108,10 +109,6 @@ const HSTORE = rule('isHstore', 'must be an object whose members are strings or 
   additionalProperties: { type: ['string', 'null'] },
 });
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
-}
-
 /** The digits of a column, as the end of a sentence. */
 export function bitsText(length: number | null, isVarying: boolean): string {
   return `${length === null ? 'any number of' : `${isVarying ? 'at most' : 'exactly'} ${length}`} digits 0 and 1`;
@@ -121,23 +118,6 @@ export function bitsText(length: number | null, isVarying: boolean): string {
 function floatSchema(maximum: number): JsonSchema {
   if (maximum === Number.MAX_VALUE) return { format: 'double' };
   return { format: 'float', minimum: -maximum, maximum };
-}
-
-function stringRules(maxLength: number | null): readonly ColumnRule[] {
-  if (maxLength === null) return [IS_STRING, STORABLE_TEXT];
-  // PostgreSQL counts code points for `varchar(n)`; a string's `length` counts UTF-16 units.
-  const fits = (value: string): boolean => value.length <= maxLength || [...value].length <= maxLength;
-  return [
-    IS_STRING,
-    STORABLE_TEXT,
-    rule(
-      'maxLength',
-      `must be at most ${maxLength} characters long`,
-      ofTexts(fits),
-      { maxLength },
-      maxLength,
-    ),
-  ];
 }
 
 function decimalText(precision: number | null, scale: number | null): string {
@@ -210,19 +190,8 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
   switch (type.kind) {
     case 'string':
       return stringRules(type.maxLength);
-    case 'integer': {
-      const { minimum, maximum } = type;
-      const isFromMinimum = ofNumbers((value) => value >= minimum);
-      const isToMaximum = ofNumbers((value) => value <= maximum);
-      return [
-        rule('isInt', 'must be an integer', Number.isInteger, {
-          type: 'integer',
-          format: maximum > 2147483647 ? 'int64' : 'int32',
-        }),
-        rule('min', `must not be less than ${minimum}`, isFromMinimum, { minimum }, minimum),
-        rule('max', `must not be greater than ${maximum}`, isToMaximum, { maximum }, maximum),
-      ];
-    }
+    case 'integer':
+      return integerRules(type.minimum, type.maximum);
     case 'float': {
       const fits = ofNumbers((value) => Math.abs(value) <= type.maximum);
       return [

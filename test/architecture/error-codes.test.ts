@@ -25,6 +25,7 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   'request/query/cursor-codec.ts': /^ {2}'(cursor\.\w+)':/gm,
   'request/query/filter-syntax.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
   'schema/body-values.ts': /\bname: '(\w+)'/g,
+  'schema/column-rule.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
   'schema/column-rules.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
   'schema/derive-class.ts': /\bname: '(\w+)'/g,
 };
