@@ -10,7 +10,7 @@ import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js
 import type { BodyValues } from '../schema/body-values.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
 import { without } from '../util/without.js';
-import { valueText } from './query/rule-filters.js';
+import { exactText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
@@ -48,10 +48,7 @@ export async function parseReplacement(
   const parts = partsOf(address, id);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // As a body has it, so that it meets what is asked of the key of a new record.
-  const keys = address.map(({ name, type: { kind } }, index) => {
-    const part = parts[index];
-    return [name, kind === 'integer' || kind === 'float' ? Number(part) : valueText(part)] as const;
-  });
+  const keys = address.map(({ name, type }, index) => [name, wireValue(type, parts[index])] as const);
   const given = isObject ? { ...Object.fromEntries(keys), ...body } : body;
   const values = await parseBody(schema, given);
   const scoped: string[] = [];
@@ -69,10 +66,18 @@ export async function parseReplacement(
   return withDefaults(plan, schema, without(values, keyNames(address)));
 }
 
+/** A part of a key, as a body has it. */
+function wireValue(type: AttributeInfo['type'], part: unknown): unknown {
+  const { kind } = type;
+  if (kind === 'integer' || kind === 'float') return Number(part);
+  const text = exactText(type, part);
+  return kind === 'boolean' ? text === 'true' : text;
+}
+
 /** A UUID may have large letters. */
-function textOf({ kind }: AttributeInfo['type'], value: unknown): string | undefined {
-  const text = valueText(value);
-  return kind === 'uuid' ? text?.toLowerCase() : text;
+function textOf(type: AttributeInfo['type'], value: unknown): string | undefined {
+  const text = exactText(type, value);
+  return type.kind === 'uuid' ? text?.toLowerCase() : text;
 }
 
 /** @throws InvalidBodyError where a schema of the user's lets a value be absent that has no default */

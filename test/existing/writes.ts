@@ -38,7 +38,10 @@ async function createAndDelete(
   const request = `POST ${prefix} ${JSON.stringify(body)}`;
   if (created.status !== 201) return judge.expect(path, request, created, 201);
   const json = created.json as Json;
-  const drawn = id.filter((name) => !proposed.given.includes(name));
+  // Bodies have no microseconds of moments.
+  const isMoment = (name: string) =>
+    table.columns.some((column) => column.name === name && column.base === 'timestamp with time zone');
+  const drawn = id.filter((name) => !proposed.given.includes(name) || isMoment(name));
   const key = {
     ...proposed.row,
     ...Object.fromEntries(drawn.map((name) => [name, String(json[attributes.get(name) ?? ''])])),
@@ -59,7 +62,7 @@ async function createAndDelete(
       only(body, (name) => !isKey(name)),
     );
     const now = toJson(specimen, (await judge.reload(row)) ?? {});
-    judge.expect(path, `PUT ${address}`, [put.status, put.json], [200, now]);
+    judge.expect(path, `PUT ${address}`, put.status === 200 ? put.json : put, now);
     judge.expect(path, `PUT ${address} as it was sent`, only(only(now, isGiven), isKept), only(body, isKept));
   }
   const deleted = await judge.send(path, 'DELETE', address);
