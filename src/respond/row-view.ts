@@ -112,6 +112,8 @@ export interface RowView {
 /** Compiles the view of a resource. The value that addresses a record is read where answers do not have it, too. */
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const { address } = plan.info;
+  const [first, ...others] = address;
+  const only = others.length === 0 ? first : undefined;
   const shown = plainColumns(plan, serialize);
   if (!shown) return recordView(plan, serialize);
   const writers = compileRowWriters(shown);
@@ -125,7 +127,10 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
     columnsOf,
     isOfRecords: false,
     runsUserCode: false,
-    key: (row, _parsers, fields = null) => idOf(address, (name) => row[keyAt(columnsOf(fields), name)]),
+    key(row, _parsers, fields = null) {
+      const columns = columnsOf(fields);
+      return only ? row[keyAt(columns, only.name)] : idOf(address, (name) => row[keyAt(columns, name)]);
+    },
     ofRecord: pristineWriter(plan.model, shown, writers),
     writer(parsers, fields) {
       const text = writers(parsers, fields);

@@ -67,15 +67,15 @@ function isOfFound(
 ): boolean {
   const tables = tablesOf(statement);
   const texts = conditions.map((each) => each.map(flatten).join(' '));
-  const isKeyOf = (table: string, name = 'k') =>
+  const isKeyOf = (table: string, name = 'k0') =>
     texts.includes(`${String(alias)} . "id" = ${table} . ${name}`);
   const found = tables.get('".found"') ?? '';
   if (/^\(SELECT [^(]* FROM "notes" /.test(found) && isKeyOf('".found"')) return true;
   const judged = tables.get('".judged"') ?? '';
   return (
-    (isKeyOf('".judged"') || (isKeyOf('".judged"', 'key') && found.includes(' . "id" AS key '))) &&
-    judged.includes('found IS NULL OR row_number') &&
-    judged.endsWith('LEFT JOIN ".found" ON found = ".given" . k)') &&
+    (isKeyOf('".judged"') || (isKeyOf('".judged"', 'key0') && found.includes(' . "id" AS key0 '))) &&
+    judged.includes('found0 IS NULL OR row_number') &&
+    judged.endsWith('LEFT JOIN ".found" ON ".found" . found0 = ".given" . k0)') &&
     texts.includes('NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any" . refused)')
   );
 }
