@@ -71,11 +71,14 @@ const ATTEMPTS = 3;
 export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefined> {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
+  /** Names of the attributes that address a row. */
+  readonly #address: readonly string[];
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
     this.#compiler = new OperationCompiler(info);
+    this.#address = keyNames(info.address);
   }
 
   /**
@@ -287,7 +290,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
 
   /** The address of the one row that a predicate can find; undefined where it may find several. */
   #keyOf(where: Predicate, slots: Slots): string | undefined {
-    const texts = keyNames(this.#info.address).map((name) => {
+    const texts = this.#address.map((name) => {
       const value = valueAsked(where, name);
       return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
     });
