@@ -143,7 +143,7 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
   }
 }
 
-/** Texts of values that may be parts of an id, as the end of a sentence. */
+/** Texts of values that ids are written as, as the end of a sentence. */
 const VALUES: Readonly<Partial<Record<ColumnKind, string>>> = Object.freeze({
   boolean: 'true or false',
   decimal: 'a decimal number',
@@ -164,22 +164,26 @@ function expectedOf({ attribute: { type }, kind }: IdPart): string {
     case 'enum':
       return type.kind === 'enum' ? `one of ${type.values.join(' | ')}` : 'a text';
     case 'value':
-      return type.kind === 'date' && type.zone !== undefined
-        ? 'a date and time without an offset, such as 2026-01-31T08:00:00'
-        : (VALUES[type.kind] as string);
+      return expectedValue(type);
     default:
       return REFUSED.expected;
   }
 }
 
+function expectedValue(type: ColumnType): string {
+  return type.kind === 'date' && type.zone !== undefined
+    ? 'a date and time without an offset, such as 2026-01-31T08:00:00'
+    : (VALUES[type.kind] as string);
+}
+
 function derivedParser(
-  { type, isPart }: AttributeInfo,
+  { type }: AttributeInfo,
   readText: TextReader,
 ): { parser: IdParser; kind: IdKind } | undefined {
-  if (isPart && type.kind in VALUES) {
+  if (type.kind in VALUES) {
     const parser: IdParser = (raw) => {
       const value = readText(type, raw);
-      return value === undefined ? malformed(VALUES[type.kind] as string) : found(value);
+      return value === undefined ? malformed(expectedValue(type)) : found(value);
     };
     return { parser, kind: 'value' };
   }

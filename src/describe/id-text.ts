@@ -36,7 +36,8 @@ export function splitParts(text: string): readonly string[] | null {
  * @param id of one attribute its value, of several an object of values, or of the texts that PostgreSQL writes for them
  */
 export function idText(key: RowKey, id: unknown): string | null {
-  if (key.length === 1) return id === undefined || id === null ? null : String(id);
+  const [first, second] = key;
+  if (first && !second) return partText(first.type, id);
   const values = Object(id) as Readonly<Record<string, unknown>>;
   const parts = key.map(({ name, type }) => partText(type, values[name]));
   return parts.length === 0 || parts.includes(null) ? null : joinParts(parts as readonly string[]);

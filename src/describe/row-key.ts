@@ -72,6 +72,11 @@ export function valuesOfId(key: RowKey, id: unknown): Readonly<Record<string, un
   return Object.fromEntries(key.map(({ name }, index) => [name, parts[index]]));
 }
 
+/** True where ids are made of the texts of columns: a record has a moment without its microseconds. */
+export function isOfTexts(key: RowKey): boolean {
+  return key.length > 1 || key[0]?.type.kind === 'date';
+}
+
 /** The id of the values that the attributes of a key have: the value alone, or a frozen object of several. */
 export function idOf(key: RowKey, read: (name: string) => unknown): unknown {
   if (key.length === 1) return read(only(key).name);

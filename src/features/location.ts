@@ -6,11 +6,8 @@ import { publicBase } from '../operation/public-base.js';
 /** A header of what creates. */
 export const location: FeatureFactory = ({ plan }) => {
   const { address } = plan.info;
-  const isOne = address.length === 1;
   const present: Presenter = (draft, result, request) => {
-    const key = result.key();
-    if (key === undefined || key === null) return draft;
-    const segment = isOne ? encodeURIComponent(String(key)) : idSegment(address, key);
+    const segment = idSegment(address, result.key());
     if (segment === null) return draft;
     const path = `${publicBase(request)}${plan.prefix}/${segment}`;
     return { ...draft, headers: { ...draft.headers, Location: path } };

@@ -3,7 +3,7 @@
 import { type Action, getFromContainer } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { baseOf, type Endpoint } from '../declare/endpoint.js';
-import { idOf } from '../describe/row-key.js';
+import { idOf, isOfTexts } from '../describe/row-key.js';
 import { NotFoundError } from '../errors/errors.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
@@ -103,7 +103,7 @@ function recordsOutcome(resource: Resource, records: readonly object[], page: Pa
     count: records.length,
     key: () =>
       first &&
-      idOf(info.address, (name) => (info.address.length > 1 ? storedText(info, first, name) : first[name])),
+      idOf(info.address, (name) => (isOfTexts(info.address) ? storedText(info, first, name) : first[name])),
     stored: (attribute) => records[0] && storedText(info, records[0], attribute),
     ...recordsShown(resource, records),
   };

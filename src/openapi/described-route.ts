@@ -3,6 +3,7 @@
 import type { IdPart } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class, ModelClass } from '../declare/crud-options.js';
+import type { ColumnType } from '../describe/column-type.js';
 import { joinParts } from '../describe/id-text.js';
 import { keyNames, only } from '../describe/row-key.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
@@ -147,9 +148,17 @@ export function idSchema({
         minLength: 1,
         ...(type.kind === 'string' && type.maxLength !== null ? { maxLength: type.maxLength } : {}),
       };
+    case 'value':
+      return type.kind === 'boolean'
+        ? { type: 'boolean' }
+        : { type: 'string', minLength: 1, examples: [exampleOf(type)] };
     default:
       return { type: 'string', minLength: 1 };
   }
+}
+
+function exampleOf(type: ColumnType): string {
+  return String(exampleValue(Object.assign({}, ...columnRules(type).map(({ schema }) => schema))) ?? 'text');
 }
 
 /** Texts of parts, escaped. */
@@ -163,9 +172,7 @@ const ANY_PART = '(?:[^,/~\\\\]|~[0-3])*';
 function severalSchema(parts: readonly IdPart[], { address }: ResourcePlan['info']): JsonSchema {
   const examples = parts.map(({ attribute: { type }, kind }, index) => {
     if (kind === 'integer' || kind === 'bigint') return index === 0 ? '10248' : '11';
-    return String(
-      exampleValue(Object.assign({}, ...columnRules(type).map(({ schema }) => schema))) ?? 'text',
-    );
+    return exampleOf(type);
   });
   return {
     type: 'string',

@@ -3,7 +3,7 @@
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { hasJsonForm } from '../describe/record.js';
-import { idOf } from '../describe/row-key.js';
+import { idOf, isOfTexts } from '../describe/row-key.js';
 import {
   type Hydrate,
   hydrator,
@@ -208,7 +208,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
       isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, ...info.address]).length > 0,
     ofRecord: () => null,
     key(row, parsers) {
-      const record = info.address.length === 1 ? hydratorFor(parsers)(row) : null;
+      const record = isOfTexts(info.address) ? null : hydratorFor(parsers)(row);
       // Texts have the microseconds that records have not.
       return idOf(info.address, (name) => (record ? record.get(name) : row[whole.indexOf(name)]));
     },

@@ -219,7 +219,7 @@ export function isStorableText(value: string): boolean {
   return !value.includes('\0') && value.isWellFormed();
 }
 
-/** A part of an id of several attributes, by the type of its column; undefined for what is none. Moments have microseconds. */
+/** An id or a part of one, by the type of its column; undefined for what is none. Moments have microseconds. */
 export function parseIdText(type: ColumnType, text: string): unknown {
   switch (type.kind) {
     case 'boolean':

@@ -33,6 +33,8 @@ export type Id =
   | string
   | number
   | bigint
+  | boolean
+  | Date
   | Readonly<Record<string, string | number | bigint | boolean | Date>>;
 
 /** Options of Sequelize for a list that is no page. */

@@ -41,9 +41,9 @@ class Town extends NumberedRow {
 @Table({ tableName: 'bridges', timestamps: false })
 class Bridge extends KeyedRow {}
 
-@Table({ tableName: 'days', timestamps: false })
-class Day extends Model {
-  @PrimaryKey @Column(DataType.DATEONLY) declare day: string;
+@Table({ tableName: 'ratios', timestamps: false })
+class Ratio extends Model {
+  @PrimaryKey @Column(DataType.DOUBLE) declare ratio: number;
 }
 
 class Flooded extends PersistenceError {}
@@ -58,7 +58,7 @@ const TABLE: readonly (readonly [error: Error, status: number])[] = [
 ];
 
 describe('handling exceptions by hand', () => {
-  const site = serveTestApp(() => ({ models: [Town, Bridge, Day], bootstrap: { models: [] } }));
+  const site = serveTestApp(() => ({ models: [Town, Bridge, Ratio], bootstrap: { models: [] } }));
 
   /** An Express application with one route; Express 4 does not look at promises, so neither does the route. */
   const serve = (work: () => unknown) => {
@@ -155,9 +155,9 @@ describe('handling exceptions by hand', () => {
       detail,
       errors: [{ parameter: 'id', code: 'id', detail }],
     });
-    expect(() => readId(Day, '2026-01-31')).to.throw(
+    expect(() => readId(Ratio, '0.5')).to.throw(
       ConfigError,
-      "Day: the primary key 'day' is of type dateonly, which no path segment can hold; give @Crud an idType function",
+      "Ratio: the primary key 'ratio' is of type float, which no path segment can hold; give @Crud an idType function",
     );
   });
 

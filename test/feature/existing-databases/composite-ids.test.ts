@@ -1,4 +1,4 @@
-/** Records that several attributes address: each type of a part, read, changed and deleted by the `Location` that a create gave. */
+/** Records that several attributes address, or one of any type: read, changed, replaced and deleted by the `Location` of a create. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -124,9 +124,15 @@ const TYPES: Readonly<Record<string, { type: ColumnDataType; rows: readonly [str
   },
 };
 
-/** A model whose id is a part of the type between two others. */
+const TYPED_OPTIONS = {
+  pagination: 'cursor',
+  etag: 'xmin',
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'replace', 'updateMany'],
+} as const;
+
+/** A model whose id is a part of the type behind another one. */
 function typedModel(name: string, type: ColumnDataType): typeof Model {
-  @Crud({ prefix: `/of-${name}`, pagination: 'cursor', etag: 'xmin' })
+  @Crud({ prefix: `/of-${name}`, ...TYPED_OPTIONS })
   @Table({ tableName: `of_${name}`, modelName: `Of${name}`, timestamps: false })
   class Typed extends Model {
     @Column({ type: DataType.INTEGER, primaryKey: true }) declare a: number;
@@ -136,9 +142,35 @@ function typedModel(name: string, type: ColumnDataType): typeof Model {
   return Typed;
 }
 
-const TYPED = Object.fromEntries(
-  Object.entries(TYPES).map(([name, { type }]) => [name, typedModel(name, type)]),
-);
+/** A model whose id is of the type. */
+function keyedModel(name: string, type: ColumnDataType): typeof Model {
+  @Crud({ prefix: `/by-${name}`, ...TYPED_OPTIONS })
+  @Table({ tableName: `by_${name}`, modelName: `By${name}`, timestamps: false })
+  class Keyed extends Model {
+    @Column({ type, primaryKey: true }) declare k: unknown;
+    @Column({ type: DataType.INTEGER }) declare value: number | null;
+  }
+  return Keyed;
+}
+
+/** An id alone has no empty text. */
+const KEYED = Object.entries(TYPES).filter(([name]) => name !== 'text');
+
+const TYPED = [
+  ...Object.entries(TYPES).map(([name, { type }]) => typedModel(name, type)),
+  ...KEYED.map(([name, { type }]) => keyedModel(name, type)),
+];
+
+/** Each type as a part of an id, and as one alone. */
+const SHAPES = [
+  ...Object.entries(TYPES).map(([name, { rows }]) => ({ name, of: 'of', start: '1,', head: { a: 1 }, rows })),
+  ...KEYED.map(([name, { rows }]) => ({ name, of: 'by', start: '', head: {}, rows: rows.map(alone) })),
+];
+
+/** Only parts are escaped. */
+function alone([, k]: readonly [string, unknown]): readonly [string, unknown] {
+  return [String(k), k];
+}
 
 except(OF_MANY).describe('an id of several attributes', () => {
   const site = serveTestApp(async () => {
@@ -147,7 +179,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
     await client.connect();
     await client.query('CREATE EXTENSION citext');
     await client.end();
-    return { models: [OrderLine, Text, ...Object.values(TYPED)] as never, database };
+    return { models: [OrderLine, Text, ...TYPED] as never, database };
   });
 
   beforeEach(() => emptyTables(site, 'order_lines', 'texts'));
@@ -241,60 +273,99 @@ except(OF_MANY).describe('an id of several attributes', () => {
     expect(() => formatId(OrderLine, { orderId: 1 })).to.throw(TypeError, 'orderId and lineNo');
   });
 
-  for (const [name, { rows }] of Object.entries(TYPES)) {
-    it(`may have a part of type ${name}`, async () => {
-      const path = `/of-${name}`;
-      await emptyTables(site, `of_${name}`);
+  for (const { name, of, start, head, rows } of SHAPES) {
+    it(`may ${start === '' ? 'be' : 'have a part'} of type ${name}`, async () => {
+      const path = `/${of}-${name}`;
+      await emptyTables(site, `${of}_${name}`);
       const places: string[] = [];
       for (const [text, k] of rows) {
-        const created = await site.agent.post(path).send({ a: 1, k, value: 0 });
-        expectJson(created, 201, { a: 1, k, value: 0 });
+        const created = await site.agent.post(path).send({ ...head, k, value: 0 });
+        expectJson(created, 201, { ...head, k, value: 0 });
         const location = created.headers['location'] as string;
-        expect(decodeURIComponent(location)).to.equal(`${path}/1,${text}`);
+        expect(decodeURIComponent(location)).to.equal(`${path}/${start}${text}`);
         places.push(location);
       }
       for (const [index, [, k]] of rows.entries()) {
         const place = places[index] as string;
         const read = await site.agent.get(place);
-        expectJson(read, 200, { a: 1, k, value: 0 });
+        expectJson(read, 200, { ...head, k, value: 0 });
         const tag = read.headers['etag'] as string;
-        expectJson(await site.agent.patch(place).set('If-Match', tag).send({ value: 1 }), 200, {
-          a: 1,
-          k,
-          value: 1,
-        });
-        await site.agent.patch(place).set('If-Match', tag).send({ value: 2 }).expect(412);
+        const change = site.agent.patch(place).set('If-Match', tag).send({ value: 2 });
+        expectJson(await change, 200, { ...head, k, value: 2 });
+        await site.agent.patch(place).set('If-Match', tag).send({ value: 3 }).expect(412);
+        expectJson(await site.agent.put(place).send({ value: 3 }), 200, { ...head, k, value: 3 });
+        const many = await site.agent.patch(path).send([{ ...head, k, value: 1 }]);
+        expectJson(many, 200, { items: [{ ...head, k, value: 1 }] });
       }
-      const walked: unknown[] = [];
-      for (let after = ''; ; ) {
-        const { body } = await site.agent.get(`${path}?size=1${after}`).expect(200);
-        walked.push(...body.items.map(({ k, value }: { k: unknown; value: number }) => [k, value]));
-        if (body.next_cursor === null) break;
-        after = `&after=${body.next_cursor}`;
-      }
+      const walk = async (first: string) => {
+        const walked: unknown[] = [];
+        for (let page = first; ; ) {
+          const { body } = await site.agent.get(`${path}?size=1${page}`).expect(200);
+          walked.push(...body.items.map(({ k, value }: { k: unknown; value: number }) => [k, value]));
+          if (body.next_cursor === null) return { walked, last: body };
+          page = `&after=${body.next_cursor}`;
+        }
+      };
+      const { walked, last } = await walk('');
       expect(walked).to.have.deep.members(rows.map(([, k]) => [k, 1]));
+      const back: unknown[] = [];
+      for (let before = last.prev_cursor; before !== null; ) {
+        const { body } = await site.agent.get(`${path}?size=1&before=${before}`).expect(200);
+        back.unshift(...body.items.map(({ k, value }: { k: unknown; value: number }) => [k, value]));
+        before = body.prev_cursor;
+      }
+      expect(back).to.deep.equal(walked.slice(0, -1));
       for (const [index, place] of places.entries()) {
         expectNothing(await site.agent.delete(place), 204);
         await site.agent.get(place).expect(404);
         const { body } = await site.agent.get(path);
         expect(body.items).to.have.length(rows.length - index - 1);
+        expectJson(await site.agent.put(place).send({ value: 4 }), 201, {
+          ...head,
+          k: rows[index]?.[1],
+          value: 4,
+        });
+        expectNothing(await site.agent.delete(place), 204);
       }
     });
   }
 
-  it('keeps the microseconds of a moment, which a body has not', async () => {
-    await emptyTables(site, 'of_date');
-    await site.engine.sequelize.query(
-      `INSERT INTO of_date (a, k) VALUES (1, '2026-01-31 08:00:00.123456Z'), (1, '2026-01-31 08:00:00.123457Z')`,
-    );
-    const body = { a: 1, k: '2026-01-31T08:00:00.123Z', value: null };
-    expectJson(await site.agent.get('/of-date/1,2026-01-31T08:00:00.123456Z'), 200, body);
-    await site.agent.get('/of-date/1,2026-01-31T08:00:00.123Z').expect(404);
-    const id = '1,2026-01-31T09:00:00.123457+01:00';
-    expectJson(await site.agent.patch(`/of-date/${id}`).send({ value: 1 }), 200, { ...body, value: 1 });
-    expectNothing(await site.agent.delete('/of-date/1,2026-01-31T08:00:00.123456Z'), 204);
-    expectJson(await site.agent.get(`/of-date/${id}`), 200, { ...body, value: 1 });
+  it('is refused where it is no value of its type', async () => {
+    for (const [name, text, expected] of [
+      ['boolean', 't', 'true or false'],
+      ['decimal', '1e3', 'a decimal number'],
+      ['dateonly', '2026-02-30', 'a date such as 2026-01-31'],
+      ['time', '25:00', 'a time of day such as 08:00:00'],
+      ['date', '2026-01-31', 'a date and time with an offset, such as 2026-01-31T08:00:00Z'],
+    ])
+      expectIssue(await site.agent.get(`/by-${name}/${text}`), 400, {
+        parameter: 'id',
+        code: 'id',
+        detail: `'${text}' is not a valid id; it must be ${expected}.`,
+      });
+    const { body } = await site.agent.get('/openapi.json').expect(200);
+    const schemaOf = (name: string) => body.paths[`/by-${name}/{id}`].get.parameters[0].schema;
+    expect(schemaOf('boolean')).to.deep.equal({ type: 'boolean' });
+    expect(schemaOf('dateonly')).to.deep.equal({ type: 'string', minLength: 1, examples: ['2026-01-31'] });
   });
+
+  for (const { of, start, head } of SHAPES.filter(({ name }) => name === 'date')) {
+    it(`keeps the microseconds of a moment, which a body has not, with ${start === '' ? 'no part' : 'a part'} beside it`, async () => {
+      await emptyTables(site, `${of}_date`);
+      const [columns, values] = start === '' ? ['', ''] : ['a, ', '1, '];
+      await site.engine.sequelize.query(
+        `INSERT INTO ${of}_date (${columns}k) VALUES (${values}'2026-01-31 08:00:00.123456Z'), (${values}'2026-01-31 08:00:00.123457Z')`,
+      );
+      const place = `/${of}-date/${start}`;
+      const body = { ...head, k: '2026-01-31T08:00:00.123Z', value: null };
+      expectJson(await site.agent.get(`${place}2026-01-31T08:00:00.123456Z`), 200, body);
+      await site.agent.get(`${place}2026-01-31T08:00:00.123Z`).expect(404);
+      const id = `${place}2026-01-31T09:00:00.123457+01:00`;
+      expectJson(await site.agent.patch(id).send({ value: 1 }), 200, { ...body, value: 1 });
+      expectNothing(await site.agent.delete(`${place}2026-01-31T08:00:00.123456Z`), 204);
+      expectJson(await site.agent.get(id), 200, { ...body, value: 1 });
+    });
+  }
 
   const part = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 8 }),

@@ -151,12 +151,7 @@ describe('compileId', () => {
   });
 
   for (const type of [
-    { kind: 'decimal', precision: null, scale: null },
     { kind: 'float', maximum: 1 },
-    { kind: 'boolean' },
-    { kind: 'date' },
-    { kind: 'dateonly' },
-    { kind: 'time' },
     { kind: 'json' },
     { kind: 'array', element: INT4 },
     { kind: 'blob' },

@@ -120,7 +120,7 @@ describe('compileResource', () => {
         slug: DataTypes.STRING,
         secret: DataTypes.STRING,
         whole: DataTypes.VIRTUAL,
-        day: DataTypes.DATE,
+        ratio: DataTypes.DOUBLE,
         version: DataTypes.INTEGER,
         key: { type: DataTypes.UUID, primaryKey: true },
       },
@@ -130,7 +130,7 @@ describe('compileResource', () => {
     const cases: readonly (readonly [options: object, problem: string])[] = [
       [
         { id: 'slag' },
-        "id names 'slag', which is not an attribute. Did you mean 'slug'? The attributes are slug, secret, whole, day, version, key.",
+        "id names 'slag', which is not an attribute. Did you mean 'slug'? The attributes are slug, secret, whole, ratio, version, key.",
       ],
       [{ id: [] }, 'id is an empty list; name attributes, or leave it out.'],
       [{ id: ['slug', 'slug'] }, "id names 'slug' twice; name it once."],
@@ -146,8 +146,8 @@ describe('compileResource', () => {
       ],
       [{ id: 'version' }, "id names 'version', which Sequelize writes; use another attribute."],
       [
-        { id: 'day' },
-        "the attribute 'day' is of type date, which no path segment can hold; give @Crud an idType function that reads it.",
+        { id: 'ratio' },
+        "the attribute 'ratio' is of type float, which no path segment can hold; give @Crud an idType function that reads it.",
       ],
       [
         { id: 'slug', idType: 'integer' },
