@@ -2,6 +2,7 @@
 
 import { checkScopedValues } from '../access/reference-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import { PreciseDate } from '../describe/exact-time.js';
 import { type AttributeInfo, isFilled } from '../describe/model-info.js';
 import { isOfKey, keyNames, partsOf } from '../describe/row-key.js';
 import { defaultValues } from '../describe/sequelize-internals.js';
@@ -70,12 +71,14 @@ export async function parseReplacement(
 function wireValue(type: AttributeInfo['type'], part: unknown): unknown {
   const { kind } = type;
   if (kind === 'integer' || kind === 'float') return Number(part);
-  const text = exactText(type, part);
+  const text = textOf(type, part);
   return kind === 'boolean' ? text === 'true' : text;
 }
 
-/** A UUID may have large letters. */
+/** A UUID may have large letters, and a moment more digits in the path than answers and bodies have. */
 function textOf(type: AttributeInfo['type'], value: unknown): string | undefined {
+  if (value instanceof PreciseDate && !Number.isNaN(value.getTime()) && type.kind === 'date' && !type.zone)
+    return new Date(value.getTime()).toISOString();
   const text = exactText(type, value);
   return type.kind === 'uuid' ? text?.toLowerCase() : text;
 }

@@ -4,7 +4,7 @@
  */
 import { type FindOptions, literal, type Model, type ProjectionAlias } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
-import { momentText, preciseDate } from '../../describe/exact-time.js';
+import { LocalDate, localText, momentText, preciseDate } from '../../describe/exact-time.js';
 import { scopeOf } from '../../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { idOf } from '../../describe/row-key.js';
@@ -43,12 +43,15 @@ export function exactly<Q extends FindOptions>(info: RecordInfo, query: Q): Q {
 
 /** Keeps what was read beside a record. */
 export function keepExact<M extends Model>({ primaryKey }: RecordInfo, record: M): M {
-  const names = momentsOf(primaryKey);
-  if (names.length === 0) return record;
-  const moments = names.flatMap((name): [string, Date][] => {
-    const [, fraction = ''] = /\.(\d+)/.exec(String(take(record, aliasOf(name)))) ?? [];
+  if (!primaryKey.some(({ type }) => type.kind === 'date')) return record;
+  const moments = primaryKey.flatMap(({ name, type }): [string, Date][] => {
+    if (type.kind !== 'date') return [];
+    const text = type.zone === undefined ? String(take(record, aliasOf(name))) : '';
     const value: unknown = (record.dataValues as Readonly<Record<string, unknown>>)[name];
-    return value instanceof Date ? [[name, preciseDate(value.getTime(), fraction)]] : [];
+    if (!(value instanceof Date)) return [];
+    if (type.zone === undefined)
+      return [[name, preciseDate(value.getTime(), /\.(\d+)/.exec(text)?.[1] ?? '')]];
+    return [[name, new LocalDate(value.getTime(), localText(value, type.zone))]];
   });
   kept.set(record, Object.fromEntries(moments));
   return record;
