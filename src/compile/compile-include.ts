@@ -4,7 +4,13 @@ import type { Relation } from '../describe/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { compileCount } from './compile-count.js';
 import type { DecoratorReader } from './compile-resource.js';
-import { choiceProblems, keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
+import {
+  choiceProblems,
+  keyProblem,
+  type RelatedModels,
+  rowProblem,
+  scopeProblem,
+} from './related-models.js';
 import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
 
 /** Relations of one request that follow one another, and in all. */
@@ -76,7 +82,10 @@ export class IncludeCompiler {
     const found = this.models.lead(parent.model, name, given, { option, report });
     if (!found) return null;
     const { relation } = found;
-    const problem = keyProblem(relation) ?? (path === name ? scopeProblem(relation) : null);
+    const problem =
+      rowProblem(found.target.info) ??
+      keyProblem(relation) ??
+      (path === name ? scopeProblem(relation) : null);
     if (problem !== null) return refuse(problem);
     const size = compileSize(given, relation, (each) => {
       report(`${option}.size ${each}`);

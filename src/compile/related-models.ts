@@ -4,6 +4,7 @@ import type { ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
 import { describeRecords } from '../describe/describe-model.js';
 import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals.js';
+import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, type Relation } from '../describe/relations.js';
 import { showValue } from '../util/option-problems.js';
@@ -183,6 +184,12 @@ export function choiceProblems({ target, through }: Relation): string[] {
 export function keyProblem({ parent, parentKey }: Relation): string | null {
   if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
   return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+}
+
+/** Why no record is found again by its row, which Sequelize needs to read the rows of many parents. @returns the end of a sentence */
+export function rowProblem({ name, primaryKey }: RecordInfo): string | null {
+  if (primaryKey.length > 0) return null;
+  return `leads to ${name}, of which no attributes tell its rows apart; name them with id: [...] in the @Crud of ${name}, or list its rows with a filter.`;
 }
 
 /** Why records that a scope is part of do not have the key. @returns the end of a sentence */

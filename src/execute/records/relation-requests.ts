@@ -1,7 +1,7 @@
 /** Compiles the relations that a caller of a repository names to the relations to load. */
 
 import { totalOrder } from '../../compile/compile-options.js';
-import { keyProblem, softDeleteProblems } from '../../compile/related-models.js';
+import { keyProblem, rowProblem, softDeleteProblems } from '../../compile/related-models.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';
@@ -54,10 +54,17 @@ export async function wantedRelations(
     const [path, options] = typeof each === 'string' ? [each, true as const] : each;
     return [[path, options === true ? NO_OPTIONS : options] as const];
   });
-  return Promise.all([
+  const wanted = await Promise.all([
     ...inclusions.map((each) => wantedByQuery(model, each, source)),
     ...[...levelsOf(named)].map(([name, level]) => wantedByName(model, name, level, source)),
   ]);
+  throwProblems(
+    wanted.flatMap(({ plan: { relation, target } }) => {
+      const problem = rowProblem(target.info);
+      return problem === null ? [] : [`'${relation.name}' ${problem}`];
+    }),
+  );
+  return wanted;
 }
 
 const NO_OPTIONS: RelationOptions = Object.freeze({});

@@ -7,7 +7,7 @@ import { type BuiltApp, buildBoth } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
-import { defineModel, problemsOf } from '../../support/offline-models.js';
+import { defineModel, problemsOf, problemsOfAll } from '../../support/offline-models.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -197,5 +197,18 @@ except(OF_MANY).describe('a table without a key', () => {
       expect(problemsOf(entry, options), JSON.stringify(options)).to.deep.equal(
         expected.map((each) => `Entry: ${each}`),
       );
+  });
+
+  it('is refused behind a relation that shows its rows', async () => {
+    await query('CREATE TABLE logs (id int PRIMARY KEY); INSERT INTO logs VALUES (1)');
+    const attributes = { id: { type: DataType.INTEGER, primaryKey: true } };
+    const log = site.engine.sequelize.define('Log', attributes, { timestamps: false, tableName: 'logs' });
+    log.hasMany(Entry, { as: 'entries', foreignKey: 'tenant', constraints: false });
+    const reason =
+      'leads to Entry, of which no attributes tell its rows apart; name them with id: [...] in the @Crud of Entry, or list its rows with a filter.';
+    const options: CrudOptions = { include: { entries: { where: 'all' } } };
+    expect(problemsOfAll([{ model: log, options }])).to.deep.equal([`Log: include.entries ${reason}`]);
+    const failure = await caughtError(() => new Repository(log).list({ include: ['entries'] }));
+    expect(Object(failure).problems).to.deep.equal([`'entries' ${reason}`]);
   });
 });
