@@ -1,6 +1,6 @@
 /** Who is compared: each is a process of its own, which is told a port and a database. */
 import { join } from 'node:path';
-import { feathers, finale, handWritten, nest, ours, type Wire } from './load/wires.js';
+import { feathers, finale, handWritten, nest, ours, oursByTwoKeys, type Wire } from './load/wires.js';
 import { BENCH } from './paths.js';
 
 /** One of those who are compared. `W` is how it is asked. */
@@ -17,6 +17,8 @@ export interface Contender<W = unknown> {
   readonly packages: readonly string[];
   /** Whether the rows have to be of a tenant. */
   readonly isScoped?: boolean;
+  /** Whether rows have to have a key of two columns. */
+  readonly hasTwoKeys?: boolean;
   /** Workloads under which a request of it takes seconds. */
   readonly omits?: readonly string[];
   /** Variables of its process. */
@@ -52,6 +54,12 @@ export const CONTENDERS: readonly Contender<Wire>[] = [
   own('ours-unit-of-work', 'crud-controllers, unit of work', 'extension'),
   byHand('node-http-scope', 'node:http + pg, scope', true),
   own('ours-scope', 'crud-controllers, scope', 'extension', true),
+  {
+    ...own('ours-two-keys', 'crud-controllers, key of two columns', 'extension'),
+    wire: oursByTwoKeys,
+    hasTwoKeys: true,
+    readyPath: '/articles/1,true',
+  },
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
   own('ours-rls', 'crud-controllers, row security', 'extension'),

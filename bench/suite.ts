@@ -47,6 +47,7 @@ export const ARTICLES: Suite = {
     fillStatements(
       ROWS,
       contenders.some(({ isScoped }) => isScoped),
+      contenders.some(({ hasTwoKeys }) => hasTwoKeys),
     ),
   restoring: [],
 };

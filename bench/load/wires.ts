@@ -1,5 +1,6 @@
 /** How each API is asked for the same thing, and where its answers have the content. */
 import type { ArticleValues } from '../contenders/support/article-values.js';
+import { isActive } from './article.js';
 import type { Answer, Ask, Call } from './call.js';
 import { walkTo } from './walk.js';
 
@@ -50,6 +51,13 @@ export const ours: Wire = {
     get(`${PATH}?sort=id&size=${size}&after=${await walkTo(id, `${PATH}?sort=id`, ask)}`),
   items: ({ body }) => property(body, 'items'),
   total: ({ body }) => Number(property(body, 'total')),
+};
+
+/** Ours with two columns in an id. */
+export const oursByTwoKeys: Wire = {
+  ...ours,
+  read: (id) => get(`${PATH}/${id},${isActive(id)}`),
+  update: (id, body) => ({ method: 'PATCH', path: `${PATH}/${id},${isActive(id)}`, body }),
 };
 
 /** @dataui/crud counts when it is asked for a page by its number. Keyset paging is a filter. */

@@ -148,7 +148,8 @@ export function compilePageSize({ options, report }: OptionCheck): PageSize {
 /** The attributes a client may sort by. */
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
-  const byDefault = info.primaryKey.filter(
+  // An index of several columns serves an order by the first of them.
+  const byDefault = info.primaryKey.slice(0, 1).filter(
     ({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name),
   );
   const allow: Iterable<unknown> = options.sortAllow ?? byDefault.map(({ name }) => name);

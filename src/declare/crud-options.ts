@@ -162,7 +162,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { name: ['==', '=like='], population: true }
    */
   filterAllow?: FilterAllow<M> | '*';
-  /** Attributes that a client may sort by. `'*'` is every one that has an order, as for `filterAllow`. Default: the primary key. */
+  /** Attributes that a client may sort by. `'*'` is every one that has an order, as for `filterAllow`. Default: the primary key; of several columns the first. */
   sortAllow?: readonly Attribute<M>[] | '*';
   /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
   defaultSort?: string;
