@@ -149,9 +149,9 @@ export function compilePageSize({ options, report }: OptionCheck): PageSize {
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
   // An index of several columns serves an order by the first of them.
-  const byDefault = info.primaryKey.slice(0, 1).filter(
-    ({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name),
-  );
+  const byDefault = info.primaryKey
+    .slice(0, 1)
+    .filter(({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name));
   const allow: Iterable<unknown> = options.sortAllow ?? byDefault.map(({ name }) => name);
   return Object.freeze(
     [...new Set([...allow].map(String))].filter((name) => {

@@ -29,7 +29,7 @@ const UNANSWERED = {
 };
 
 @Crud({ etag: 'xmin' })
-@Table({ tableName: 'Odd "letters"', timestamps: false })
+@Table({ tableName: 'Odd letters', timestamps: false })
 class Letter extends NumberedRow {
   @Column(DataType.TEXT) declare written: string | null;
   @Column(DataType.BOOLEAN) declare sent: boolean | null;

@@ -234,8 +234,8 @@ describe('[R18] a scope that is left out', () => {
     /** An INSERT of two rows, whose owners stand in one column of what is given. */
     const manyOf = (column: string, owners: string) =>
       [
-        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ' +
-          `".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, ${column} FROM ".given.0" RETURNING "id") SELECT 1`,
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k0 FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ' +
+          `".written.0" (k0) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k0, ${column} FROM ".given.0" RETURNING "id") SELECT 1`,
         '{0,1}',
         owners,
       ] as const;
@@ -264,7 +264,7 @@ describe('[R18] a scope that is left out', () => {
         'A',
       ],
       [
-        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k0 FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k0) RETURNING 1) SELECT 1',
         'A',
       ],
       manyOf('v0', '{"A","C"}'),
@@ -276,10 +276,10 @@ describe('[R18] a scope that is left out', () => {
         'A',
       ],
       [
-        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."id" = 1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k0 FROM "notes" AS "Note" WHERE ("Note"."id" = 1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k0) RETURNING 1) SELECT 1',
       ],
       [
-        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = 1) RETURNING 1) SELECT 1',
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k0 FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = 1) RETURNING 1) SELECT 1',
         'A',
       ],
       manyOf('v0', '{"A","B"}'),
