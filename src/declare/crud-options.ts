@@ -182,12 +182,17 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * The attributes that address a record: in paths, `Location`, items of `updateMany`, `@InjectId()`, `readId`, and repositories of
    * the model. The columns must be unique together and NOT NULL in the table. Relations, cursors and the default order keep
    * the primary key, which may be hidden with `@Exclude()`. Several are named in the order of their index; a path has them as
-   * `10248,11`, with `~0 ~1 ~2 ~3` for `~ / , \\` in a part. Default: the primary key, in the order of the model.
+   * `10248,11`, with `~0 ~1 ~2 ~3` for `~ / , \\` in a part. With `member` answers have this text, too, for clients that need one
+   * member such as `id`; it belongs to the `@Crud` of the model. Default: the primary key, in the order of the model, and no member.
    *
    * @example 'slug'
    * @example ['orderId', 'lineNo']
+   * @example { attributes: ['orderId', 'lineNo'], member: 'id' }
    */
-  id?: Attribute<M> | readonly Attribute<M>[];
+  id?:
+    | Attribute<M>
+    | readonly Attribute<M>[]
+    | { attributes: Attribute<M> | readonly Attribute<M>[]; member?: string };
   /**
    * Type of the id in a path; a function may throw to refuse it. A name has to fit the type of the attribute that addresses a record.
    * Of an id of several attributes an object by attribute. Default: from the types of the attributes.

@@ -6,7 +6,7 @@ import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
-import { makeAddressed } from './addressed-model.js';
+import { addIdText, isIdText, makeAddressed, memberProblem, splitId } from './addressed-model.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
 import { countLock, type LockColumn, lockOf } from './lock-column.js';
 import {
@@ -79,7 +79,12 @@ function infoOf(model: ModelClass, report: (problem: string) => void): ModelInfo
 export function tryAddress(info: ModelInfo, id: unknown): Introspection {
   const { name, attributes } = info;
   const refuse = (problem: string) => failure([`${name}: id ${problem}`]);
-  const names: readonly unknown[] = Array.isArray(id) ? id : [id];
+  const { attributes: given } = splitId(id);
+  if (given === undefined)
+    return refuse(
+      `is ${showValue(id)}; use the name of an attribute, a list of names, or { attributes: [...], member: 'id' }.`,
+    );
+  const names: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (names.length === 0) return refuse('is an empty list; name attributes, or leave it out.');
   for (const each of names) {
     if (typeof each !== 'string')
@@ -102,7 +107,9 @@ export function tryAddress(info: ModelInfo, id: unknown): Introspection {
         `names '${each}', which ${attribute.role === 'mark' ? 'a delete' : 'Sequelize'} writes; use another attribute.`,
       );
   }
-  return { info: addressedBy(info, names.join(',')), problems: [] };
+  const found = addressedBy(info, names.join(','));
+  const problem = memberProblem(info, id, found.address);
+  return problem === null ? { info: found, problems: [] } : refuse(problem);
 }
 
 const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();
@@ -129,6 +136,7 @@ export function introspectAttributes(model: ModelClass): ReadonlyMap<string, Att
   const mark = markName(model);
   const lock = lockOf(model);
   if (lock) countLock(model, lock);
+  addIdText(model, () => attributes);
   const left = lock?.by === 'database' ? [...kept, lock.attribute] : kept;
   const described = Object.entries(model.getAttributes()).map(
     ([name, options]) =>
@@ -137,7 +145,8 @@ export function introspectAttributes(model: ModelClass): ReadonlyMap<string, Att
         describeAttribute(model, name, options, { mark, lock, isReadOnly: left.includes(name) }),
       ] as const,
   );
-  return new Map(described);
+  const attributes: ReadonlyMap<string, AttributeInfo> = new Map(described);
+  return attributes;
 }
 
 function failure(problems: readonly string[]): Introspection {
@@ -171,6 +180,7 @@ function describeAttribute(
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
     ...(isReadOnly ? { isReadOnly } : {}),
+    ...(isIdText(options) ? { isIdText: true } : {}),
     ...(role === 'primaryKey' && model.primaryKeyAttributes.length > 1 ? { isPart: true } : {}),
     get found() {
       return found();

@@ -22,6 +22,8 @@ export interface AttributeInfo {
   readonly isReadOnly?: true;
   /** True for one of several attributes that address a record together. Default: false. */
   readonly isPart?: boolean;
+  /** True for the member of answers that the option `id` adds: the text of the id, without a column. Default: false. */
+  readonly isIdText?: true;
   /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
   readonly found?: ColumnFacts | undefined;
 }

@@ -158,6 +158,19 @@ interface CountedModel {
   readonly _readOnlyAttributes: Set<string>;
 }
 
+/** Adds an attribute without a column to a model, as `removeAttribute` of Sequelize takes one away. */
+export function addVirtual(model: ModelStatic<Model>, name: string, get: (this: Model) => unknown): void {
+  const fields = 'rawAttributes refreshAttributes';
+  const grown = withFields(model as object as GrowingModel, 'Model', fields, missing);
+  grown.rawAttributes[name] = { type: new DataTypes.VIRTUAL(DataTypes.TEXT), get, field: name };
+  grown.refreshAttributes();
+}
+
+interface GrowingModel {
+  readonly rawAttributes: Record<string, object>;
+  refreshAttributes(): void;
+}
+
 /** The relations whose records a `destroy` destroys first, one by one, so that their hooks run. */
 export function hookedCascades(model: ModelStatic<Model>): string[] {
   const associations: Readonly<Record<string, object>> = model.associations ?? {};

@@ -17,13 +17,12 @@ export function derivedProperty(info: ModelInfo, name: string): JsonProperty {
 /** Property with the value of the attribute. */
 export function attributeProperty(info: ModelInfo, name: string): JsonProperty {
   const { model } = info;
-  const { type, nullable } = info.attributes.get(name) as AttributeInfo;
+  const { type, nullable, isIdText } = info.attributes.get(name) as AttributeInfo;
+  const isRequired = !hasPartialRecords(model) && !hasJsonForm(model);
+  if (isIdText) return { schema: { type: 'string' }, isRequired };
   if (type.kind === 'virtual' || hasGetter(model, name)) return noted(info, name, UNKNOWN);
   const schema = wireSchema(type);
-  return noted(info, name, {
-    schema: nullable ? orNull(schema) : schema,
-    isRequired: !hasPartialRecords(model) && !hasJsonForm(model),
-  });
+  return noted(info, name, { schema: nullable ? orNull(schema) : schema, isRequired });
 }
 
 function noted(info: ModelInfo, name: string, { schema, isRequired }: JsonProperty): JsonProperty {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import pg from 'pg';
 import type { DataType as ColumnDataType } from 'sequelize';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
 import { idSegment, joinParts, splitParts } from '../../../src/describe/id-text.js';
 import { Crud, formatId, readId } from '../../../src/index.js';
 import { except, OF_MANY } from '../../support/combination.js';
@@ -31,6 +31,27 @@ class Text extends Model {
   @Column({ type: DataType.TEXT, primaryKey: true }) declare language: string;
   @Column({ type: DataType.TEXT, primaryKey: true }) declare place: string;
   @Column({ type: DataType.TEXT }) declare value: string | null;
+}
+
+@Crud({ include: { rates: true }, idType: Number })
+@Table({ tableName: 'lines_of_rates', timestamps: false })
+class Line extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number;
+  @HasMany(() => Rate) declare rates?: Rate[];
+}
+
+/** Answers have their id, for clients that need one member. */
+@Crud({
+  id: { attributes: ['region', 'limit'], member: 'id' },
+  sentBack: 'ignore-unchanged',
+  include: { line: true },
+})
+@Table({ tableName: 'rates', timestamps: false })
+class Rate extends Model {
+  @Column({ type: DataType.TEXT, primaryKey: true }) declare region: string;
+  @Column({ type: DataType.DECIMAL(10, 2), primaryKey: true }) declare limit: string;
+  @ForeignKey(() => Line) @Column({ type: DataType.INTEGER }) declare lineId: number | null;
+  @BelongsTo(() => Line) declare line?: Line;
 }
 
 const KINDS = ['one', 'two/three', 'four,five'] as const;
@@ -179,7 +200,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
     await client.connect();
     await client.query('CREATE EXTENSION citext');
     await client.end();
-    return { models: [OrderLine, Text, ...TYPED] as never, database };
+    return { models: [OrderLine, Text, Line, Rate, ...TYPED] as never, database };
   });
 
   beforeEach(() => emptyTables(site, 'order_lines', 'texts'));
@@ -271,6 +292,30 @@ except(OF_MANY).describe('an id of several attributes', () => {
       'en GB,home~1title',
     );
     expect(() => formatId(OrderLine, { orderId: 1 })).to.throw(TypeError, 'orderId and lineNo');
+  });
+
+  it('is a member of answers that names one, and of no body', async () => {
+    await site.agent.post('/lines').send({ id: 1 }).expect(201);
+    const rate = { limit: '5.00', region: 'a,b/c', lineId: 1, id: 'a~2b~1c,5.00' };
+    const created = await site.agent.post('/rates').send({ region: 'a,b/c', limit: '5', lineId: 1 });
+    expectJson(created, 201, rate);
+    expect(decodeURIComponent(String(created.headers['location']))).to.equal(`/rates/${rate.id}`);
+    const page = { total: 1, page: 1, size: 20, pages: 1, has_next: false, has_prev: false };
+    expectJson(await site.agent.get('/rates'), 200, { items: [rate], ...page });
+    expectJson(await site.agent.get('/rates?fields=id'), 200, { items: [{ id: rate.id }], ...page });
+    const path = `/rates/${rate.id}`;
+    expectJson(await site.agent.get(`${path}?include=line`), 200, { ...rate, line: { id: 1 } });
+    const rates = { items: [rate], has_next: false };
+    expectJson(await site.agent.get('/lines/1?include=rates'), 200, { id: 1, rates });
+    expectJson(await site.agent.patch(path).send({ ...rate, lineId: null }), 200, { ...rate, lineId: null });
+    const issue = { pointer: '/id', code: 'readOnly', detail: 'id cannot be set.' } as never;
+    expectIssue(await site.agent.patch(path).send({ id: 'a,5.00' }), 422, issue);
+    expectIssue(await site.agent.post('/rates').send({ region: 'b', limit: '5', id: 'b,5.00' }), 422, issue);
+    for (const query of ['sort=id', 'q=id==x']) await site.agent.get(`/rates?${query}`).expect(400);
+    const { body } = await site.agent.get('/openapi.json').expect(200);
+    expect(body.components.schemas.RateRead.properties.id).to.deep.equal({ type: 'string' });
+    expect(body.components.schemas.RateRead.required).to.include('id');
+    expect(body.components.schemas.RateCreate.properties).to.not.have.property('id');
   });
 
   for (const { name, of, start, head, rows } of SHAPES) {

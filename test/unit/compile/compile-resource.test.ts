@@ -136,6 +136,22 @@ describe('compileResource', () => {
       [{ id: ['slug', 'slug'] }, "id names 'slug' twice; name it once."],
       [{ id: [7] }, 'id is 7; use the name of an attribute, or a list of names.'],
       [
+        { id: { member: 'text' } },
+        "id is { member: 'text' }; use the name of an attribute, a list of names, or { attributes: [...], member: 'id' }.",
+      ],
+      [{ id: { attributes: 'slug', name: 'text' } }, "id has no 'name'; use attributes and member."],
+      [
+        { id: { attributes: ['slug'], member: 'a b' } },
+        `id has the member "a b"; use a name of letters, digits and '_', such as 'id'.`,
+      ],
+      ...['slug', 'save', 'text'].map(
+        (member) =>
+          [
+            { id: { attributes: ['slug'], member } },
+            `id has the member '${member}', which the model has already, or which @Crud of the model does not name; use another name, or name it there.`,
+          ] as const,
+      ),
+      [
         { id: 'secret' },
         "id names 'secret', which @Exclude() hides from answers, so that no client could address what it was answered; show it, or name " +
           'another attribute.',
