@@ -83,14 +83,18 @@ export function parseFilterSyntax(text: string): SyntaxNode | null {
   return parser.parse();
 }
 
+/** A quoted value, also one that is not closed. Texts of rows have line breaks. */
+const QUOTED = /(["'])(?:(?!\1)[^\\]|\\.?)*(?:\1|$)/gs;
+
 function checkText(text: string): void {
   if (text.length > FILTER_LIMITS.length) {
     throw new FilterError('q.too-long', FILTER_LIMITS.length, {
       detail: `At most ${FILTER_LIMITS.length} characters are allowed (found ${text.length}).`,
     });
   }
+  const plain = text.replace(QUOTED, (quoted) => quoted.replace(/[\r\n]/g, ' '));
   for (let position = 0; position < text.length; position += 1) {
-    const code = text.charCodeAt(position);
+    const code = plain.charCodeAt(position);
     if ((code < 0x20 && code !== 0x09) || code === 0x7f) {
       throw new FilterError('q.syntax', position, {
         detail: `Unexpected control character at position ${position}.`,

@@ -32,6 +32,8 @@ class Person extends NumberedRow {
 const LITERALS = [
   ...`?'"\\;,%_*()\t `,
   ...[
+    'x\ny',
+    '\r\n',
     ':x',
     '$1',
     '$$',

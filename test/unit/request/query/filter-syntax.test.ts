@@ -13,6 +13,7 @@ const TREES: Readonly<Record<string, ShortTree | null>> = {
   // The examples of the documentation.
   'name==Ann': ['name', '==', 'Ann'],
   'name=="Ann Lee"': ['name', '==', 'Ann Lee'],
+  "name=='\r\nAnn\\\n\"'": ['name', '==', '\r\nAnn\n"'],
   "name=='O\\'Neil'": ['name', '==', "O'Neil"],
   'age>=18;age<65': {
     and: [
@@ -131,7 +132,10 @@ const ERRORS: Readonly<Record<string, Parsed>> = {
   'a=="\\': unclosedQuote(3),
   'a=in=(1,"2)': unclosedQuote(8),
   'a==\0': controlCharacter(3),
-  'a=="\n"': controlCharacter(4),
+  'a=="x"\n': controlCharacter(6),
+  'a==\n"x"': controlCharacter(3),
+  'a=="\\"\n\0"': controlCharacter(7),
+  'a=="\n': unclosedQuote(3),
   'a==\x7f': controlCharacter(3),
   'a==\ud800': { code: 'q.encoding', position: 3, detail: 'q is not well-formed text.' },
   'a==🙂\udc00': { code: 'q.encoding', position: 5, detail: 'q is not well-formed text.' },
