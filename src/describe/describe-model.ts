@@ -263,6 +263,10 @@ const READ_OTHERWISE = /^\$|[".,]/;
 /** Problems of the names of a model's attributes and columns, and of its table. */
 export function nameProblems(model: ModelClass): string[] {
   const { tableName, schema = '' } = nameOfTable(model);
+  if (model.name === '')
+    return [
+      `The model of the table ${showValue(tableName)} has no name, by which statements name its rows; write class Name extends Model, or give @Table a modelName.`,
+    ];
   const table =
     tableName.includes('"') || schema.includes('"')
       ? [`${model.name}: the name of its table ${UNQUOTABLE}`]

@@ -94,6 +94,17 @@ describe('introspectModel', () => {
     });
   });
 
+  it('refuses a model without a name, which is that of its rows in statements', () => {
+    // As Sequelize does for an anonymous class.
+    const model = Object.defineProperty(defineModel('', {}, { tableName: 'notes' }), 'name', { value: '' });
+    expect(introspectModel(model)).to.deep.equal({
+      info: null,
+      problems: [
+        'The model of the table "notes" has no name, by which statements name its rows; write class Name extends Model, or give @Table a modelName.',
+      ],
+    });
+  });
+
   describe('of a model that is not attached', () => {
     class Article extends SequelizeModel {}
 
