@@ -1,7 +1,7 @@
 /** One model before its judge: requests to the applications of both paths, rows from SQL, and the differences. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
-import { type Column, quote } from './catalogue.js';
+import { type Column, quote, type Relation } from './catalogue.js';
 import type { Specimen } from './models.js';
 import type { Row } from './rows.js';
 import { idOf, jsonOf, ruleOf } from './wire.js';
@@ -102,9 +102,14 @@ export function isSortable(column: Column): boolean {
   return /[=<]/.test(ruleOf(column).operators);
 }
 
+/** Columns of answers: texts that are only searched are hidden. */
+export function shownColumns({ columns }: Relation): readonly Column[] {
+  return columns.filter(({ base }) => !/^ts(vector|query)$/.test(base));
+}
+
 /** A record of the wire. */
 export function toJson({ table, attributes }: Specimen, row: Row): Json {
-  const entries = table.columns.map((column) => [
+  const entries = shownColumns(table).map((column) => [
     attributes.get(column.name),
     jsonOf(column, row[column.name] ?? null),
   ]);

@@ -55,7 +55,7 @@ function pascal(name: string): string {
 function singular(name: string): string {
   return /(ss|us|is)$/.test(name)
     ? name
-    : name.replace(/ies$/, 'y').replace(/(?<=[^aeiou]s|x|ch|sh)es$|s$/, '');
+    : name.replace(/ies$/, 'y').replace(/(?<=[^aeiou]s|x|ch|sh)es$|(?<=.)s$/, '');
 }
 
 /** A name that none of the others is. */

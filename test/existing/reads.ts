@@ -2,7 +2,7 @@
 
 import { type Column, quote } from './catalogue.js';
 import type { Answer, Json, Judge, Path } from './judge.js';
-import { isSortable, orderBy, texts, toJson } from './judge.js';
+import { isSortable, orderBy, shownColumns, texts, toJson } from './judge.js';
 import type { Link } from './models.js';
 import { questionsOf } from './questions.js';
 import type { Row } from './rows.js';
@@ -30,7 +30,7 @@ export async function readModel(judge: Judge, links: readonly Link[], some: Some
   const { specimen, client } = judge;
   const { attributes, id, prefix, table } = specimen;
   if (id.length > 0) for (const order of [[], ...some(ordersOf(table.columns))]) await walk(judge, order);
-  for (const column of table.columns) {
+  for (const column of shownColumns(table)) {
     for (const { q, where, values } of some(await questionsOf(client, table, column))) {
       const rows = (await judge.select([], where, values)).slice(0, PAGE_MAX);
       const address = `${prefix}?size=${PAGE_MAX}&q=${encodeURIComponent(`${attributes.get(column.name)}${q}`)}`;

@@ -1,6 +1,6 @@
 /** Writes of a model: a row is created, changed to what it is, replaced and deleted. Rows that others need are kept. */
 import { quote } from './catalogue.js';
-import { type Json, type Judge, type Path, texts, toJson } from './judge.js';
+import { type Json, type Judge, type Path, shownColumns, texts, toJson } from './judge.js';
 import type { Row, RowMaker } from './rows.js';
 
 /** Writes by all routes of a model. */
@@ -87,7 +87,7 @@ async function patchToItself(judge: Judge, path: Path, row: Row): Promise<void> 
   if (!tried) return;
   const [unchanged = row] = tried.rows;
   const isLeft = (name: string) => unchanged[name] === row[name];
-  for (const column of table.columns) {
+  for (const column of shownColumns(table)) {
     const attribute = attributes.get(column.name) ?? '';
     const body = { [attribute]: (found.json as Json)[attribute] };
     const wanted = id.includes(column.name) || column.isGenerated ? 422 : 200;
