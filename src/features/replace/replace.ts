@@ -103,11 +103,14 @@ function bodyProblems({
   info,
   isKeyGiven,
   endpoints,
+  access,
   explicitSchemas: { create, update },
 }: Parameters<ResourceCheck>[0]): string[] {
   if (!endpoints.has('replace')) return [];
   const { address, primaryKey } = info;
-  const unfilled = primaryKey.filter((part) => !isOfKey(address, part.name) && !part.hasDefault);
+  const unfilled = primaryKey.filter(
+    ({ name, hasDefault }) => !isOfKey(address, name) && !hasDefault && !access?.scope.has(name),
+  );
   return [
     ...(isKeyGiven && unfilled.length > 0
       ? [

@@ -25,13 +25,15 @@ class LogEntry extends Model {
   @Column({ type: DataType.TEXT, allowNull: false, defaultValue: 'started' }) declare text: string;
 }
 
-/** The rows of a tenant have their numbers. */
+/** The rows of a tenant have their numbers. A scope of `=1` is one value, and that of `1` is a list. */
 @Crud({
   id: ['id'],
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'replace'],
   defaultSort: 'tenantId,id',
   scope: {
     tenantId: (request) => {
       const tenants = request.get('x-tenant') ?? '1';
+      if (tenants.startsWith('=')) return Number(tenants.slice(1));
       return tenants === 'all' ? EVERYTHING : tenants.split(',').map(Number);
     },
   },
@@ -103,7 +105,7 @@ except(OF_MANY).describe('a key of a tenant and a number', () => {
     (await Invoice.findAll({ order: ['tenantId', 'id'] })).map(
       ({ tenantId, id, text }) => `${tenantId},${id}: ${text}`,
     );
-  const send = (verb: 'get' | 'patch' | 'delete', path: string, tenants: string, body?: object) =>
+  const send = (verb: 'get' | 'put' | 'patch' | 'delete', path: string, tenants: string, body?: object) =>
     site.agent[verb](path).set('x-tenant', tenants).send(body);
 
   it('leaves the tenant out of the path', async () => {
@@ -128,6 +130,22 @@ except(OF_MANY).describe('a key of a tenant and a number', () => {
       .send({ tenantId: 1, id: 8, text: 'mine' });
     expectJson(created, 201, { tenantId: 1, id: 8, text: 'mine', version: 0 });
     expect(created.headers['location']).to.equal('/invoices/8');
+  });
+
+  it('replaces a row of the tenant, or creates it', async () => {
+    const seven = { tenantId: 2, id: 7, text: 'x', version: 1 };
+    expectJson(await send('put', '/invoices/7', '=2', { text: 'x' }), 200, seven);
+    const created = await send('put', '/invoices/8', '=1', { text: 'y' });
+    expectJson(created, 201, { tenantId: 1, id: 8, text: 'y', version: 0 });
+    expect(created.headers['location']).to.equal('/invoices/8');
+    const after = ['1,7: one', '1,8: y', '2,7: x', '2,8: eight'];
+    expect(await rows()).to.deep.equal(after);
+    await send('put', '/invoices/8', '=1', { tenantId: 2, text: 'z' }).expect(422);
+    // No tenant is that of a new row.
+    for (const tenants of ['1,2', 'all'])
+      expect((await send('put', '/invoices/9', tenants, { text: 'z' })).status).to.equal(422);
+    await send('put', '/invoices/7', 'all', { text: 'z' }).expect(409);
+    expect(await rows()).to.deep.equal(after);
   });
 
   it('is 409 where a scope has two of a number, and nothing is written', async () => {
