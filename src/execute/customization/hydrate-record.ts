@@ -215,12 +215,20 @@ export function recordColumn(
   });
 }
 
-/** The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute. */
+/** Moments of the keys of records with all their digits, by attribute; null where the digits are not known. */
+export const exactMoments = new WeakMap<object, Readonly<Record<string, Date | null>>>();
+
+/**
+ * The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute, and null for
+ * a moment of its key of which only the milliseconds are known.
+ */
 export function storedText(info: RecordInfo, record: object, attribute: string): string | null | undefined {
   const type = info.attributes.get(attribute)?.type;
   const pristine = pristineRow(record);
   const position = pristine?.columns.attributes.findIndex(({ name }) => name === attribute) ?? -1;
   if (pristine && position >= 0) return pristine.row[position] ?? null;
+  const exact = exactMoments.get(record)?.[attribute];
+  if (type && exact !== undefined) return exact && encodeParameter(type, exact);
   // A getter may make anything of a key.
   const { dataValues = record } = record as { readonly dataValues?: object };
   return type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);

@@ -2,20 +2,19 @@
  * Keys with a moment in them: a record holds milliseconds, and the row has microseconds, so that Sequelize would find no row by the
  * key of its record. The rest of the moment is read beside the record, and kept for the conditions on its row.
  */
-import { type FindOptions, literal, type Model, type ProjectionAlias } from 'sequelize';
+import { type FindOptions, literal, type Model, Op, type ProjectionAlias } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
+import type { ModelClass } from '../../declare/crud-options.js';
 import { LocalDate, localText, momentText, preciseDate } from '../../describe/exact-time.js';
 import { scopeOf } from '../../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { idOf } from '../../describe/row-key.js';
 import { quoteText } from '../../util/quote-text.js';
 import { writeExactly } from '../customization/exact-types.js';
+import { exactMoments } from '../customization/hydrate-record.js';
 import { attributeOf, columnsOf } from '../sql/predicate-sql.js';
 import { boundText, columnName, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { type RowFinder, take, withAttributes } from './row-finder.js';
-
-/** The moments of records, by attribute. */
-const kept = new WeakMap<object, Readonly<Record<string, Date>>>();
 
 /** Columns that a query reads beside the attributes, by their alias; null where a record has all of its key. */
 function exactColumns(info: RecordInfo): Readonly<Record<string, SqlFragment>> | null {
@@ -53,7 +52,46 @@ export function keepExact<M extends Model>({ primaryKey }: RecordInfo, record: M
       return [[name, preciseDate(value.getTime(), /\.(\d+)/.exec(text)?.[1] ?? '')]];
     return [[name, new LocalDate(value.getTime(), localText(value, type.zone))]];
   });
-  kept.set(record, Object.fromEntries(moments));
+  exactMoments.set(record, Object.fromEntries(moments));
+  return record;
+}
+
+/**
+ * Keeps the key of a record that was inserted: the moments that were sent, or those that the table has filled in. They come back with
+ * milliseconds, and are read once more by them, among the rows of the transaction. Where several could be meant, none is kept.
+ */
+export async function keepInserted<M extends Model>(
+  info: RecordInfo,
+  record: M,
+  sent: Readonly<Record<string, unknown>>,
+  { transaction }: Pick<FindOptions, 'transaction'>,
+): Promise<M> {
+  const names = momentsOf(info.primaryKey);
+  const values: Readonly<Record<string, unknown>> = record.dataValues;
+  const moments = names.map((name): [string, Date | null] => {
+    const [given, value] = [sent[name], values[name]];
+    const isSent = given instanceof Date && value instanceof Date && given.getTime() === value.getTime();
+    return [name, isSent ? given : null];
+  });
+  const unknown = moments.filter(([name, moment]) => moment === null && values[name] instanceof Date);
+  if (unknown.length === 0) {
+    // An infinite moment is no `Date`, and has no more digits.
+    const known = moments.filter(([, moment]) => moment !== null);
+    if (known.length > 0) exactMoments.set(record, Object.fromEntries(known));
+    return record;
+  }
+  exactMoments.set(record, Object.fromEntries(unknown));
+  const same = info.primaryKey.map(({ name }) => {
+    const value = values[name];
+    if (!names.includes(name) || !(value instanceof Date)) return { [name]: value };
+    return { [name]: { [Op.gte]: value, [Op.lt]: new Date(value.getTime() + 1) } };
+  });
+  const query = { where: { [Op.and]: same }, hooks: false, paranoid: false, limit: 2, useMaster: true };
+  const model = (record.constructor as ModelClass<M>).unscoped() as ModelClass<M>;
+  const [found, other] = await model.findAll(
+    exactly({ ...info, model: model as unknown as ModelClass }, { ...query, transaction } as FindOptions),
+  );
+  if (found && !other) exactMoments.set(record, exactMoments.get(keepExact(info, found)) ?? {});
   return record;
 }
 
@@ -66,7 +104,7 @@ export function keptConditions(
   record: Model,
   isUpdate = false,
 ): Readonly<Record<string, Literal>> {
-  const moments = kept.get(record) ?? {};
+  const moments = exactMoments.get(record) ?? {};
   const column = isUpdate
     ? (name: string) => columnName(attributeOf(info, name))
     : columnsOf(info, info.name);
@@ -83,12 +121,17 @@ export function keptConditions(
 
 /** The value of a part of the key of a record's row. */
 export function exactValue(record: Model, name: string): unknown {
-  return kept.get(record)?.[name] ?? (record.dataValues as Readonly<Record<string, unknown>>)[name];
+  return exactMoments.get(record)?.[name] ?? (record.dataValues as Readonly<Record<string, unknown>>)[name];
 }
 
 /** The id of the row of a record. */
 export function idOfRecord(key: RowKey, record: Model): unknown {
   return idOf(key, (name) => exactValue(record, name));
+}
+
+/** False for a record without a key, and for one whose key may be that of another row. */
+export function isKeyKnown({ primaryKey }: RecordInfo, record: Model): boolean {
+  return primaryKey.length > 0 && !Object.values(exactMoments.get(record) ?? {}).includes(null);
 }
 
 /** Selects rows, and returns their ids. */

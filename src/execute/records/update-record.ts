@@ -24,6 +24,8 @@ import { storedAttributes } from '../customization/hydrate-record.js';
 import { hasPlainQueries, openTest } from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
+import { isKeyKnown, keepInserted } from './exact-keys.js';
+import { pinRow } from './pinned-record.js';
 
 /** Options of the queries of a write. */
 export interface WriteOptions {
@@ -222,13 +224,20 @@ export async function insertRecord<M extends Model>(
   options: WriteOptions,
 ): Promise<M> {
   try {
-    const record = await model.create(row, options);
-    if (!(await needsReadingAnew(model, options))) return record;
-    return await record.reload(options).catch(async (error: unknown) => {
-      // A view may show none of the rows that it takes.
-      if (error instanceof InstanceError && !(await modelTriggers(model, options)).isPlain) return record;
-      throw error;
-    });
+    const created = await model.create(row, options);
+    const info = describeRecords(created.constructor as ModelClass);
+    const record = await keepInserted(info, created, row, options);
+    if (!isKeyKnown(info, record) || !(await needsReadingAnew(model, options))) return record;
+    // By the milliseconds of a moment in its key, Sequelize would read another row.
+    const release = pinRow(info, record, new Map(), () => undefined);
+    return await record
+      .reload(options)
+      .finally(release)
+      .catch(async (error: unknown) => {
+        // A view may show none of the rows that it takes.
+        if (error instanceof InstanceError && !(await modelTriggers(model, options)).isPlain) return record;
+        throw error;
+      });
   } catch (error) {
     const isEmpty = error instanceof EmptyResultError;
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');

@@ -1,5 +1,6 @@
 /** Writes, relations and sub-resources of a model whose key has several columns, on all paths. */
 import { expect } from 'chai';
+import pg from 'pg';
 import {
   BelongsTo,
   Column,
@@ -12,6 +13,10 @@ import {
 } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
+import { expectJson } from '../../support/expect-answer.js';
+import { freshDatabase } from '../../support/postgres.js';
+import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
 const INTEGER = DataType.INTEGER;
@@ -69,6 +74,30 @@ class Parcel extends NumberedRow {
   @Column(DataType.TEXT) declare code: string;
   @Column(DataType.STRING(20)) declare serial: string | null;
 }
+
+@Crud({ scope: { owner: () => 'me' }, endpoints: ['read', 'create', 'replace'] })
+@Table({ tableName: 'moments', timestamps: false, version: true })
+class Moment extends Model {
+  @Column({ type: DataType.DATE, primaryKey: true }) declare at: Date;
+  @Column({ type: DataType.BOOLEAN, primaryKey: true }) declare kind: boolean;
+  @Column({ type: DataType.TEXT }) declare text: string | null;
+  @Column({ type: DataType.TEXT }) declare owner: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'instants', timestamps: false })
+class Instant extends Model {
+  @Column({ type: DataType.DATE, primaryKey: true }) declare at: Date;
+  @Column({ type: DataType.TEXT }) declare text: string | null;
+}
+
+/** New rows have microseconds, and the row of another has the milliseconds of one. */
+const MOMENTS = `
+  CREATE TABLE moments (at timestamptz DEFAULT '2026-01-31 08:00:01.123456Z', kind boolean, text text, owner text, version integer DEFAULT 0,
+    PRIMARY KEY (at, kind));
+  CREATE TABLE instants (at timestamptz DEFAULT '2026-01-31 08:00:01.123456Z' PRIMARY KEY, text text);
+  CREATE FUNCTION make() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.text = concat(NEW.text, ''!''); RETURN NEW; END';
+  CREATE TRIGGER make BEFORE INSERT ON moments FOR EACH ROW EXECUTE FUNCTION make()`;
 
 describe('a key of several columns', () => {
   let paths: TwoPaths;
@@ -256,4 +285,47 @@ describe('a key of several columns', () => {
     }
     expect(keys).to.deep.equal(['a', 'b,c', 'c']);
   });
+});
+
+describe('a moment in the key of a new row', () => {
+  const site = serveTestApp(async () => {
+    const database = await freshDatabase();
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query(MOMENTS);
+    await client.end();
+    return { models: [Moment, Instant], database };
+  });
+
+  for (const hooks of [[], ['beforeFind', 'beforeSave']]) {
+    it(`is never that of another moment of the millisecond${hooks.length > 0 ? ', through Sequelize' : ''}`, async () => {
+      using _moments = addedHook(Moment, hooks);
+      using _instants = addedHook(Instant, hooks);
+      await site.engine.sequelize.query(
+        `DELETE FROM moments; DELETE FROM instants;
+         INSERT INTO moments VALUES ('2026-01-31 08:00:00.123Z', true, 'secret', 'other')`,
+      );
+      const shown = (second: number, more: object) => {
+        return { at: `2026-01-31T08:00:0${second}.123Z`, kind: true, owner: 'me', version: 0, ...more };
+      };
+      const place = (seconds: string) => `/moments/2026-01-31T08:00:${seconds}Z,true`;
+      const created = await site.agent.post('/moments').send({ kind: true, text: 'a' });
+      expectJson(created, 201, shown(1, { text: 'a!' }));
+      expect(decodeURIComponent(String(created.headers['location']))).to.equal(place('01.123456'));
+      const path = place('00.123457');
+      const put = await site.agent.put(path).send({ text: 'b' });
+      expectJson(put, 201, shown(0, { text: 'b!' }));
+      expect(decodeURIComponent(String(put.headers['location']))).to.equal(path);
+      const { at } = shown(0, {});
+      const changed = shown(0, { text: 'c', version: 1 });
+      expectJson(await site.agent.put(path).send({ at, kind: true, text: 'c' }), 200, changed);
+      expectJson(await site.agent.get(path), 200, changed);
+      expectJson(await site.agent.get(place('01.123456')), 200, shown(1, { text: 'a!' }));
+      const instant = await site.agent.post('/instants').send({ text: 'a' });
+      expectJson(instant, 201, { at: shown(1, {}).at, text: 'a' });
+      const found = String(instant.headers['location']);
+      expect(decodeURIComponent(found)).to.equal('/instants/2026-01-31T08:00:01.123456Z');
+      expectJson(await site.agent.get(found), 200, { at: shown(1, {}).at, text: 'a' });
+    });
+  }
 });
