@@ -222,6 +222,9 @@ export function hiddenBy({ model, attributes }: RecordInfo, name: string): strin
   return isLeftOut(model, name) ? 'the default scope' : '@Exclude()';
 }
 
+/** Options that take `'*'` in the place of a list. */
+const TAKING_ALL: readonly string[] = ['filterAllow', 'sortAllow'];
+
 /** An attribute that an option names; undefined for any other name, which is reported. @param shown names to choose from */
 export function knownAttribute(
   { info, report, prefix = '' }: Pick<AttributeCheck, 'report' | 'prefix'> & { readonly info: RecordInfo },
@@ -232,7 +235,8 @@ export function knownAttribute(
 ): AttributeInfo | undefined {
   const attribute = info.attributes.get(name);
   if (!attribute) {
-    const guess = didYouMean(name, [...shown, ...others]);
+    const isAll = name === '*' && prefix === '' && TAKING_ALL.includes(option);
+    const guess = isAll ? ` Write ${option}: '*', without a list.` : didYouMean(name, [...shown, ...others]);
     report(
       `${option} names '${prefix}${name}', which is not an attribute${prefix && ` of ${info.name}`}.` +
         `${guess} The attributes are ${shown.join(', ')}.`,

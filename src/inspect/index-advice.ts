@@ -48,7 +48,7 @@ export function aliveSql(info: RecordInfo): string | null {
   return alive && compilePredicate(alive, column).texts.join('');
 }
 
-/** True where an index has the rows of all statements that do not ask for deleted ones: PostgreSQL finds it by the same condition alone. */
+/** True where an index has the rows of all statements without deleted ones: PostgreSQL finds it by the same condition alone. */
 export function holdsAlive(info: RecordInfo, predicate: string | null): boolean {
   if (predicate === null) return true;
   const alive = aliveSql(info);

@@ -58,7 +58,7 @@ export function isText(value: unknown): boolean {
 }
 
 /** The rule that a value is a text. */
-export const IS_STRING = rule('isString', 'must be a string', isText, { type: 'string' });
+const IS_STRING = rule('isString', 'must be a string', isText, { type: 'string' });
 /** The rule of texts. */
 export const STORABLE_TEXT = rule(
   'isStorableText',

@@ -158,6 +158,9 @@ describe('the option filterAllow', () => {
         `The attributes are ${ATTRIBUTES}.`,
       `City: filterAllow names 'hasOwnProperty', which is not an attribute. The attributes are ${ATTRIBUTES}.`,
     ]);
+    expect(problemsOf(City, { filterAllow: ['*'] })).to.deep.equal([
+      `City: filterAllow names '*', which is not an attribute. Write filterAllow: '*', without a list. The attributes are ${ATTRIBUTES}.`,
+    ]);
   });
 
   it('reports attributes of a type that cannot be filtered', () => {
