@@ -34,3 +34,8 @@ export function expectNothing(response: Response, status: number): void {
   expect(response.status).to.equal(status);
   expect(response.headers).to.not.have.any.keys('content-type', 'transfer-encoding');
 }
+
+/** The tag of an answer, without its end that marks answers which code of the user's has shaped. */
+export function tagOf({ headers }: { readonly headers: object }): string {
+  return String((headers as { readonly etag?: string }).etag).replace(/\..*"$/, '"');
+}

@@ -127,7 +127,7 @@ describe('a column of a type of its own', () => {
         expect(body.items).to.deep.equal(shown);
         const document = apps[0]?.crud.openapi();
         const { value } = document?.components.schemas?.[`${pascal(name)}Read`]?.properties ?? {};
-        // A format is a note, and knows neither infinity nor a part that is negative; the pattern says what there may be.
+        // A format is a note, and has neither infinity nor a part that is negative; the pattern says what there may be.
         const schema = JSON.parse(
           JSON.stringify(value, (key, each) => (key === 'format' ? undefined : each)),
         );

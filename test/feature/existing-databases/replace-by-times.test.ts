@@ -1,4 +1,4 @@
-/** PUT by keys whose parts are no texts in bodies: the path gives them, in the form of a body. */
+/** PUT by keys whose parts are no texts in bodies: they are read from the path, in the form of a body. */
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

@@ -1,13 +1,12 @@
 /** Rows without a version, as a column that was added to a table leaves them: they have a tag of their own, and begin to count. */
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { expectNothing, expectProblem, tagOf } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -52,11 +51,6 @@ async function start(models: readonly (typeof Kept)[]): Promise<TestApp> {
       `ALTER TABLE ${tableName} ALTER version DROP NOT NULL, ALTER version DROP DEFAULT`,
     );
   return site;
-}
-
-/** Without what tells answers apart that code of the user's has shaped. */
-function tagOf({ headers }: Response): string {
-  return String(headers['etag']).replace(/\..*"$/, '"');
 }
 
 async function fill({ engine }: TestApp, tables: readonly string[]): Promise<void> {
