@@ -84,7 +84,7 @@ const VALUES = {
   code: 'a',
   json: { a: [1] },
 };
-const SHOWN = { ...VALUES, price: '1.5000', moment: '2026-01-31T08:00:00.500Z', code: 'a  ' };
+const SHOWN = { ...VALUES, price: '1.5000', moment: '2026-01-31T08:00:00.500Z', code: 'a' };
 
 const MODELS = [Plain, Swapped, Dollars, Marked, Scoped, Soft, Counted, Triggered, Cascading];
 
