@@ -200,7 +200,9 @@ function fingerprintOf(request: Request, access: Access): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
-  const asked = digest(`${JSON.stringify([request.originalUrl, within])}\n${sentBody(request)}`);
+  // A proxy may write the comma of an id in another way, for the same record.
+  const url = request.originalUrl.replace(/^[^?]*/, (path) => path.replaceAll(/%2C/gi, ','));
+  const asked = digest(`${JSON.stringify([url, within])}\n${sentBody(request)}`);
   const { allowed } = access;
   const seen = [access.digest(), requestSettings(request)?.key, ...(allowed ? [allowed] : [])];
   return `${asked}.${digest(JSON.stringify(seen))}`;

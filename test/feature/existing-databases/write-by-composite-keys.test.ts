@@ -15,6 +15,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { expectJson } from '../../support/expect-answer.js';
+import { expectReplay } from '../../support/expect-replay.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
@@ -294,7 +295,7 @@ describe('a moment in the key of a new row', () => {
     await client.connect();
     await client.query(MOMENTS);
     await client.end();
-    return { models: [Moment, Instant], database };
+    return { models: [Moment, Instant], database, bootstrap: { idempotency: { principal: () => 'me' } } };
   });
 
   for (const hooks of [[], ['beforeFind', 'beforeSave']]) {
@@ -320,6 +321,9 @@ describe('a moment in the key of a new row', () => {
       const changed = shown(0, { text: 'c', version: 1 });
       expectJson(await site.agent.put(path).send({ at, kind: true, text: 'c' }), 200, changed);
       expectJson(await site.agent.get(path), 200, changed);
+      const repeated = (url: string) =>
+        site.agent.put(url).set('Idempotency-Key', `comma-${hooks.length}`).send({ text: 'c' });
+      expectReplay(await repeated(path), await repeated(path.replace(',', '%2C')));
       expectJson(await site.agent.get(place('01.123456')), 200, shown(1, { text: 'a!' }));
       const instant = await site.agent.post('/instants').send({ text: 'a' });
       expectJson(instant, 201, { at: shown(1, {}).at, text: 'a' });
