@@ -55,8 +55,9 @@ export function problemOfParts(key: RowKey, id: unknown): string | null {
   return null;
 }
 
-/** True for a value that one column holds: no list, and no words of Sequelize, which would find other rows. */
+/** True for a value that one column holds: no list, and no words of Sequelize, which would find other rows, or NaN, which it writes as a name. */
 export function isScalar(value: unknown): boolean {
+  if (Number.isNaN(value)) return false;
   if (typeof value === 'object') return value instanceof Date || Buffer.isBuffer(value);
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }

@@ -194,6 +194,7 @@ describe('a repository of rows with a key of several attributes', () => {
             [{ orderId: [1, 2], lineNo: 'a' }, "'orderId' is [ 1, 2 ]"],
             [{ orderId: { [Op.gt]: 0 }, lineNo: 'a' }, "'orderId' is { [Symbol(gt)]: 0 }"],
             [{ orderId: 1, lineNo: 2 }, "'lineNo' is 2, and its column holds texts"],
+            [{ orderId: Number.NaN, lineNo: 'a' }, "'orderId' is NaN"],
             [{ orderId: 1, lineNo: 'a', quantity: 5 }, "'quantity' is none of them"],
           ] as const)
             for (const work of [
