@@ -4,7 +4,9 @@ import { type ValidationError, ValidationTypes, type ValidatorOptions } from 'cl
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
+import { idSegment } from '../describe/id-text.js';
 import { isFilled, isGenerated, type RowKey } from '../describe/model-info.js';
+import { keyText } from '../describe/row-key.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { Maybe } from '../util/promises.js';
 import { quotesValue } from '../util/quoted-value.js';
@@ -33,6 +35,7 @@ import {
   type RequestIssue,
   readOnlyIssue,
 } from './request-issue.js';
+import { SEGMENT_LENGTH } from './wire-value.js';
 
 /** Schema that a body is checked against. */
 export interface BodySchema extends ValueSchema {
@@ -46,6 +49,8 @@ export interface BodySchema extends ValueSchema {
   readonly closed: ReadonlySet<string>;
   /** The key of a new record, where a class of the user's decides what it may be; else null. */
   readonly givenKey: string | null;
+  /** The key of several attributes that a new record has, where texts may make its id too long for a path; else null. */
+  readonly longKey: RowKey | null;
   /** Reads what is right at first sight. */
   readonly read: BodyReader;
 }
@@ -92,6 +97,7 @@ export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
     givenKey: explicit ? givenText(plan.info.address, kind) : null,
+    longKey: kind === 'create' ? textsOf(plan.info.address) : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({
@@ -113,6 +119,21 @@ function generatedNames({ info }: BodyPlan): readonly string[] {
 function givenText([address, ...more]: RowKey, kind: BodyKind): string | null {
   if (!address || more.length > 0 || !isTextKey(address)) return null;
   return address.isAddress === true || (kind === 'create' && !isFilled(address)) ? address.name : null;
+}
+
+/** A key of several attributes with texts among them. */
+function textsOf(key: RowKey): RowKey | null {
+  return key.length > 1 && key.some(isTextKey) ? key : null;
+}
+
+/** The problem of an id that is too long for a path, at the first of its texts. Parts that others set are short. */
+function longIdIssues(key: RowKey, values: BodyValues): readonly RequestIssue[] {
+  const given = Object.fromEntries(key.map(({ name }) => [name, values[name] ?? '']));
+  const texts = key.filter(isTextKey).map(({ name }) => name);
+  const isText = texts.every((name) => typeof given[name] !== 'string' || given[name].isWellFormed());
+  if (!isText || (idSegment(key, given) ?? '').length <= SEGMENT_LENGTH) return [];
+  const detail = `${keyText(key)} must be able to stand in a path together: they cannot have over ${SEGMENT_LENGTH} characters when percent-encoded.`;
+  return [{ pointer: bodyPointer(texts[0] as string), code: 'isAddressable', detail }];
 }
 
 /** True for a property whose values class-transformer makes instances, or class-validator validates from the inside. */
@@ -145,7 +166,9 @@ function derivedClass(
  * @throws InvalidBodyError with all problems at once
  */
 export function parseBody(schema: BodySchema, body: unknown, budget = new MemberBudget()): Maybe<BodyValues> {
-  return schema.read(body) ?? readThroughSchema(schema, body, budget).then(({ values }) => values);
+  const read = schema.read(body);
+  const isRead = read && (!schema.longKey || longIdIssues(schema.longKey, read).length === 0);
+  return isRead ? read : readThroughSchema(schema, body, budget).then(({ values }) => values);
 }
 
 /**
@@ -191,6 +214,7 @@ export async function readThroughSchema(
     const detail = `${givenKey} ${ADDRESSABLE.text}.`;
     issues.push({ pointer: bodyPointer(givenKey), code: ADDRESSABLE.name, detail });
   }
+  if (issues.length === 0 && schema.longKey) issues.push(...longIdIssues(schema.longKey, values));
   if (issues.length === 0) issues.push(...storageIssues(schema, values));
   if (issues.length > 0) throw new InvalidBodyError(issues);
   return { instance, values };

@@ -24,6 +24,7 @@ export function classSchema(target: Class): BodySchema {
     readOnly: new Set<string>(),
     closed: new Set<string>(),
     givenKey: null,
+    longKey: null,
     read: readNothing,
   });
 }
