@@ -6,8 +6,11 @@ import { publicBase } from '../operation/public-base.js';
 /** A header of what creates. */
 export const location: FeatureFactory = ({ plan }) => {
   const { address } = plan.info;
+  const isPlain = address.length === 1 && plan.idKind !== 'value';
   const present: Presenter = (draft, result, request) => {
-    const segment = idSegment(address, result.key());
+    const key = result.key();
+    if (key === undefined || key === null) return draft;
+    const segment = isPlain ? encodeURIComponent(String(key)) : idSegment(address, key);
     if (segment === null) return draft;
     const path = `${publicBase(request)}${plan.prefix}/${segment}`;
     return { ...draft, headers: { ...draft.headers, Location: path } };
