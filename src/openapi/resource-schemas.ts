@@ -10,7 +10,7 @@ import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { WriteNested } from '../schema/class-json-schema.js';
 import { type JsonSchema, orNull } from '../schema/json-schema.js';
 import { withArticle } from '../util/with-article.js';
-import type { DescribedResource, ResourceNames } from './described-route.js';
+import { type DescribedResource, idMemberSchema, type ResourceNames } from './described-route.js';
 import { schemaRef } from './openapi-object.js';
 
 /** The schemas by name, those that no operation of the resource uses left out. */
@@ -23,7 +23,7 @@ export function resourceSchemas(
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const { plan, names, routes, isPartial } = resource;
   const { schemas } = names;
-  const record = recordJsonSchema(plan, refer);
+  const record = recordOf(plan, refer);
   const described = withDescription(plan, record);
   const isRead = has('list', 'read');
   const relations = isRead ? plan.relations.include : new Map();
@@ -49,9 +49,18 @@ export function ownSchema(
   name: string,
   refer: WriteNested,
 ): JsonSchema | undefined {
-  if (name === schemas.written) return withDescription(plan, recordJsonSchema(plan, refer));
+  if (name === schemas.written) return withDescription(plan, recordOf(plan, refer));
   const kind = (['create', 'update'] as const).find((each) => schemas[each] === name);
   return kind && bodyJsonSchema(plan, kind);
+}
+
+/** The schema of the records, in which the member with the id is described as the id of paths. */
+function recordOf(plan: ResourcePlan, refer?: WriteNested): JsonSchema {
+  const record = recordJsonSchema(plan, refer);
+  const member = [...plan.info.attributes.values()].find(({ isIdText }) => isIdText)?.name ?? '';
+  // Code of the user's may make another value of it.
+  if (record.properties?.[member]?.type !== 'string') return record;
+  return { ...record, properties: { ...record.properties, [member]: idMemberSchema(plan) } };
 }
 
 function withDescription({ description }: ResourcePlan, record: JsonSchema): JsonSchema {
@@ -66,7 +75,7 @@ export function chosenRecord({ names: { schemas }, isPartial }: DescribedResourc
 
 /** A record to show; undefined where none can be made up. */
 export function recordExample(plan: ResourcePlan): unknown {
-  return exampleValue(recordJsonSchema(plan));
+  return exampleValue(recordOf(plan));
 }
 
 /** A page to show. */
@@ -173,7 +182,7 @@ function recordSchema(
   isPartial: boolean,
 ): JsonSchema {
   const words = size === null ? `The record of \`${path}\`` : `An item of \`${path}\``;
-  const record = recordJsonSchema(target);
+  const record = recordOf(target);
   if (!isPartial) return withRelations({ description: `${words}.`, ...record }, inner);
   const description = `${words}, with the properties that \`${path}.fields\` names, or all.`;
   return withRelations({ description, ...partialRecord(record) }, inner);

@@ -265,6 +265,23 @@ except(OF_MANY).describe('an id of several attributes', () => {
     });
   });
 
+  it('is as long as a path may be', async () => {
+    const longest = { language: 'x'.repeat(3999), place: '', value: null };
+    const created = await site.agent.post('/texts').send(longest);
+    expectJson(created, 201, longest);
+    expectJson(await site.agent.get(created.headers['location'] as string), 200, longest);
+    for (const [language, place] of [
+      ['x'.repeat(3999), 'y'],
+      ['', 'é'.repeat(700)],
+    ])
+      expectIssue(await site.agent.post('/texts').send({ language, place }), 422, {
+        pointer: '/language',
+        code: 'isAddressable',
+        detail:
+          'language,place must be able to stand in a path together: they cannot have over 4000 characters when percent-encoded.',
+      });
+  });
+
   it('is described by its parts', async () => {
     const { body } = await site.agent.get('/openapi.json').expect(200);
     const [id] = body.paths['/order-lines/{id}'].get.parameters;
@@ -313,7 +330,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
     expectIssue(await site.agent.post('/rates').send({ region: 'b', limit: '5', id: 'b,5.00' }), 422, issue);
     for (const query of ['sort=id', 'q=id==x']) await site.agent.get(`/rates?${query}`).expect(400);
     const { body } = await site.agent.get('/openapi.json').expect(200);
-    expect(body.components.schemas.RateRead.properties.id).to.deep.equal({ type: 'string' });
+    expect(body.components.schemas.RateRead.properties.id).to.include({ type: 'string', readOnly: true });
     expect(body.components.schemas.RateRead.required).to.include('id');
     expect(body.components.schemas.RateCreate.properties).to.not.have.property('id');
   });
