@@ -57,7 +57,8 @@ describe('PUT by a key of a boolean, a decimal and times', () => {
     // Its neighbour is of the same millisecond.
     const other = '/ticks/1.50,2026-01-31T08:00:00.123457Z';
     const row = { price: '1.50', at: '2026-01-31T08:00:00.123Z' };
-    await site.agent.put(other).send({ note: 'other' });
+    const { location } = (await site.agent.put(other).send({ note: 'other' })).headers;
+    expect((await site.agent.get(location as string)).body).to.deep.equal({ ...row, note: 'other' });
     for (const [method, body, status] of [
       ['put', { note: 'first' }, 201],
       ['put', { note: 'second' }, 200],
