@@ -40,6 +40,15 @@ class Line extends Model {
   @HasMany(() => Rate) declare rates?: Rate[];
 }
 
+/** Tags do not tell its version. */
+@Crud({ fields: { version: { read: () => false } } })
+@Table({ tableName: 'sealed_lines', timestamps: false, version: true })
+class SealedLine extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare a: number;
+  @Column({ type: DataType.TEXT, primaryKey: true }) declare b: string;
+  @Column({ type: DataType.INTEGER }) declare value: number | null;
+}
+
 /** Answers have their id, for clients that need one member. */
 @Crud({
   id: { attributes: ['region', 'limit'], member: 'id' },
@@ -200,7 +209,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
     await client.connect();
     await client.query('CREATE EXTENSION citext');
     await client.end();
-    return { models: [OrderLine, Text, Line, Rate, ...TYPED] as never, database };
+    return { models: [OrderLine, SealedLine, Text, Line, Rate, ...TYPED] as never, database };
   });
 
   beforeEach(() => emptyTables(site, 'order_lines', 'texts'));
@@ -263,6 +272,18 @@ except(OF_MANY).describe('an id of several attributes', () => {
       code: 'isDefined',
       detail: 'lineNo is required.',
     });
+  });
+
+  it('is what a tag with a hidden version is for', async () => {
+    await SealedLine.bulkCreate(['x', 'y'].map((b) => ({ a: 1, b, value: 0 })));
+    const change = (id: string, tag: string) =>
+      site.agent.patch(`/sealed-lines/${id}`).set('If-Match', tag).send({ value: 1 });
+    const read = await site.agent.get('/sealed-lines/1,x');
+    expectJson(read, 200, { a: 1, b: 'x', value: 0 });
+    const tag = read.headers['etag'] as string;
+    await change('1,y', tag).expect(412);
+    expectJson(await change('1,x', tag), 200, { a: 1, b: 'x', value: 1 });
+    await change('1,x', tag).expect(412);
   });
 
   it('is as long as a path may be', async () => {
