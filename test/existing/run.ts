@@ -209,7 +209,7 @@ function canReplace({ table, id }: Specimen): boolean {
   return table.columns.every(({ name, hasDefault }) => !id.includes(name) || !hasDefault);
 }
 
-/** A unique index of a table without NULLs. Of a view, the fewest columns that tell its rows apart: at most three that a path can have. */
+/** A unique index of a table without NULLs. Of a view, the fewest columns that tell its rows apart: at most three that a path can have, where an empty text alone is none. */
 async function guessKey(client: Client, table: Relation): Promise<readonly string[]> {
   const isFilled = (name: string) => table.columns.some((column) => column.name === name && column.notNull);
   if (/[rp]/.test(table.kind)) return table.uniques.find((columns) => columns.every(isFilled)) ?? [];
@@ -226,7 +226,7 @@ async function guessKey(client: Client, table: Relation): Promise<readonly strin
   for (const set of sets.slice(0, 60)) {
     const columns = set.map(quote);
     const { rows } = await client.query(
-      `SELECT count(*) > 0 AND count(*) = count(DISTINCT (${columns.join()})) AND bool_and(${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}) AS fits FROM ${table.sql}`,
+      `SELECT count(*) > 0 AND count(*) = count(DISTINCT (${columns.join()})) AND bool_and(${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}${set.length === 1 ? ` AND ${columns}::text <> ''` : ''}) AS fits FROM ${table.sql}`,
     );
     if (rows[0].fits) return set;
   }
