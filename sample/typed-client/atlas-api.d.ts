@@ -20,10 +20,10 @@ export interface paths {
         get: operations["listCities"];
         put?: never;
         /**
-         * Create a city, or many cities
+         * Create a city
          * @description What may be null is null where it is absent; a property that is not described is an error.
          *
-         *     An array of new records. All happens or nothing, unless `atomic` is `false`.
+         *     `createManyCities` creates many.
          */
         post: operations["createCity"];
         delete?: never;
@@ -76,6 +76,26 @@ export interface paths {
         get: operations["listCityReviews"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cities/many": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create many cities
+         * @description An array of new records. All happens or nothing, unless `atomic` is `false`.
+         */
+        post: operations["createManyCities"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1135,12 +1155,7 @@ export interface operations {
     };
     createCity: {
         parameters: {
-            query?: {
-                /** @description Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true. */
-                atomic?: boolean;
-                /** @description Whether all is undone again. The answer is the same. Default: false. */
-                dry_run?: boolean;
-            };
+            query?: never;
             header?: {
                 /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
                 Prefer?: string;
@@ -1163,32 +1178,36 @@ export interface operations {
                  *       "municipalityCode": "text"
                  *     }
                  */
-                "application/json": components["schemas"]["CityCreate"] | components["schemas"]["CityCreate"][];
+                "application/json": components["schemas"]["CityCreate"];
             };
         };
         responses: {
-            /** @description The new record. Or the new records, in the order of the body. */
+            /** @description The new record. */
             201: {
                 headers: {
                     /** @description The state of the record, for `If-Match` and `If-None-Match`. */
-                    ETag?: string;
+                    ETag: string;
                     /** @description The path of the new record. */
-                    Location?: string;
+                    Location: string;
                     /** @description The preference that the answer follows. */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CityWritten"] | components["schemas"]["CityItems"];
-                };
-            };
-            /** @description Each record has a status of its own, because `atomic` is `false`. */
-            207: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CityResults"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "countryCode": "ABC",
+                     *       "population": 1,
+                     *       "latitude": 1,
+                     *       "longitude": 1,
+                     *       "featureCode": "text",
+                     *       "adminCode": "text",
+                     *       "municipalityCode": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CityWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1505,6 +1524,60 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createManyCities: {
+        parameters: {
+            query?: {
+                /** @description Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true. */
+                atomic?: boolean;
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CityCreate"][];
+            };
+        };
+        responses: {
+            /** @description The new records, in the order of the body. */
+            201: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CityItems"];
+                };
+            };
+            /** @description Each record has a status of its own, because `atomic` is `false`. */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CityResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -2540,7 +2613,10 @@ export interface operations {
                 /** @description Whether all is undone again. The answer is the same. Default: false. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2549,6 +2625,8 @@ export interface operations {
             /** @description How many records `q` has found. */
             200: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2604,7 +2682,10 @@ export interface operations {
                 /** @description Whether all is undone again. The answer is the same. Default: false. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2618,6 +2699,8 @@ export interface operations {
             /** @description The records after the change, in the order of the body; or how many `q` has found. */
             200: {
                 headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
