@@ -12,7 +12,7 @@ import { BENCH } from '../../bench/paths.js';
 const ask: Ask = async () => ({ status: 200, headers: new Headers(), body: { next_cursor: 'cursor' } });
 
 const ids = (calls: readonly Call[]): unknown[] =>
-  calls.map(({ path }) => /^\/articles\/(\d+)$/.exec(path)?.[1]);
+  calls.map(({ path }) => /^\/articles\/(\d+)(?:,\w+)?$/.exec(path)?.[1]);
 const bodies = (calls: readonly Call[]): unknown[] => calls.map(({ body }) => body);
 
 describe('workloads of the benchmark', () => {

@@ -1,4 +1,5 @@
 /** The id of a record as a member of its answers, on all paths. */
+// @runs fast
 import { expect } from 'chai';
 import {
   BelongsTo,

@@ -1,4 +1,5 @@
 /** Writes, relations and sub-resources of a model whose key has several columns, on all paths. */
+// @runs fast
 import { expect } from 'chai';
 import pg from 'pg';
 import {
