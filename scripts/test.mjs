@@ -13,6 +13,8 @@ const WAITING = ['soak', 'process', 'fault', 'package', 'browser'].map(
   (name) => `dist/test/${name}/**/*.test.js`,
 );
 const ALL = 'dist/test/**/*.test.js';
+/** The half of the tests over HTTP that runs by itself, so that no run goes on when all others have ended. */
+const LATER = 'dist/test/feature/[p-z]*/**/*.test.js';
 /** `npm run admin -- --test`, which installs packages of its own. */
 const APART = 'dist/test/admin/**/*.test.js';
 
@@ -56,7 +58,8 @@ async function runsOf(counts) {
   // Counting takes a tenth longer. In short, the general path is counted in the tests that have both, and not in its own run.
   const general = { ...EXPRESS_4, ...(isShort ? {} : COVERED), CRUD_TEST_PATH: 'general' };
   return [
-    () => mocha(counts, [OVER_HTTP, ...without(once)], { env: COVERED }),
+    () => mocha(counts, [OVER_HTTP, ...without([...once, LATER])], { env: COVERED }),
+    () => mocha(counts, [LATER, ...without(once)], { env: COVERED, atEnd: true }),
     () => mocha(counts, [OVER_HTTP, ...without([...once, ...fast])], { env: general, atEnd: true }),
     () => mocha(counts, once, { env: COVERED, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
