@@ -87,7 +87,7 @@ export function boundsOf(range: unknown, parse: (value: unknown) => unknown): Bo
 }
 
 /** True for a text of PostgreSQL's own types of ranges. */
-export function isRangeText(text: string): boolean {
+function isRangeText(text: string): boolean {
   return text === 'empty' || RANGE.test(text);
 }
 

@@ -16,7 +16,7 @@ import { refuseUnlessAllowed } from '../execute/records/refused-row.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { joinableSession, runInSavepoint } from '../execute/records/unit-of-work.js';
 import { SqlExecutor } from '../execute/rows/sql-executor.js';
-import { slotsOfTexts, tryKeySlots } from '../execute/sql/encode-parameter.js';
+import { keySlots, slotsOfTexts } from '../execute/sql/encode-parameter.js';
 import type { Slots } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
@@ -93,7 +93,7 @@ function withState(
     const isRead = verb === 'get';
     const id = isRead ? (argumentsOf(input)?.id ?? parsePathId(plan, action.request)) : undefined;
     // Before the record: a tag that is older than it only refuses, and a newer one would let a change be overwritten.
-    const before = isRead ? await read(tryKeySlots(address, id)) : null;
+    const before = isRead ? await read(keySlots(address, id)) : null;
     const found = await runMethod(action, input);
     if (!found) return null;
     const state = isRead ? before : await read(slotsOfTexts(address, ({ name }) => found.stored(name)));

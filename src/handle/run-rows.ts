@@ -11,7 +11,7 @@ import { openTest } from '../execute/customization/plain-queries.js';
 import { whyUnwritten } from '../execute/executor.js';
 import { type FoundRows, type ReplacedRows, SqlExecutor } from '../execute/rows/sql-executor.js';
 import { idTextOf, keySlots } from '../execute/sql/encode-parameter.js';
-import { joinSlots, type Slots, type Statement } from '../execute/sql/statement.js';
+import { joinSlots, NO_SLOTS, type Slots, type Statement } from '../execute/sql/statement.js';
 import type { Resource } from '../express/resources/resource.js';
 import { WANTED_STATE } from '../features/entity-tag.js';
 import { rowsAsked, writesGone } from '../features/soft-delete/deletion.js';
@@ -181,7 +181,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     return whyUnwritten(write, values ? { isDeleted, state, ...ruled } : null);
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
-    const slots = keySlots(info.address, id);
+    const slots = keySlots(info.address, id) ?? NO_SLOTS;
     const [state] = states ?? [];
     return state === undefined ? slots : { ...slots, [WANTED_STATE.slot]: state };
   };

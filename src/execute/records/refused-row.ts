@@ -8,7 +8,7 @@ import { writesGone } from '../../features/soft-delete/deletion.js';
 import { allOf, bindTexts, byKey } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { refusedRow } from '../executor.js';
-import { tryKeySlots } from '../sql/encode-parameter.js';
+import { keySlots } from '../sql/encode-parameter.js';
 import type { FoundRecords, Id } from './repository-operations.js';
 
 /** A repository, as far as rows are looked for. */
@@ -33,7 +33,7 @@ export async function refuseUnlessAllowed<M extends Model>(
 ): Promise<void> {
   const { model } = rows;
   const info = describeRecords(model as unknown as ModelClass);
-  const slots = tryKeySlots(rows.idParts, id);
+  const slots = keySlots(rows.idParts, id);
   if (!slots) return;
   const isGoneToo = writesGone(endpoint);
   const [key] = await rows.lockKeys(allOf(bindTexts(byKey(rows.idParts), slots), allowed), 1, isGoneToo);

@@ -18,7 +18,7 @@ import { sequelizeProblem } from '../customization/internals-trial.js';
 import { openTest } from '../customization/plain-queries.js';
 import type { Executor } from '../executor.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
-import { tryKeySlots, type WriteValues } from '../sql/encode-parameter.js';
+import { keySlots, type WriteValues } from '../sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
@@ -108,7 +108,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     const { address } = this.#info;
     const parts = partsOf(address, id);
     const isOrdinaryId = address.every(({ type }, index) => isOrdinaryKey(type, parts[index]));
-    const texts = isOrdinaryId ? tryKeySlots(address, id) : null;
+    const texts = isOrdinaryId ? keySlots(address, id) : null;
     return texts && joinSlots(texts, slots);
   }
 

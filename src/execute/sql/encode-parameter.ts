@@ -24,7 +24,7 @@ import { defaultValues } from '../../describe/sequelize-internals.js';
 import { ofTables } from '../../describe/table-facts.js';
 import { idSlot } from '../../operation/predicates.js';
 import { holdsRounded } from '../../schema/json-value.js';
-import { type Slots, writtenSlot } from './statement.js';
+import { writtenSlot } from './statement.js';
 
 /**
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
@@ -59,19 +59,13 @@ function instantText(value: unknown, zone: string | undefined): string | undefin
   return infinityText(value) ?? infinityText(infiniteOf(value));
 }
 
-/** The texts of an id, by the slots of its parts. */
-export function keySlots(key: RowKey, id: unknown): Slots {
-  const [first] = key;
-  if (first && key.length === 1) return { id: encodeParameter(first.type, id) as string };
-  const parts = partsOf(key, id);
-  const slots: Record<string, string> = {};
-  for (const [index, { name, type }] of key.entries())
-    slots[idSlot(key, name).slot] = encodeParameter(type, parts[index]) as string;
-  return slots;
-}
-
-/** The same; null where a part of the id has no text in its column. */
-export function tryKeySlots(key: RowKey, id: unknown): Readonly<Record<string, string>> | null {
+/** The texts of an id, by the slots of its parts; null where a part has no text in its column. */
+export function keySlots(key: RowKey, id: unknown): Readonly<Record<string, string>> | null {
+  const [first, second] = key;
+  if (first && !second) {
+    const text = encodeParameter(first.type, id);
+    return typeof text === 'string' ? { id: text } : null;
+  }
   const parts = partsOf(key, id);
   return slotsOfTexts(key, ({ type }, index) => encodeParameter(type, parts[index]));
 }

@@ -39,7 +39,7 @@ export function bareColumnsOf(info: RecordInfo): ColumnSql {
  * The cast of a column that is compared. PostgreSQL has no operators for a domain over an enum, pads the texts of `char(n)` where a
  * pattern is matched, and has NULL for a row of NULLs.
  */
-export function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: OperatorRow['on']): string {
+function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: OperatorRow['on']): string {
   if (!found) return '';
   if (found.isDomain && found.labels) return `::${found.baseType}`;
   const isText = (on === 'text' && found.baseType === PADDED) || (on === 'all' && found.isComposite);

@@ -11,7 +11,7 @@ import type { Id } from '../../execute/records/repository-operations.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import { keySlots } from '../../execute/sql/encode-parameter.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
-import { joinSlots } from '../../execute/sql/statement.js';
+import { joinSlots, NO_SLOTS, type Slots } from '../../execute/sql/statement.js';
 import { hasAccessRules } from '../../express/resources/application-access.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
@@ -54,11 +54,11 @@ export function compileSubresourceRows({
     isOpen: () => list.isOpen() && isParentOpen(),
     async run(input, on) {
       const { id, query, access } = input.parent;
-      const slots = keySlots(address, id);
+      const slots: Slots = keySlots(address, id) ?? NO_SLOTS;
       // The operation of a read is one.
       const read = parent.features.read.operation(query, access) as ReadOperation;
       const part = isOfKey(address, parentKey) ? slots[idSlot(address, parentKey).slot] : undefined;
-      const known = part === undefined ? undefined : textOf(part);
+      const known = part === undefined || part === null ? undefined : textOf(part);
       // Both have ended when this does: a session must not end before its statements.
       const [found, early] = await Promise.allSettled([
         executor.run(readKey(read), joinSlots(slots, access.slots), on),
