@@ -3,8 +3,8 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
-import { initProject } from './init-project.js';
 import type { GivenOptions } from './load-application.js';
+import { initProject } from './scaffold/init-project.js';
 import { ConfigError } from './util/config-error.js';
 import { didYouMean } from './util/option-problems.js';
 

@@ -254,7 +254,7 @@ describe('the rule of frameworks', () => {
   it('names the file, the import and the places', () => {
     const sources = { 'respond/a.ts': "import {\n  Model,\n} from 'sequelize';" };
     expect(findLooseFrameworks(modules(sources))).to.deep.equal([
-      "respond/a.ts:1 imports 'sequelize': only describe/, errors/, execute/, postgres/, inspect/, engine-lifespan.ts may use it.",
+      "respond/a.ts:1 imports 'sequelize': only describe/, errors/, execute/, postgres/, inspect/, scaffold/, engine-lifespan.ts may use it.",
     ]);
   });
 

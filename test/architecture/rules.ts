@@ -56,6 +56,7 @@ export const LAYERS = [
   'express/routes/crud-router.ts',
   'landing',
   'observe',
+  'scaffold',
 ] as const;
 
 /** Files in a folder, and lines in a file. */
@@ -68,7 +69,6 @@ const ROOT_FILES = [
   'opentelemetry.ts',
   'bootstrap.ts',
   'load-application.ts',
-  'init-project.ts',
   'command-line.ts',
   'index.ts',
 ];
@@ -104,7 +104,7 @@ const CONFINEMENTS: readonly Confinement[] = [
   { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'respond/' },
   {
     packages: ['sequelize', 'sequelize-typescript', 'pg'],
-    allowed: ['describe/', 'errors/', 'execute/', 'postgres/', 'inspect/', 'engine-lifespan.ts'],
+    allowed: ['describe/', 'errors/', 'execute/', 'postgres/', 'inspect/', 'scaffold/', 'engine-lifespan.ts'],
   },
   { packages: ['@clickhouse/client', 'ioredis'], allowed: ['postgres/'] },
   { packages: ['express'], allowed: ['express/', 'respond/', 'health/', 'observe/', 'openapi/', 'landing/'] },
