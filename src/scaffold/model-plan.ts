@@ -1,0 +1,127 @@
+/** The plan of the models of a database: from the catalogue, before any text of a file. */
+
+/** A database, as its catalogue has it: without the tables of the system, of extensions, and without partitions. */
+export interface DatabaseSchema {
+  /** In the order of schema and name. */
+  readonly tables: readonly DatabaseTable[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A construct of the database that no model has, with the reason. */
+export interface LeftOut {
+  /** Its kind and its name, such as `check "price_positive" of shop.products`. */
+  readonly construct: string;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+/** A table or a view that the role may read. */
+export interface DatabaseTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: 'table' | 'partitioned table' | 'view' | 'materialized view' | 'foreign table';
+  readonly comment: string | null;
+  /** True where other tables inherit from it. */
+  readonly isInherited: boolean;
+  /** In the order of the catalogue; those that the role may not read are left out. */
+  readonly columns: readonly DatabaseColumn[];
+  /** Columns of the primary key, in the order of its index; empty where there is none. */
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly DatabaseIndex[];
+  readonly foreignKeys: readonly DatabaseForeignKey[];
+}
+
+/** A column. */
+export interface DatabaseColumn {
+  readonly name: string;
+  readonly comment: string | null;
+  /** As `format_type` writes it, with the modifiers; of a domain the type that it is based on, with its own modifiers. */
+  readonly type: string;
+  /** The same without modifiers, and without the brackets of an array. */
+  readonly base: string;
+  readonly isArray: boolean;
+  /** Labels of an enum, of an array of them, and of a domain over one. */
+  readonly labels: readonly string[] | null;
+  /** The name of a domain, and its checks as SQL. */
+  readonly domain: { readonly name: string; readonly checks: readonly string[] } | null;
+  readonly isNotNull: boolean;
+  /** `pg_get_expr` of the default, also that of the domain. */
+  readonly defaultSql: string | null;
+  readonly identity: 'always' | 'by default' | null;
+  readonly isGenerated: boolean;
+}
+
+/** An index that is valid. */
+export interface DatabaseIndex {
+  readonly name: string;
+  readonly method: string;
+  readonly isUnique: boolean;
+  readonly isPrimary: boolean;
+  /** Key columns in order; null in the place of an expression. */
+  readonly columns: readonly (string | null)[];
+  /** Expressions in the place of columns. */
+  readonly expressions: readonly (string | null)[];
+  /** `pg_get_expr` of its predicate. */
+  readonly predicate: string | null;
+  readonly definition: string;
+}
+
+/** Columns that refer to those of another table, pair by pair. */
+export interface DatabaseForeignKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly targetSchema: string;
+  readonly targetTable: string;
+  readonly targetColumns: readonly string[];
+  readonly onDelete: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+  readonly onUpdate: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+}
+
+/** A model: the names of all that its file has. */
+export interface ModelPlan {
+  readonly table: DatabaseTable;
+  /** `OrderLine`. */
+  readonly className: string;
+  /** Without its ending: `order-line`. */
+  readonly fileName: string;
+  readonly attributes: readonly AttributePlan[];
+  readonly relations: readonly RelationPlan[];
+  /** Attributes that address a row, in the order of the index; empty where nothing does. */
+  readonly id: readonly string[];
+  /** Attributes that clients may filter and sort by: the first columns of indexes. */
+  readonly filterAllow: readonly string[];
+  readonly sortAllow: readonly string[];
+}
+
+/** An attribute, with its column. */
+export interface AttributePlan {
+  readonly name: string;
+  readonly column: DatabaseColumn;
+  /** True for the parts of what addresses a row, which the model declares as its primary key. */
+  readonly isKey: boolean;
+  /** True for names such as `password_hash`: no answer shows it. */
+  readonly isSecret: boolean;
+}
+
+/** A relation, to one record or to many. */
+export interface RelationPlan {
+  readonly kind: 'BelongsTo' | 'HasOne' | 'HasMany' | 'BelongsToMany';
+  readonly name: string;
+  /** Class name of the other model. */
+  readonly target: string;
+  /** The attribute with the foreign key: of this model for `BelongsTo`, else of the target, or of the join model. */
+  readonly foreignKey: string;
+  /** The attribute that the foreign key refers to. */
+  readonly referencedKey: string;
+  /** Of `BelongsToMany`: class name of the join model, and its attribute that refers to the target. */
+  readonly through?: { readonly model: string; readonly otherKey: string };
+  readonly onDelete?: DatabaseForeignKey['onDelete'];
+}
+
+/** The models of a database. */
+export interface ModelsPlan {
+  readonly models: readonly ModelPlan[];
+  readonly leftOut: readonly LeftOut[];
+  /** Proposals that are not assumed, such as `shop.products: deleted_at could be softDelete`. */
+  readonly hints: readonly string[];
+}
