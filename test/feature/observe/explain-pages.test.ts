@@ -2,9 +2,10 @@
 // @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud, type Keyset, Repository, type SortTerm } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
+import { buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -18,6 +19,14 @@ class Event extends KeyedRow {
   @Column({ type: DataType.DATE, allowNull: false, field: 'created_at' }) declare createdAt: Date;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare score: number;
   @Column(DataType.INTEGER) declare rating: number | null;
+}
+
+/** Two columns address a row, and are the order of its pages. */
+@Crud({ pagination: 'cursor', pageSize: { max: ROWS }, sortAllow: ['orderId', 'lineNo'] })
+@Table({ tableName: 'order_lines', timestamps: false })
+class OrderLine extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true, field: 'order_id' }) declare orderId: number;
+  @Column({ type: DataType.INTEGER, primaryKey: true, field: 'line_no' }) declare lineNo: number;
 }
 
 /** Orders, each with the index that serves it and no other. */
@@ -59,7 +68,7 @@ function nodesOf(plan: PlanNode): PlanNode[] {
 
 describe('the plan of a page', () => {
   const site = serveTestApp(() => ({
-    models: [Event],
+    models: [Event, OrderLine],
     bootstrap: { logger: new CapturedLog() },
     engine: { logging: record, logQueryParameters: true },
   }));
@@ -73,21 +82,28 @@ describe('the plan of a page', () => {
          timestamptz '2026-01-01' + (n / 100) * interval '1 microsecond', (n * 7919 % 50021) % 20, nullif((n * 4391 % 50021) % 5, 0)
        FROM generate_series(1, ${ROWS}) AS n`,
     );
-    await site.engine.sequelize.query('VACUUM ANALYZE events');
+    await site.engine.sequelize.query(
+      `INSERT INTO order_lines SELECT n / 7, n % 7 FROM generate_series(1, ${ROWS}) AS n`,
+    );
+    await site.engine.sequelize.query('VACUUM ANALYZE events, order_lines');
   });
 
   /** Sequelize appends the values to the statement when asked to. */
   function record(message: string): void {
     const match = /^Executing \([^)]*\): (SELECT .*?;)(?: ("?.*))?$/s.exec(message);
     const [, sql, values] = match ?? [];
-    if (sql?.includes('FROM "events"'))
+    if (sql && /FROM "(?:events|order_lines)"/.test(sql))
       statements.push({ sql, bind: values ? JSON.parse(`[${values}]`) : [] });
   }
 
   /** The plans of the statements that a page takes. */
   async function explain(sort: string, places: { after?: Keyset; before?: Keyset }): Promise<PlanNode[]> {
+    return explained(() => events().cursorPage({ size: SIZE, sort: termsOf(sort), ...places }));
+  }
+
+  async function explained(work: () => PromiseLike<unknown>): Promise<PlanNode[]> {
     statements = [];
-    await events().cursorPage({ size: SIZE, sort: termsOf(sort), ...places });
+    await work();
     const taken = statements;
     const plans: PlanNode[] = [];
     for (const { sql, bind } of taken) {
@@ -161,4 +177,28 @@ describe('the plan of a page', () => {
       });
     });
   }
+
+  for (const sort of ['', 'orderId,lineNo', '-orderId,-lineNo'])
+    it(`compares rows of a key once, in both directions${sort && `, of sort=${sort}`}`, async () => {
+      const apps = await buildBoth({ models: [OrderLine] });
+      for (const { agent } of apps) {
+        const order = sort && `&sort=${sort}`;
+        const { body } = await agent.get(`/order-lines?size=${ROWS / 2}${order}`).expect(200);
+        for (const [direction, isForward] of [
+          ['after', !sort.startsWith('-')],
+          ['before', sort.startsWith('-')],
+        ] as const) {
+          const path = `/order-lines?size=${SIZE}${order}&${direction}=${body.next_cursor}`;
+          const plans = await explained(() => agent.get(path).expect(200));
+          const nodes = plans.flatMap(nodesOf).filter((node) => node['Node Type'] !== 'Limit');
+          expect(nodes.map((node) => node.Filter)).to.deep.equal([undefined]);
+          expect(nodes[0]?.['Index Cond']).to.match(
+            isForward
+              ? /^\(ROW\(order_id, line_no\) >=? ROW\([^()]+\)\)$/
+              : /^\(ROW\(order_id, line_no\) <=? ROW\([^()]+\)\)$/,
+          );
+          expect(nodes[0]?.['Actual Rows']).to.be.at.most(SIZE + 2);
+        }
+      }
+    });
 });
