@@ -1,10 +1,10 @@
-/** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/`. */
+/** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/notes`. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { throwProblems } from '../util/config-error.js';
 
 const PACKAGE = join(__dirname, '../../..');
-const TEMPLATE = join(PACKAGE, 'template');
+const TEMPLATE = join(PACKAGE, 'template/notes');
 /** npm leaves some names out of what it packs, and reads others as its own. */
 const REAL_NAMES: Readonly<Record<string, string>> = {
   '_package.json': 'package.json',

@@ -104,7 +104,7 @@ describe('the guide', () => {
   it('has the settings of TypeScript that a new project has', () => {
     const guide = codeBlocks('docs/start.md').find(({ language }) => language === 'json');
     const { rootDir, ...shown } = JSON.parse(String(guide?.code)).compilerOptions;
-    const { rootDir: _, ...written } = JSON.parse(read('template/tsconfig.json')).compilerOptions;
+    const { rootDir: _, ...written } = JSON.parse(read('template/notes/tsconfig.json')).compilerOptions;
     expect(rootDir).to.equal('src');
     expect(written).to.deep.equal(shown);
   });

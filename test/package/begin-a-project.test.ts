@@ -1,31 +1,23 @@
 /** `crud-controllers init` as its user meets it: what the packed package writes is built, passes its own tests, and is served. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { findFreePort } from '../../sample/support/free-port.js';
 import { forSuite } from '../support/for-suite.js';
-import { PACKAGE_ROOT } from '../support/package-root.js';
 import { freshDatabase } from '../support/postgres.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
-import { createProject, install, type Manifest, pack, readManifest, type Tarball } from './packed-package.js';
-import { environment, run, tryRun } from './run.js';
+import { type Manifest, readManifest } from './packed-package.js';
+import { installCommand, installProject, startProject } from './project.js';
+import { run, tryRun } from './run.js';
 
 describe('a project that init has written', function () {
   this.timeout(180_000);
   const folder = forSuite(() => createTemporaryFolder('init'));
   const database = forSuite(() => freshDatabase());
-  let tarball: Tarball;
   let project: string;
   let manifest: Pick<Manifest, 'dependencies' | 'devDependencies'>;
 
   before(async () => {
-    tarball = await pack();
-    const tool = join(folder.path, 'tool');
-    mkdirSync(tool);
-    await createProject(tool, tarball);
-    const command = join(tool, 'node_modules/crud-controllers/dist/src/command-line.js');
+    const command = await installCommand(folder.path);
     await run(process.execPath, [command, 'init', 'notes-api'], folder.path);
     project = join(folder.path, 'notes-api');
     manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
@@ -74,10 +66,8 @@ describe('a project that init has written', function () {
     let variables: NodeJS.ProcessEnv;
 
     before(async () => {
-      const { 'crud-controllers': _, ...others } = { ...manifest.dependencies, ...manifest.devDependencies };
-      await install(project, tarball, Object.keys(others));
-      symlinkSync(join(PACKAGE_ROOT, 'node_modules/.bin'), join(project, 'node_modules/.bin'), 'junction');
-      variables = { DATABASE_URL: database.url, PORT: String(await findFreePort()) };
+      await installProject(project, manifest);
+      variables = { DATABASE_URL: database.url };
     });
 
     it('builds, and passes its own tests', async () => {
@@ -98,28 +88,8 @@ describe('a project that init has written', function () {
     });
 
     it('makes its tables and serves requests, and warns of nothing', async () => {
-      const url = `http://localhost:${variables['PORT']}`;
-      // A group of its own, because npm starts a shell, and that the server.
-      const npm = spawn('npm', ['start'], {
-        cwd: project,
-        env: { ...environment(), ...variables },
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const end = () => void process.kill(-Number(npm.pid), 'SIGTERM');
-      process.once('exit', end);
-      const closed = once(npm, 'close');
-      let printed = '';
-      const isListening = new Promise<void>((resolve) => {
-        for (const stream of [npm.stdout, npm.stderr]) {
-          stream.on('data', (chunk: Buffer) => {
-            printed += chunk.toString();
-            if (printed.includes(`:${variables['PORT']}`)) resolve();
-          });
-        }
-      });
-      await Promise.race([isListening, closed]);
-      expect(npm.exitCode, printed).to.equal(null);
+      const served = await startProject(project, variables);
+      const { url } = served;
       const { title } = (await (await fetch(url)).json()) as { title: string };
       expect(title).to.equal('notes-api');
       const created = await fetch(`${url}/notes`, {
@@ -129,11 +99,9 @@ describe('a project that init has written', function () {
       });
       expect([created.status, created.headers.get('Location')]).to.deep.equal([201, '/notes/1']);
       await created.arrayBuffer();
-      end();
-      await closed;
-      process.removeListener('exit', end);
-      expect(printed).to.include('Migrated: 001-notes.js\n');
-      expect(printed).to.not.match(/"level":"(?:warn|error)"/);
+      await served[Symbol.asyncDispose]();
+      expect(served.printed()).to.include('Migrated: 001-notes.js\n');
+      expect(served.printed()).to.not.match(/"level":"(?:warn|error)"/);
     });
 
     it('describes itself by the command', async () => {
