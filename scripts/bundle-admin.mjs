@@ -11,15 +11,15 @@ import path from 'node:path';
 
 const ICONS = '@mui/icons-material';
 
-/** Bundles a folder with `main.tsx` and `index.html` into another one. */
-export async function bundleAdmin(source, target) {
+/** Bundles a folder with `main.tsx` and `index.html` into another one, with other pages beside it. */
+export async function bundleAdmin(source, target, pages = ['main.tsx']) {
   // Not before the packages are installed.
   const { build } = await import('esbuild');
   mkdirSync(target, { recursive: true });
   cpSync(path.join(source, 'index.html'), path.join(target, 'index.html'));
   await build({
-    entryPoints: [path.join(source, 'main.tsx')],
-    outfile: path.join(target, 'main.js'),
+    entryPoints: pages.map((page) => path.join(source, page)),
+    outdir: target,
     bundle: true,
     minify: true,
     format: 'esm',

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
+import { Crud } from '../../src/index.js';
 import { FRANCE } from '../models/atlas-rows.js';
 import { startChromium } from '../support/chromium.js';
 import { forSuite } from '../support/for-suite.js';
@@ -34,15 +36,38 @@ const REVIEWS = Array.from({ length: 120 }, (_, index) => ({
   rating: 1 + (index % 5),
   text: 'It rained.',
 }));
+/** Two columns address it, and parts may be any text. */
+@Crud({
+  id: { attributes: ['region', 'lineNo'], member: 'id' },
+  pagination: 'cursor',
+  sortAllow: ['lineNo'],
+  endpoints: ['list', 'read', 'update', 'delete', 'restore'],
+})
+@Table({ tableName: 'order_lines', version: true, paranoid: true, createdAt: false, updatedAt: false })
+class OrderLine extends Model {
+  @Column({ type: DataType.TEXT, primaryKey: true }) declare region: string;
+  @Column({ type: DataType.INTEGER, primaryKey: true, field: 'line_no' }) declare lineNo: number;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare quantity: number;
+}
+
+const LINES = ['a,b', 'a/b', 'ü~0%2C'].map((region, at) => ({ region, lineNo: at + 1, quantity: 10 * at }));
+
 /** The first page of a list, as react-admin writes it. */
 const BY_ID = { page: 1, perPage: 10, sort: 'id', order: 'ASC' };
 
 describe('the back office', function () {
   this.timeout(180_000);
   const app = serveTestApp(() => ({
-    models: [Country, City, Review],
+    models: [Country, City, Review, OrderLine],
     bootstrap: { controllers: [CityController, ReviewController] },
-    prepare: serveAdmin,
+    prepare(server) {
+      serveAdmin(server);
+      server.get('/lines', (_, response) => {
+        response.send(
+          '<link rel="icon" href="data:,"><div id="root"></div><script type="module" src="/admin/order-lines.js"></script>',
+        );
+      });
+    },
   }));
   const browser = forSuite(() => startChromium());
   let page: Page;
@@ -53,6 +78,7 @@ describe('the back office', function () {
     await Country.bulkCreate([FRANCE, CHAD]);
     await City.bulkCreate(CITIES);
     await Review.bulkCreate(REVIEWS);
+    await OrderLine.bulkCreate(LINES);
     page = await browser.newPage();
     // react-admin keeps how a list was left.
     await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
@@ -64,13 +90,17 @@ describe('the back office', function () {
   });
 
   /** Opens a page anew. */
-  async function open(path: string, search: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async function open(
+    path: string,
+    search: Readonly<Record<string, unknown>> = {},
+    office = '/admin/',
+  ): Promise<void> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(search)) {
       query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
     }
     await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${app.server.url}/admin/#${path}?${query}`);
+    await page.goto(`${app.server.url}${office}#${path}?${query}`);
   }
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -293,6 +323,26 @@ describe('the back office', function () {
     const next = await requestOf('GET', '/countries/FRA/cities', () => button('Go to next page').click());
     expect(parametersOf(next)).to.deep.equal({ sort: '-population', page: '2', size: '5' });
     expect(await column('name', 'Ville 7')).to.include('Ville 10');
+  });
+
+  it('lists, changes, deletes and restores a record by the member that has an id of several columns', async () => {
+    for (const [at, id] of ['a~2b,1', 'a~1b,2', 'ü~00%2C,3'].entries()) {
+      const { region } = LINES[at] ?? {};
+      const path = `/order-lines/${encodeURIComponent(id)}`;
+      await open('/order-lines', {}, '/lines');
+      expect(await column('region', 'a/b')).to.have.members(LINES.map((line) => line.region));
+      await page.getByRole('cell', { name: region ?? '', exact: true }).click();
+      await field('Quantity').fill('7');
+      const saved = await requestOf('PATCH', path, () => button('Save').click());
+      expect(await saved.headerValue('if-match')).to.match(/^"0\./);
+      expect(saved.postDataJSON()).to.deep.equal({ quantity: 7 });
+      await page.getByRole('cell', { name: region ?? '', exact: true }).click();
+      const removed = await requestOf('DELETE', path, () => button('Delete').click());
+      expect(await removed.headerValue('if-match')).to.match(/^"1\./);
+      expect((await OrderLine.findAll()).map((line) => line.region)).to.not.include(region);
+      await requestOf('POST', `${path}/restore`, () => button('Undo').click());
+      expect(await OrderLine.findOne({ where: { region } })).to.include({ lineNo: at + 1, quantity: 7 });
+    }
   });
 
   it('fits a narrow screen', async () => {
