@@ -29,6 +29,8 @@ export interface DatabaseTable {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly DatabaseIndex[];
   readonly foreignKeys: readonly DatabaseForeignKey[];
+  /** Columns that BEFORE triggers set, as far as the text of their functions says so. */
+  readonly setByTriggers: readonly string[];
 }
 
 /** A column. */
@@ -49,6 +51,8 @@ export interface DatabaseColumn {
   readonly defaultSql: string | null;
   readonly identity: 'always' | 'by default' | null;
   readonly isGenerated: boolean;
+  /** Why no attribute can have its values, as a sentence; null for all types that have a form. */
+  readonly formProblem: string | null;
 }
 
 /** An index that is valid. */
@@ -57,6 +61,8 @@ export interface DatabaseIndex {
   readonly method: string;
   readonly isUnique: boolean;
   readonly isPrimary: boolean;
+  /** True where it is checked at once, and compares texts as its columns do. */
+  readonly isExact: boolean;
   /** Key columns in order; null in the place of an expression. */
   readonly columns: readonly (string | null)[];
   /** Expressions in the place of columns. */
@@ -75,6 +81,8 @@ export interface DatabaseForeignKey {
   readonly targetColumns: readonly string[];
   readonly onDelete: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
   readonly onUpdate: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+  /** True where all columns are NULL or none is, as `MATCH FULL` has it. */
+  readonly isFull: boolean;
 }
 
 /** A model: the names of all that its file has. */
@@ -91,6 +99,10 @@ export interface ModelPlan {
   /** Attributes that clients may filter and sort by: the first columns of indexes. */
   readonly filterAllow: readonly string[];
   readonly sortAllow: readonly string[];
+  /** Its path, where that of its class name would be the path of another model; else null. */
+  readonly prefix: string | null;
+  /** Options of `@Crud` that the database suggests, each as a line of a comment, such as `include: { customer: true }`. */
+  readonly proposals: readonly string[];
 }
 
 /** An attribute, with its column. */
@@ -113,8 +125,12 @@ export interface RelationPlan {
   readonly foreignKey: string;
   /** The attribute that the foreign key refers to. */
   readonly referencedKey: string;
-  /** Of `BelongsToMany`: class name of the join model, and its attribute that refers to the target. */
-  readonly through?: { readonly model: string; readonly otherKey: string };
+  /** Of `BelongsToMany`: class name of the join model, its attribute that refers to the target, and the attribute there. */
+  readonly through?: {
+    readonly model: string;
+    readonly otherKey: string;
+    readonly referencedKey: string;
+  };
   readonly onDelete?: DatabaseForeignKey['onDelete'];
 }
 
