@@ -40,20 +40,15 @@ import { all, isPromise, type Maybe, then } from '../util/promises.js';
  * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-export type EvaluateAccess = (
-  request: Request,
-  endpoint: Endpoint | null,
-  before?: Maybe<Access>,
-) => Maybe<Access>;
+type EvaluateAccess = (request: Request, endpoint: Endpoint | null, before?: Maybe<Access>) => Maybe<Access>;
 
 /** Evaluates which attributes a request may not read. Shared by all that need it of a request, so that each rule is evaluated once. */
-export type EvaluateUnreadable = (request: Request) => Maybe<readonly string[]>;
+type EvaluateUnreadable = (request: Request) => Maybe<readonly string[]>;
 
 /** Evaluates the values that the server sets in the writes of an endpoint. */
 export type EvaluateGiven = (request: Request, endpoint: Endpoint | null) => Maybe<GivenValues>;
 
-/** Compiles the rules of reading. */
-export function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
+function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
   const ruled = [...fields].filter(([, { read }]) => read !== null);
   if (ruled.length === 0) return () => NONE;
   return (request) =>
@@ -301,7 +296,7 @@ function isOfRows({ name }: RecordInfo, rule: RuleName, answer: unknown): boolea
 }
 
 /** Evaluates a rule; only `true` allows. */
-export function allows(rule: RowRule | null, request: Request): Maybe<unknown> {
+function allows(rule: RowRule | null, request: Request): Maybe<unknown> {
   return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
 }
 

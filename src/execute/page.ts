@@ -45,8 +45,7 @@ export interface CursorPage<T> extends Page<T> {
   readonly prev: Keyset | null;
 }
 
-/** The list of a page. */
-export interface PageOrigin {
+interface PageOrigin {
   readonly model: object;
   /** A total order. */
   readonly order: readonly SortTerm[];
@@ -54,7 +53,6 @@ export interface PageOrigin {
 
 const ORIGIN = Symbol('origin');
 
-/** A value that may have an origin. */
 interface Known {
   readonly [ORIGIN]?: PageOrigin;
 }
@@ -83,7 +81,6 @@ export interface PageSource<Row, Range> {
   readonly terms: readonly KeyTerm[];
   /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
   ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
-  /** The first rows of a range. */
   find(range: Range, limit: number): Promise<Row[]>;
   /** True where a range has any row. */
   hasAny(range: Range): Promise<boolean>;

@@ -96,7 +96,7 @@ export function isInState(states: WantedStates, state: string | null): boolean {
 }
 
 /** Reads tags that hide their states: undefined for a text that is none. */
-export type OpenState = (sealed: string) => bigint | null | undefined;
+type OpenState = (sealed: string) => bigint | null | undefined;
 
 /**
  * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and the part behind the dot

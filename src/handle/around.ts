@@ -48,11 +48,7 @@ export interface AroundContext {
 }
 
 /** Compiles the work of a feature around the operations of a route; null where it has none. */
-export type AroundFactory = (
-  resource: Resource,
-  route: RouteSpec,
-  context: AroundContext,
-) => AroundFinder | null;
+type AroundFactory = (resource: Resource, route: RouteSpec, context: AroundContext) => AroundFinder | null;
 
 /** Finds the work of all features around a request that has one of these headers. */
 export interface AnyAround {
@@ -67,7 +63,6 @@ export interface ActingFeature extends Feature {
   readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
 }
 
-/** The request of an outcome, and the session that it is completed in. */
 interface SessionPlace extends Pick<CompletionPlace, 'request'> {
   readonly sequelize: Sequelize | undefined;
   readonly verb: RouteSpec['verb'];

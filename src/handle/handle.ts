@@ -42,7 +42,7 @@ import { compileShape, type Format, isUnshaped, type Shape } from './shape-answe
 import type { PageShaper } from './shape-page.js';
 
 /** Where an operation runs: outside of any session, in the session of its request, or in a transaction of its request. */
-export type Way = 'alone' | keyof RouteSessions;
+type Way = 'alone' | keyof RouteSessions;
 
 /** Arguments of a request; null where they are not known before its method. */
 type WithAccess = { readonly access: Pick<Access, 'allowed'> } | null;
@@ -144,7 +144,7 @@ function transact(
 }
 
 /** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else reads them. */
-export function send(
+function send(
   { status, headers, body }: AnswerDraft,
   response: Response,
   metadata: ActionMetadata,

@@ -21,7 +21,7 @@ export type Fields = readonly string[] | null | undefined;
  *
  * @param more JSON of members that it has behind its own
  */
-export type WriteRecord = (index: number, more?: string) => string;
+type WriteRecord = (index: number, more?: string) => string;
 
 /** Records with all that they are answered with. */
 export interface WholeRecords {
@@ -58,7 +58,6 @@ export interface Outcome extends ShownRecords {
   readonly count: number;
   /** True where a replacement has created the record. Left out where a method has set the status of the response. */
   readonly isNew?: boolean;
-  /** The value that addresses the record. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
   stored(attribute: string): string | null | undefined;
@@ -120,7 +119,6 @@ export function rowsShown(
 
 /** Records that a feature reads for those of an outcome, and adds to them. */
 export interface Completion {
-  /** The input that names them. */
   readonly input: string;
   /** True where SQL of this library reads all of them, so that no session is needed. */
   isOpen(input: RequestArguments): boolean;

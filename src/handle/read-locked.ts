@@ -15,7 +15,7 @@ import { contextOf, outcomeOf } from './run-method.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** The record as text or values; null where there is none that the request may write, undefined where it may not read it. */
-export type ReadLocked = (action: Action, id: Id, format: Format, isDeleted?: boolean) => Promise<unknown>;
+type ReadLocked = (action: Action, id: Id, format: Format, isDeleted?: boolean) => Promise<unknown>;
 
 /** The access of the request to a read; null where its rules refuse one. */
 export async function accessToRead(access: RequestAccess, request: Request): Promise<Access | null> {

@@ -60,7 +60,7 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
 export type ExtendWrite = (write: Statement, columns: readonly string[] | null) => Statement;
 
 /** Finds where statements of a request run that are in no session: any connection of the pool, with the settings of the request. */
-export type AloneTarget = (request: Request) => StatementTarget;
+type AloneTarget = (request: Request) => StatementTarget;
 
 interface RowSecured {
   /** Null where the application has none. */

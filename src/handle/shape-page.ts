@@ -16,8 +16,7 @@ import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
 import { compileShape } from './shape-answer.js';
 
-/** An answer that is ready, or a result to be shaped as any other. */
-export type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown };
+type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown };
 
 /** Answers what a method has returned. @throws TypeError for what cannot be answered truly */
 export type PageShaper = (result: unknown, action: Action) => Promise<PageAnswer>;

@@ -23,9 +23,8 @@ import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
 import { heirLine, onlyProblems, refusedLine, tagProblems, writtenProblems } from './table-kinds.js';
 
 /** Options of an application for the check of its tables. */
-export interface CatalogueOptions {
+interface CatalogueOptions {
   readonly logger: Logger;
-  /** Their needs of the tables. */
   readonly features: readonly FeatureNeeds[];
   /** True where missing indexes are logged. */
   readonly indexAdvice: boolean;

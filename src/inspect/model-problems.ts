@@ -55,7 +55,6 @@ function modelName({ prototype }: ModelClass): string {
 
 type Association = NonNullable<ReturnType<typeof getAssociations>>[number];
 
-/** The other model of an association, and the one between both. */
 function targetsOf(association: Association): readonly unknown[] {
   // Of many to many. What has none of it is between two models alone.
   const through: unknown = member(member(association, 'options'), 'through');

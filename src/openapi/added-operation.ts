@@ -35,8 +35,7 @@ import {
 import { problemReferences, problemSaying } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-schemas.js';
 
-/** The controller of a route. */
-export interface RouteOwner {
+interface RouteOwner {
   readonly tags: readonly string[];
   /** Suffix of the names of its operations. */
   readonly suffix: string;

@@ -13,7 +13,7 @@ import { documentOfTags } from './document-of-tags.js';
 import type { OpenAPIObject } from './openapi-object.js';
 
 /** Facts of the application that its page depends on. */
-export interface DocsSurroundings {
+interface DocsSurroundings {
   /** Path of the landing page. */
   readonly home: string | undefined;
   /** True where the page shows the resource that is chosen, and not all of them. */

@@ -4,7 +4,6 @@ import { InvalidQueryError } from '../schema/request-issue.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { OpenAPIObject, OperationObject } from './openapi-object.js';
 
-/** A reference to a component: its kind and its name. */
 const COMPONENT = /^#\/components\/(?<kind>schemas|responses)\/(?<name>.+)$/;
 
 /**

@@ -12,7 +12,7 @@ import { type MakeName, pascalCase } from './resource-schemas.js';
 type Direction = Parameters<WriteNested>[1];
 
 /** Schemas of resources, which classes may have, too. */
-export interface KnownSchemas {
+interface KnownSchemas {
   /** Name of the record of a served model. */
   recordOf(model: object): string | undefined;
   /** Writes a schema of a resource; undefined for a name that is none. */

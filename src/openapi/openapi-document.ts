@@ -43,7 +43,7 @@ import {
 } from './resource-schemas.js';
 
 /** Parts that a document is made of. */
-export interface DocumentSource {
+interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
   readonly isPartial: ResolvedDocs['isPartial'];
@@ -169,7 +169,6 @@ class DocumentDraft {
     for (const name of resource.plan.tags) this.#addTag(name, resource);
   }
 
-  /** Adds a controller that has no resource. */
   addController(
     name: string,
     routes: readonly HandWrittenRoute[],

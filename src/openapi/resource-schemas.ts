@@ -170,7 +170,6 @@ function includedSchemas(
   return { properties, schemas };
 }
 
-/** A record with relations, all of them optional. */
 function withRelations(record: JsonSchema, { properties }: IncludedSchemas): JsonSchema {
   return { ...record, properties: { ...record.properties, ...properties } };
 }

@@ -13,13 +13,10 @@ export type ScopeMode = 'one' | 'several' | 'any';
  * Requests with the same rules have the same object, so that everything compiled for it is compiled once.
  */
 export interface AccessForm {
-  /** By scoped attribute. */
   readonly scope: ReadonlyMap<string, ScopeMode>;
   /** Condition on rows that is the same for all such requests; null is no condition. */
   readonly where: Predicate | null;
-  /** Attributes that the request may not read. */
   readonly unreadable: ReadonlySet<string>;
-  /** Attributes that it may not send. */
   readonly unwritable: ReadonlySet<string>;
   /** Attributes that no request sends, because the server sets them. */
   readonly given: ReadonlySet<string>;

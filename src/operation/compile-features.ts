@@ -45,7 +45,7 @@ export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
 });
 
 /** The features of one endpoint. What is not there takes no part in a request. */
-export interface EndpointFeatures {
+interface EndpointFeatures {
   /** In the order of the document. */
   readonly inputs: readonly Input[];
   readonly problems: readonly ProblemStatus[];
@@ -176,7 +176,6 @@ function compileEndpoint(
   });
 }
 
-/** Features' part in the rows of a list. */
 interface ListedRows {
   /** Adds the conditions of features to the filter. */
   narrow(inputs: Inputs): Inputs;

@@ -16,7 +16,6 @@ export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenVa
 /** Change of an operation by a feature; that it fits the endpoint is what `ByEndpoint` says. */
 type Change = (operation: Operation, inputs: Inputs, access: Access) => Operation;
 
-/** One step of a feature. */
 interface Step {
   readonly change: Change;
   /** Members of the inputs without which it changes nothing for a request that may see everything; null where it may. */

@@ -186,7 +186,7 @@ export interface OperationByEndpoint {
 }
 
 /** Changes of operations by a feature. */
-export type OperationSteps = {
+type OperationSteps = {
   readonly [E in Endpoint]?: (
     operation: OperationByEndpoint[E],
     inputs: Inputs,
@@ -206,7 +206,7 @@ export interface WrittenRecord {
 }
 
 /** Records that one operation has written. */
-export interface Written {
+interface Written {
   /** A replacement is a `create` or an `update`. */
   readonly endpoint: Endpoint;
   /** One at least. */
@@ -214,7 +214,7 @@ export interface Written {
 }
 
 /** Executes statements of a feature's own, in a transaction. */
-export interface TransactionStatements {
+interface TransactionStatements {
   /** @param values in the text form of their types, for `$1` and so on */
   write(text: string, values: readonly (string | null)[]): Promise<unknown>;
 }

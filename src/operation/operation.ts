@@ -6,7 +6,6 @@ import type { Count } from './count.js';
 
 /** The row that a written foreign key has to name: one that the request may see. */
 export interface Reference extends Pick<RelatedFilter, 'target' | 'key'> {
-  /** The attribute that is written. */
   readonly attribute: string;
   /** On the rows of the target. */
   readonly where: Predicate;

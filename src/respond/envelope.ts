@@ -4,8 +4,7 @@ import type { OffsetPage, Page } from '../execute/page.js';
 import type { Keyset } from '../request/query/cursor-codec.js';
 import type { WireRecord } from './record-serializer.js';
 
-/** The offset envelope. */
-export interface OffsetEnvelope {
+interface OffsetEnvelope {
   readonly items: readonly WireRecord[];
   readonly total: number | null;
   readonly total_is?: TotalIs;
@@ -16,8 +15,7 @@ export interface OffsetEnvelope {
   readonly has_prev: boolean;
 }
 
-/** The cursor envelope. */
-export interface CursorEnvelope {
+interface CursorEnvelope {
   readonly items: readonly WireRecord[];
   readonly total?: number | null;
   readonly total_is?: TotalIs;

@@ -16,8 +16,7 @@ const MAX_KINDS = 500;
 /** The statuses by which a dependency has failed, wherever it was called: it is unreachable, or takes too long. */
 const OF_DEPENDENCIES: readonly number[] = [503, 504];
 
-/** A failed request. */
-export interface Failure {
+interface Failure {
   /** The method and the path of the route. */
   readonly route: string;
   readonly requestId: string;
@@ -25,7 +24,6 @@ export interface Failure {
   readonly reason: unknown;
 }
 
-/** An error as the log describes it. */
 interface Described {
   readonly error?: string;
   readonly code?: string;
@@ -37,7 +35,6 @@ interface Described {
   readonly cause?: Described;
 }
 
-/** Failures of one kind. */
 interface CountedKind {
   /** Requests since the last line, by route. */
   readonly routes: Map<string, number>;
@@ -46,7 +43,6 @@ interface CountedKind {
   readonly log: () => void;
 }
 
-/** Logs that count failures now. */
 const counting = new Set<FailureLog>();
 
 /** Writes to one logger. */

@@ -98,7 +98,7 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
 const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
 
 /** Request in which an error happened. */
-export interface ProblemContext {
+interface ProblemContext {
   /** The resource whose attributes the error may be about. */
   readonly plan?: ResourcePlan | undefined;
   /** Attributes that the problem may name. Default: all. */

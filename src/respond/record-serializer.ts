@@ -42,14 +42,13 @@ export interface CompiledSerializer {
 }
 
 /** Facts of a model whose records are shown, served or not. */
-export interface RecordPlan {
+interface RecordPlan {
   readonly info: RecordInfo;
   readonly exposure: Pick<Exposure, 'unreadable'>;
   /** Attributes that not every request may read. */
   readonly restricted: readonly string[];
   /** The user's read schema. */
   readonly explicit: Class | null;
-  /** The class that is derived where there is none. */
   deriveClass(): Class;
 }
 

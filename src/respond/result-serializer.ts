@@ -233,7 +233,7 @@ function extendsClass(target: Class, base: Class): boolean {
 }
 
 /** The attributes of a model that are left out; null where it is not known. */
-export type RecordMasks = (model: object) => readonly string[] | null;
+type RecordMasks = (model: object) => readonly string[] | null;
 
 let current: RecordMasks | null = null;
 

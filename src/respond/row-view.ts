@@ -40,7 +40,6 @@ export function withMembers(text: string, more: string): string {
   return text === '{}' ? `{${more}}` : `${text.slice(0, -1)},${more}}`;
 }
 
-/** A property of what is written. */
 interface RowProperty {
   readonly name: string;
   readonly attribute: AttributeInfo;
@@ -98,7 +97,6 @@ export interface RowView {
     parsers: TextParsers,
     fields?: Fields,
   ): {
-    /** One row as JSON text. */
     readonly text: RowWriter;
     /** Several as plain values, for code that reads them. */
     values(rows: readonly TextRow[]): readonly WireRecord[];

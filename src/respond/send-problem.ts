@@ -80,7 +80,6 @@ export function itemProblem(problem: Problem, request: Request, response: Respon
   return text === null ? problemBody(problem) : JSON.parse(text);
 }
 
-/** The standard body of a problem. */
 function problemBody({ detail, errors }: Problem): object {
   return errors ? { detail, errors } : { detail };
 }

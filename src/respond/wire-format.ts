@@ -60,7 +60,6 @@ function asDeclaredText(value: unknown): unknown {
   return pointText(value) ?? durationOf(value) ?? value;
 }
 
-/** A range, with bounds in the forms of their type. */
 function asRange(bound: ColumnType): WireFormat {
   const toWire: WireFormat = (value) => (value === null ? null : asBound(bound, value));
   return (value) => wireRange(value, toWire, (text) => asBound(bound, boundOfText(bound, text)));

@@ -44,7 +44,6 @@ export function writeExactly(model: ModelClass): void {
 /** Types that a model names by a text, and of which a body has a value in another form than a record that was read. */
 const NAMED: readonly ColumnType['kind'][] = ['range', 'multirange', 'interval', 'money', 'named'];
 
-/** The same for all forms of a value; any other value stays. */
 function sameForm(type: ColumnType, value: unknown): unknown {
   if (type.kind === 'array' && Array.isArray(value)) return value.map((each) => sameForm(type.element, each));
   if (type.kind === 'interval') return durationOf(value) ?? value;

@@ -14,7 +14,6 @@ import { encodeParameter } from '../sql/encode-parameter.js';
 /** Makes a record of a row. */
 export type Hydrate = (row: TextRow) => Model;
 
-/** The values of a record, by attribute. */
 type RecordValues = Record<string, unknown>;
 
 /** The columns that records are made of. */
@@ -81,8 +80,7 @@ function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRo
 
 const RAW = { raw: true };
 
-/** The row that a record is as it was read. */
-export interface PristineRow {
+interface PristineRow {
   readonly columns: RecordColumns;
   readonly row: TextRow;
   /** Loaded relations, by name. */
@@ -92,7 +90,6 @@ export interface PristineRow {
 /** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
 type ValuesName = 'dataValues' | '_previousDataValues';
 
-/** A record with the row and the values that it was hydrated from. */
 interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
   readonly record: object;
   /** Null when the texts have been read. */

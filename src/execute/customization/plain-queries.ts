@@ -41,7 +41,7 @@ function isPlainClass(model: ModelClass): boolean {
 }
 
 /** Is true where our SQL may run an operation on a model now. */
-export type OpenTest = () => boolean;
+type OpenTest = () => boolean;
 
 const openTests = new WeakMap<ModelInfo, Map<string, OpenTest>>();
 

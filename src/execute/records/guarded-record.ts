@@ -125,7 +125,6 @@ function method(value: (this: GuardedRecord, ...args: unknown[]) => unknown): Pr
   return { value, configurable: true, writable: true };
 }
 
-/** The method of the class of a record. */
 function methodOf(record: object, name: string): (...args: unknown[]) => unknown {
   return Reflect.get(Object.getPrototypeOf(record), name, record);
 }

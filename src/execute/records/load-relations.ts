@@ -22,7 +22,7 @@ import type { QueryContext } from './repository-operations.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
 /** Context of a repository's queries. */
-export interface LoadContext {
+interface LoadContext {
   /** Access to each model; null is everything. */
   readonly source: AccessSource | null;
   scope(): Promise<QueryContext['scope']>;
@@ -135,7 +135,6 @@ function recordsOf(found: FoundItems, info: ModelInfo, columns: readonly string[
   return rows.length === 0 ? [] : rows.map(pristineHydrator({ info, attributes, parsers }));
 }
 
-/** A loaded relation of one record. */
 interface LoadedRelation {
   /** Request that loaded it. */
   readonly inclusion: object;
@@ -154,7 +153,6 @@ export interface RelatedNow {
 
 const loaded = new WeakMap<object, Map<string, LoadedRelation>>();
 
-/** Sets what was loaded of a relation. */
 function setLoaded(record: Model, name: string, relation: LoadedRelation): void {
   const known = loaded.get(record) ?? new Map<string, LoadedRelation>();
   loaded.set(record, known.set(name, relation));

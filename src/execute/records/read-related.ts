@@ -25,8 +25,7 @@ import {
 } from './related-records.js';
 import { inReadScope } from './run-records.js';
 
-/** Request for the rows of a relation. */
-export interface RelatedRequest extends RelatedCriteria {
+interface RelatedRequest extends RelatedCriteria {
   /** The columns of rows, its keys among them. */
   readonly columns: readonly string[];
   /** True where records are hydrated from the rows. */
@@ -42,7 +41,7 @@ export interface RelatedContext {
 }
 
 /** Rows or records of several parents, parent by parent. */
-export type FoundRelated =
+type FoundRelated =
   | (RelatedRowsFound & { readonly records: null })
   | (RelatedRecordsFound & { readonly rows: null });
 
@@ -122,7 +121,6 @@ export function isReadByRows({ target: { info } }: FoundRelation, needsRecords: 
   return !isOnSequelize() && openTest(info, 'read', needsRecords)();
 }
 
-/** Request for the items of a relation. */
 interface ItemsRequest extends Omit<RelatedRequest, 'limit'> {
   /** Items of each parent; null is all of them. */
   readonly size: number | null;
@@ -138,7 +136,6 @@ export interface Group {
 /** Of a parent without any. */
 export const NO_ITEMS: Group = Object.freeze({ first: 0, end: 0, hasNext: false });
 
-/** The items of all parents. */
 interface ItemsByParent {
   /** By key. A parent without items has none. */
   readonly groups: ReadonlyMap<string, Group>;

@@ -63,7 +63,6 @@ export interface RelatedRecordsFound {
 const KEY_COLUMN = 'related key';
 const linkColumn = (attribute: string): string => `related ${attribute}`;
 
-/** A record with the texts of its keys. */
 interface KeyedRecord {
   readonly record: Model;
   readonly links: readonly (string | null)[];

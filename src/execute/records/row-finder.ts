@@ -24,7 +24,6 @@ import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sq
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { bothHold, conditionsOf, keepingOurs, type SequelizeRows, seenBy } from './sequelize-rows.js';
 
-/** The values of one statement. */
 interface StatementValues {
   /** Values that are bound so far, or null where all are quoted. */
   readonly bind: string[] | null;
@@ -37,7 +36,6 @@ interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
   readonly order?: readonly SortTerm[];
 }
 
-/** Options of the queries of a finder. */
 interface FinderOptions {
   readonly hooks?: false;
   readonly transaction?: Transaction;

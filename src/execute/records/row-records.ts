@@ -38,7 +38,6 @@ const recordsOf = perModel((model) => {
     : null;
 });
 
-/** The records of one model. */
 class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, RecordCall<M>> {
   readonly #info: ModelInfo;
   readonly #executor: SqlExecutor;
@@ -125,7 +124,6 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
   }
 }
 
-/** An endpoint with such an operation. */
 function endpointOf(operation: Operation): Endpoint {
   switch (operation.kind) {
     case 'read':
@@ -158,7 +156,7 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** True where Sequelize and we write the value alike; null is one of its own for each column. */
-export function isOrdinary(type: ColumnType, value: unknown): boolean {
+function isOrdinary(type: ColumnType, value: unknown): boolean {
   switch (type.kind) {
     case 'integer':
     case 'bigint':

@@ -77,10 +77,8 @@ import {
   type WriteOptions,
 } from './update-record.js';
 
-/** A condition on rows. */
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
-/** The transaction of a query, as an option. */
 type TransactionOption = Pick<WriteOptions, 'transaction' | 'useMaster'>;
 
 /** Runs operations with Sequelize's own queries. */

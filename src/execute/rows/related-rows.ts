@@ -40,8 +40,7 @@ export interface RelatedRowsFound {
   readonly parsers: readonly TextParser[];
 }
 
-/** No rows. */
-export const NOTHING: RelatedRowsFound = Object.freeze({ rows: [], parents: [], parsers: [] });
+const NOTHING: RelatedRowsFound = Object.freeze({ rows: [], parents: [], parsers: [] });
 
 /** The rows behind one relation. */
 export class RelatedRows {

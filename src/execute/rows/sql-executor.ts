@@ -47,15 +47,12 @@ export interface ReplacedRows extends FoundRows {
   readonly isNew: boolean;
 }
 
-/** The rows of a list. */
 interface RowPage extends FoundRows {
-  /** Its items are the rows. */
   readonly page: Page<TextRow>;
 }
 
 type AnyRows = FoundRows | ReplacedRows | RowPage;
 
-/** The rows of an operation. */
 type RowsOf<O extends Operation> = O extends ListOperation
   ? RowPage
   : O extends ReplaceOperation
@@ -384,7 +381,6 @@ export function triggersOf(
   return tableTriggers(info.model.sequelize as Sequelize, name, ask, isAlone);
 }
 
-/** Sends a write with the texts of its slots. */
-export function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
+function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
   return on.write(statement.text, fillSlots(statement, slots));
 }

@@ -28,7 +28,7 @@ import {
 export type SessionMode = 'write' | 'read' | 'get';
 
 /** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
-export interface DatabaseSessionOptions extends TransactionOptions {
+interface DatabaseSessionOptions extends TransactionOptions {
   readonly logger?: Logger;
   /** Of the request that it is part of. Default: those of the running code. */
   readonly settings?: RequestSettings | null;

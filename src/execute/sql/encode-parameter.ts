@@ -157,7 +157,6 @@ export interface PlacedColumn {
   readonly place: number;
 }
 
-/** A column that rows are written with. */
 interface WrittenColumn extends PlacedColumn {
   readonly slot: string;
   /** Function for the value that Sequelize fills in for a new row without one. */
@@ -204,19 +203,16 @@ export class RowEncoder {
     );
   }
 
-  /** The values that a row is changed to. */
   changes(given: WriteValues, take: TakeText): RowShape | null {
     return this.#encode(given, take, null);
   }
 
-  /** The attributes of a shape. */
   attributesOf(shape: RowShape): AttributeInfo[] {
     return this.#columns()
       .filter(({ place }) => shape[place] !== '0')
       .map(({ attribute }) => attribute);
   }
 
-  /** The columns of a shape that have a mark. */
   columnsOf(shape: RowShape, mark: '1' | 'n'): readonly PlacedColumn[] {
     return this.#columns().filter(({ place }) => shape[place] === mark);
   }
@@ -256,8 +252,7 @@ function ownMoment(type: ColumnType, moment: string): string {
   return type.kind === 'date' && type.zone !== undefined ? localText(new Date(moment), type.zone) : moment;
 }
 
-/** Takes the text of a value. */
-export type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
+type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
 
 /** Puts texts into the slots of a statement for one row. */
 export function intoSlots(slots: Record<string, string | null>): TakeText {

@@ -45,7 +45,7 @@ export function liftValues(predicate: Predicate): LiftedPredicate {
 }
 
 /** Several predicates of one statement without bound values, and these. */
-export interface LiftedPredicates {
+interface LiftedPredicates {
   readonly where: Predicate | null;
   /** The others, in their order. */
   readonly rows: readonly Predicate[];

@@ -200,7 +200,6 @@ export class OperationCompiler {
     );
   }
 
-  /** The conditions of ranges of a list. */
   ranges(list: ListSql, shape: string, compile: () => readonly SqlFragment[]): readonly SqlFragment[] {
     return this.#ranges.get(`${list.number} ${shape}`, compile);
   }

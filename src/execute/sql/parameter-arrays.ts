@@ -28,9 +28,8 @@ export function isBindable(type: ColumnType): boolean {
 }
 
 /** The arrays of a group of rows, in slots. Those of an array column are joined; `first` and `last` tell which members a row has. */
-export type GivenPart = 'value' | 'first' | 'last' | 'given';
+type GivenPart = 'value' | 'first' | 'last' | 'given';
 
-/** The slot of one array. */
 function givenSlot(group: number, part: GivenPart, attribute: string): Slot {
   return { slot: `many.${group}.${part}.${attribute}` };
 }
@@ -44,7 +43,7 @@ function placesSlot(group: number): Slot {
 const ROWS = raw(identifier('.rows'));
 
 /** The rows of a group, as a table of their own. */
-export interface GivenSql {
+interface GivenSql {
   /** Columns behind SELECT: `n`, `v0`, `v1`, …; with texts also `t0`, … */
   readonly select: SqlFragment;
   /** The value of an attribute, in a table of these rows. */

@@ -40,22 +40,20 @@ export function describeParents({ parent, parentKey }: Pick<Relation, 'parent' |
   return { table: quotedTable(parent), key: attributeOf(describeRecords(parent), parentKey) };
 }
 
-/** The rows behind a relation. */
-export interface RelatedRowsSql {
+interface RelatedRowsSql {
   readonly parents: ParentsSql;
   /** The rows of the parent whose key is in the slot `parent`. */
   readonly where: Predicate;
 }
 
 /** Selection of the keys of related rows, with an order and a limit. */
-export interface RelatedKeysSql extends RelatedRowsSql {
+interface RelatedKeysSql extends RelatedRowsSql {
   readonly order: readonly KeyTerm[];
   /** Rows of each parent; null is all of them. */
   readonly limit: number | null;
 }
 
-/** Selection of related rows. */
-export interface RelatedSql extends RelatedKeysSql {
+interface RelatedSql extends RelatedKeysSql {
   readonly selection: SelectionSql;
 }
 
@@ -145,7 +143,6 @@ export function compileByKey(
   return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);
 }
 
-/** The keys as rows. */
 function parentsSql(parents: ParentsSql): SqlFragment {
   return sql`unnest(${typedKeys(parents)}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
 }

@@ -16,7 +16,6 @@ export interface TableSql {
   readonly name: string;
   /** The table with the name that it has in a statement: the model's, as in Sequelize's. */
   readonly source: SqlFragment;
-  /** A column, qualified. */
   readonly column: ColumnSql;
 }
 

@@ -140,7 +140,7 @@ function refusedSql(
 }
 
 /** An UPDATE of many rows, each with values of its own. */
-export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
+interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly set: readonly GivenColumn[];
   /** On the rows, beside their keys; null is every row. */
   readonly where: Predicate | null;
@@ -227,7 +227,6 @@ function numbered(name: string, key: RowKey, table?: SqlFragment): readonly SqlF
   return key.map((_, index) => (table ? sql`${table}.${raw(`${name}${index}`)}` : raw(`${name}${index}`)));
 }
 
-/** Two rows with one key. */
 function sameParts(
   key: RowKey,
   first: SqlFragment,
@@ -272,13 +271,12 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
 export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
 
 /** An UPDATE of all rows of a predicate. */
-export interface UpdateMatchingSql {
+interface UpdateMatchingSql {
   readonly set: readonly AttributeInfo[];
   /** Null is every row. */
   readonly where: Predicate | null;
   /** Condition that all of them have to meet; null is none. */
   readonly allowed: Predicate | null;
-  /** Rows that have to be there. */
   readonly references: readonly Predicate[];
   /** True where a row that has the values already is written, too. Default: false. */
   readonly always?: boolean | undefined;

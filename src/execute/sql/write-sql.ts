@@ -54,8 +54,7 @@ function someColumn({ primaryKey, attributes }: ModelInfo): readonly AttributeIn
   return [...primaryKey, ...stored].slice(0, 1);
 }
 
-/** An UPDATE. */
-export interface UpdateSql {
+interface UpdateSql {
   /** One at least. */
   readonly set: readonly AttributeInfo[];
   readonly where: Predicate;
@@ -95,7 +94,7 @@ export function stampsSql({ info: { model, attributes }, column }: TableSql): re
 }
 
 /** A row with a key that is given. */
-export interface ReplaceSql {
+interface ReplaceSql {
   readonly row: readonly AttributeInfo[];
   /** Of the row that is there; null where it stays as it is. */
   readonly change: UpdateSql | null;
@@ -213,7 +212,6 @@ function isWritten(element: ColumnType): boolean {
   return ['bigint', 'decimal', 'time'].includes(innermost(element).kind);
 }
 
-/** The type of the elements of an array of arrays. */
 function innermost(type: ColumnType): ColumnType {
   return type.kind === 'array' ? innermost(type.element) : type;
 }

@@ -296,7 +296,7 @@ function expectProgress(socket: Socket): void {
 }
 
 /** The client has taken all, or it is the server's turn. */
-export function expectNothing(socket: Socket): void {
+function expectNothing(socket: Socket): void {
   taking.delete(socket);
 }
 

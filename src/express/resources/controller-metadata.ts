@@ -25,7 +25,6 @@ export interface ControllerRoute {
   readonly verb: string;
   /** From the root of the router. A regular expression is the user's. */
   readonly path: string | RegExp;
-  /** The controller's method. */
   readonly method: string;
   /** Null for a route of the user's. */
   readonly spec: RouteSpec | null;

@@ -156,7 +156,7 @@ function result<T>(records: Promise<unknown>): Promise<T> {
 }
 
 /** Source of a class made by `crudController`. */
-export interface ControllerSource {
+interface ControllerSource {
   readonly repository: Repository;
   readonly options: CrudOptions;
 }

@@ -45,7 +45,7 @@ export interface Declaration {
 }
 
 /** The resources to make, and the user's other controllers. */
-export interface Declarations {
+interface Declarations {
   readonly declarations: readonly Declaration[];
   readonly handWritten: readonly Class[];
   /** Problems of the declarations, behind the problems of earlier steps. */

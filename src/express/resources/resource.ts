@@ -47,7 +47,6 @@ export interface Resource extends ShownModel {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly cursors: CursorCodec;
-  /** The views of all models that are served, or included. */
   views(model: ModelClass): ShownModel;
   /** The routes that its methods can serve. */
   readonly routes: readonly RouteSpec[];
@@ -62,7 +61,7 @@ export interface Resource extends ShownModel {
 }
 
 /** Settings that all resources of an application share. */
-export interface ResourceSettings {
+interface ResourceSettings {
   /** Bytes. */
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;

@@ -87,11 +87,10 @@ export function undecoratedArgumentProblems(methods: readonly DescribedMethod[])
   );
 }
 
-/** A parameter, with the type that was emitted for it. */
 type TypedParameter = ParameterArgs & { readonly declared: unknown };
 
 /** A method with parameters, and how a message names it. */
-export interface DescribedMethod {
+interface DescribedMethod {
   readonly route: string;
   /** In their order. */
   readonly parameters: readonly TypedParameter[];

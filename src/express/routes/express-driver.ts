@@ -32,8 +32,7 @@ import { checkDriver } from '../resources/routing-controllers-internals.js';
 import { OwnArguments } from './own-arguments.js';
 import { bodyParsers } from './own-body.js';
 
-/** A route of a controller, and its layer in the router. */
-export interface RegisteredRoute {
+interface RegisteredRoute {
   /** The controller's class. */
   readonly target: unknown;
   readonly verb: string;
@@ -51,7 +50,6 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly routes: RegisteredRoute[] = [];
   /** Results that are sent as they are. */
   readonly #shaped = new WeakSet<object>();
-  /** The arguments that are read here. */
   readonly #asked = new WeakMap<ActionMetadata, OwnArguments>();
   readonly #bodyLimit: number;
   /** Routes whose method has returned nothing. */

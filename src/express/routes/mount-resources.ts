@@ -31,8 +31,7 @@ import { compareOwnRoutes, narrowPaths, putFirst, type ResourceRoute } from './o
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
-/** Resources to mount, and their settings. */
-export interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fastPath' | 'logger'> {
+interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];

@@ -25,7 +25,6 @@ interface ClosedRoute {
 /** By controller and method. */
 const CLOSED = new WeakMap<object, Map<string, ClosedRoute>>();
 
-/** Parameters that may read any part of a request. */
 const OPEN: ReadonlySet<ParameterArgs['type']> = new Set([
   'request',
   'context',
@@ -125,7 +124,6 @@ export class OwnArguments {
       .map((name) => unknownProperty(bodyPointer(name), name, members, unknown.length < MAX_GUESSES));
   }
 
-  /** Values that were read for a request. */
   valuesOf(request: object): ReadonlyMap<ParamMetadata, unknown> | undefined {
     return this.#read.get(request);
   }

@@ -75,7 +75,7 @@ function declaredType({ target, method, index }: ParamMetadata): unknown {
 }
 
 /** A request, as far as parameters of its body are read from it. */
-export type ReadRequest = Parameters<typeof hasBody>[0];
+type ReadRequest = Parameters<typeof hasBody>[0];
 
 /** Reads a parameter of a route. */
 export class OwnParameter {
@@ -209,7 +209,6 @@ export class OwnParameter {
     }
   }
 
-  /** An issue of an object at its place in the request. */
   #placed(issue: RequestIssue, item: readonly number[]): RequestIssue {
     if (!('pointer' in issue)) return issue;
     const { type, name } = this.#param;
@@ -286,7 +285,7 @@ export function isJson({ headers }: ReadRequest): boolean {
 }
 
 /** The issues of an error; any other error is thrown. */
-export function issuesOf(error: unknown): readonly RequestIssue[] {
+function issuesOf(error: unknown): readonly RequestIssue[] {
   if (error instanceof InvalidBodyError || error instanceof InvalidQueryError) return error.errors;
   throw error;
 }

@@ -10,8 +10,7 @@ import { type PathMatching, pathShape } from './path-matching.js';
 /** A layer of a router, as far as it is moved. */
 type Layer = Router['stack'][number];
 
-/** A route that has its layer in a router. */
-export interface MountedRoute {
+interface MountedRoute {
   readonly verb: string;
   readonly path: string | RegExp;
   readonly layer: Layer;
@@ -26,7 +25,7 @@ export interface ResourceRoute extends Pick<MountedRoute, 'verb' | 'path' | 'own
 }
 
 /** Routes that go first, the paths that they close, and problems of the others. */
-export interface OwnRoutes {
+interface OwnRoutes {
   readonly first: readonly MountedRoute[];
   readonly closed: readonly ClosableRoute[];
   readonly problems: readonly string[];

@@ -143,7 +143,6 @@ export function registerResourceController(
 
 const HAND_WRITTEN: readonly string[] = Object.freeze(['the route is hand-written']);
 
-/** A route, by what serves it. */
 interface MountedMethod {
   /** Null for a route of the user's. */
   readonly spec: HandledRoute | null;

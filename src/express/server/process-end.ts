@@ -6,15 +6,14 @@ import { defaultLogger, type Logger } from '../../util/logger.js';
 import { endsInTime } from '../../util/promises.js';
 
 /** Result of the stop of a server. */
-export interface Stopped {
+interface Stopped {
   /** True where no request had to be cut off. */
   readonly wasClean: boolean;
   /** The time of `performance.now()` until which its shutdown may take. */
   readonly deadline: number;
 }
 
-/** A server that ends with the process. */
-export interface Service {
+interface Service {
   /** @param cause the signal, or the message of a process manager */
   stop(cause: string): Promise<Stopped>;
   /** Disposes what it had to itself, when no other service runs any more either: they may have used it. */

@@ -156,7 +156,6 @@ export class ServedConnections {
   }
 }
 
-/** Lets a connection end with a response. */
 function endAfter(connection: OpenConnection, response: ServerResponse): void {
   const { socket } = response.req;
   connection.last = response;

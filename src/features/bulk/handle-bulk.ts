@@ -32,7 +32,6 @@ import { compileManyRunner, type ManyWritten } from './write-together.js';
 /** A route for many records. */
 interface BulkRoute {
   readonly endpoint: BulkEndpoint;
-  /** The route for one record. */
   readonly single: RouteSpec;
 }
 
@@ -163,7 +162,6 @@ function handleMany(
   return answerWith(story, answer, shaper);
 }
 
-/** Does all, and undoes it. */
 function rehearsal({ request, response }: Action, sequelize: Sequelize): Around {
   return {
     async run(next) {

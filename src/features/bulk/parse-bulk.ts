@@ -42,7 +42,7 @@ export interface BulkArguments {
 }
 
 /** Reads a request for many records. One for a single record is left to its own parser, with the body that was read. */
-export type BulkParser = (request: Request) => Promise<BulkArguments | RequestArguments>;
+type BulkParser = (request: Request) => Promise<BulkArguments | RequestArguments>;
 
 /** True for the arguments of a request for many records. */
 export function isForMany(input: BulkArguments | RequestArguments): input is BulkArguments {

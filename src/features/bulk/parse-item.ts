@@ -26,8 +26,7 @@ export interface BulkItem {
   readonly problem: Error | null;
 }
 
-/** Context in which an item is parsed. */
-export interface ItemContext {
+interface ItemContext {
   readonly access: Access;
   /** Inputs of a single write without parameters. */
   readonly absent: Inputs;

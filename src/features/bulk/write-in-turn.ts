@@ -42,7 +42,7 @@ export type BulkResult<T> =
  *
  * @param show what is kept of a record
  */
-export type BulkRunner = <T>(
+type BulkRunner = <T>(
   action: Action,
   input: BulkArguments,
   show: (outcome: Outcome, input: RequestArguments) => T,

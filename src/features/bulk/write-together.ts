@@ -32,11 +32,7 @@ export interface ManyWritten {
  * Writes all records of a request, or nothing. Null where nothing is written: it cannot be one statement, or a record is refused,
  * which is named by writing one after the other.
  */
-export type ManyRunner = (
-  input: BulkArguments,
-  limit: number,
-  on?: StatementTarget,
-) => Promise<ManyWritten | null>;
+type ManyRunner = (input: BulkArguments, limit: number, on?: StatementTarget) => Promise<ManyWritten | null>;
 
 /** Compiles the runner of an endpoint for many records, by that for one. */
 export function compileManyRunner(resource: Resource, single: Endpoint): ManyRunner {

@@ -50,7 +50,6 @@ export const idempotency: FeatureFactory = Object.assign(makeFeature, {
 
 const HEADER = IDEMPOTENCY_KEY.toLowerCase();
 
-/** Finds the key of a request. */
 function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, shape: Shape): AroundFinder {
   const { plan, access, features } = resource;
   const { operation } = route;

@@ -24,7 +24,7 @@ export interface KeptAnswer {
 }
 
 /** State of a key: of another request; under way, or done without an answer to return; or answered. */
-export type KnownKey = 'other' | 'under way' | 'unanswered' | KeptAnswer;
+type KnownKey = 'other' | 'under way' | 'unanswered' | KeptAnswer;
 
 /** Old keys go in batches, so that none holds many locks. */
 const BATCH = 100;

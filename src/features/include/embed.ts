@@ -182,7 +182,6 @@ interface Rest extends Partial<RelatedTotal> {
   readonly has_next: boolean;
 }
 
-/** A total as it is answered. */
 interface RelatedTotal {
   readonly total: Total['total'];
   readonly total_is: Total['totalIs'];

@@ -21,7 +21,6 @@ import { isHidden } from '../include-names.js';
 /** The arguments of a list under a parent. */
 export interface SubresourceArguments extends RequestArguments {
   readonly access: SubresourceAccess;
-  /** Arguments of the read of the parent. */
   readonly parent: RequestArguments;
 }
 

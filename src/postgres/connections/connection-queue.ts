@@ -73,7 +73,6 @@ export class ConnectionQueue {
   readonly #returned: QueueEntry[] = [];
   /** Connections that are requested from the pool, for the first in the queue. */
   #requested = 0;
-  /** Connections in use. */
   #held = 0;
   readonly #shared = new SharedConnections();
   #clock: NodeJS.Timeout | null = null;

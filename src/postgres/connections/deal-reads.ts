@@ -13,12 +13,10 @@ import {
   type ServerConfig,
 } from '../session/connection-internals.js';
 
-/** A connection of the pool. */
 interface ReadClient extends PooledClient {
   queryType?: 'read';
 }
 
-/** One replica. */
 interface Server {
   readonly settings: ServerConfig;
   /** Connections that are being opened. */

@@ -144,7 +144,6 @@ export class GroupCommit {
   }
 }
 
-/** A write in the queue. */
 interface WaitingWrite extends Waiter {
   readonly pending: PendingStatement;
   readonly key: string | null;

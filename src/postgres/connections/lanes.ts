@@ -24,7 +24,6 @@ const LANE_TIME = 4;
 const PATIENCE = 20;
 /** Milliseconds that a batch may take. No read is answered before all of it is done. */
 const BATCH_TIME = 0.25;
-/** Reads of a batch. */
 const BATCH_SIZE = 16;
 /** Reads that are sent before the turn of the event loop ends: PostgreSQL executes them while Node takes more requests. */
 const SENT_AT_ONCE = 64;
@@ -169,8 +168,7 @@ export class SharedRead implements Execution {
   }
 }
 
-/** Source of the connections of a lane. */
-export type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
+type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
 
 /** One connection at a time that reads share. */
 export class Lane {

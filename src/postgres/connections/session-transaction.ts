@@ -22,14 +22,13 @@ import type { RequestSettings } from '../session/session.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import type { StatementTarget } from './statement-target.js';
 
-/** A text with its values. */
-export interface TextStatement {
+interface TextStatement {
   readonly text: string;
   readonly values: TextValues;
 }
 
 /** Statements that are executed before another one, which is executed only if they succeed. */
-export interface Begin {
+interface Begin {
   readonly before: readonly TextStatement[];
   /** True where the connection keeps the statements of `before` prepared. A stale one has to be sent again. */
   readonly keepsBefore: boolean;
@@ -96,7 +95,6 @@ export class ConnectionExecutor {
     });
   }
 
-  /** Logs a text as Sequelize does. */
   log(text: string, transaction: string): void {
     if (instanceOptions(this.#sequelize).logging) logStatement(this.#sequelize, text, transaction);
   }
@@ -115,13 +113,11 @@ export class SessionTransaction extends Transaction {
   declare readonly id: string;
   /** End of the transaction, in Sequelize's words. */
   declare finished?: 'commit' | 'rollback';
-  /** Where statements run that are part of it. */
   readonly target: StatementTarget = singleTarget((text, values, isKept) => this.#run(text, values, isKept));
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
   readonly #begin: TextStatement;
-  /** Settings of its request, which it begins with. */
   readonly #settings: RequestSettings | null;
   #client: PooledClient | undefined;
   #isHeld = false;

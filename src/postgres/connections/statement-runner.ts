@@ -86,7 +86,7 @@ export function currentTarget(sequelize: Sequelize, settings = currentSettings()
 }
 
 /** Runs statements on the connections of one Sequelize instance. */
-export class StatementRunner implements StatementTarget {
+class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
   readonly #options: InstanceOptions;
   readonly #source: ConnectionSource;
@@ -184,7 +184,6 @@ export class StatementRunner implements StatementTarget {
     return this.#source.usage;
   }
 
-  /** A transaction with a connection of the queue. */
   begin(options: TransactionOptions, settings: RequestSettings | null): Promise<Transaction> {
     const queue = this.#source.queues[options.readOnly ? 'read' : 'write'];
     return new SessionTransaction(this.#sequelize, options, queue, this.#connections, settings).open();

@@ -21,7 +21,6 @@ const SETTINGS = `
 const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
 const WRITE = Object.freeze({ type: '', useMaster: true });
 
-/** Settings of a connection. */
 interface Settings {
   readonly byName: Readonly<Record<string, string>>;
   /** Settings of new connections of the role, before anything is set. */

@@ -6,7 +6,7 @@ import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
 
 /** A client, and what closes it where it is ours. */
-export interface OwnedClient<T> {
+interface OwnedClient<T> {
   readonly client: T;
   close(): Promise<void>;
 }

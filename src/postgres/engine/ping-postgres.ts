@@ -4,8 +4,7 @@ import type { Sequelize } from 'sequelize';
 import { expectSession, type HostedServer } from '../session/choose-host.js';
 import { plainManager, runConnectHooks } from '../session/connection-internals.js';
 
-/** One server to ping. */
-export interface PostgresServer {
+interface PostgresServer {
   /** Connects, queries, and disconnects. Rejects with the error of the driver; aborting ends it at once. */
   ping(signal: AbortSignal): Promise<void>;
 }

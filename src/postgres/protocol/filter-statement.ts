@@ -60,7 +60,6 @@ export class FilterStatement extends PreparedStatement {
     this.#mayKeep = mayKeep;
   }
 
-  /** The one that is to be executed. */
   override get current(): PreparedStatement {
     if (!this.#mayKeep || !this.#trial.isKept) return this;
     this.#kept ??= new KeptFilter(this, this.#trial);

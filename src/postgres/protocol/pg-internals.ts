@@ -16,7 +16,7 @@ export const TESTED_PG = { major: 8, first: 11, last: 23 } as const;
 const PIPELINE_SINCE = 23;
 
 /** Methods of a socket that pg uses. */
-export interface DriverStream extends NodeJS.EventEmitter {
+interface DriverStream extends NodeJS.EventEmitter {
   cork(): void;
   uncork(): void;
   write(bytes: Buffer): unknown;

@@ -111,7 +111,6 @@ export class StatementCache<S extends PreparedStatement = PreparedStatement> {
     this.#make = make;
   }
 
-  /** The statement with this text. */
   get(text: string): S {
     const statement = this.#statements.get(text) ?? this.#add(text);
     uses += 1;
@@ -138,7 +137,6 @@ export function unnamed(text: string): PreparedStatement {
   return new PreparedStatement(text, '');
 }
 
-/** The statement that was not used for longest. */
 function leastUsed(statements: Iterable<PreparedStatement>): PreparedStatement {
   return [...statements].reduce((oldest, statement) =>
     statement.lastUse < oldest.lastUse ? statement : oldest,

@@ -14,7 +14,6 @@ export const SMALL_RESULT = 256 * 1024;
 
 const HINT = 'lower pageSize.max, or read fewer columns with fields.';
 
-/** Error of a result that is refused. */
 class ResultRefusedError extends Error {
   readonly severity = 'ERROR';
 
@@ -120,7 +119,6 @@ export class CountedValues {
     this.#connection?.on('end', () => this.#bytes.end());
   }
 
-  /** A query that is counted. */
   count(query: unknown): unknown {
     if (typeof query === 'string') return { text: query, types: this.#counting(this.#client) };
     if (typeof query !== 'object' || query === null) return query;

@@ -21,7 +21,6 @@ const DATA_ROW = 0x44;
 const HEAD = 5;
 const NOTHING = Buffer.alloc(0);
 
-/** An execution of another statement. */
 interface NamedExecution {
   readonly statement: { readonly name: string };
   readonly values: TextValues;

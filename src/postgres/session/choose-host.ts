@@ -12,7 +12,7 @@ export const SESSION_ATTRIBUTES = [
   'prefer-standby',
 ] as const;
 /** Value of libpq's `target_session_attrs`. */
-export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 /** True for a value of `SESSION_ATTRIBUTES`. */
 export function isSessionAttributes(text: string): text is SessionAttributes {

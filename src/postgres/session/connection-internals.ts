@@ -40,7 +40,6 @@ export interface ServerConfig {
 
 /** Connection manager of an instance. It has two pools where there are servers for reads. */
 export interface ConnectionManager<Client> {
-  /** The driver. */
   readonly lib: object;
   readonly pool: (Pool<Client> | { readonly read: Pool<Client>; readonly write: Pool<Client> }) & {
     destroy(client: Client): unknown;
@@ -99,7 +98,6 @@ const POOL_FIELDS =
 export interface MarkedClient {
   /** True where the connection was lost, or has a query that was given up. Pools do not use it again. */
   _invalid?: boolean;
-  /** The transaction that has it. */
   uuid?: string | undefined;
 }
 
@@ -115,14 +113,12 @@ export interface TransactionState<Client> {
   readonly connection?: Client | undefined;
 }
 
-/** A transaction. */
-export interface TransactionInternals<Client> extends TransactionState<Client> {
+interface TransactionInternals<Client> extends TransactionState<Client> {
   readonly sequelize: Sequelize;
   readonly options: object;
   readonly _afterCommitHooks: ((transaction: unknown) => unknown)[];
   /** Releases the connection. */
   cleanup(): void;
-  /** Closes it. */
   forceCleanup(): Promise<void>;
 }
 

@@ -142,7 +142,6 @@ export class EngineSequelize extends Sequelize {
     return type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text) && this.#isAlone({ transaction });
   }
 
-  /** True for a query that is in no transaction. */
   #isAlone({ transaction }: { readonly transaction?: QueryOptions['transaction'] | undefined }): boolean {
     return transaction === null || (!transaction && !ambientTransactions(this)?.get('transaction'));
   }

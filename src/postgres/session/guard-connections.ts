@@ -33,7 +33,6 @@ interface Connection extends ParsingClient {
   readonly connection?: EventEmitter;
 }
 
-/** Error that a server reports. */
 interface ServerError {
   readonly severity?: string;
   readonly code?: string;
@@ -64,7 +63,6 @@ export const UNREPORTED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(PINNED).filter(([name]) => !REPORTED.has(name)),
 );
 
-/** Managers whose connections are prepared. */
 const prepared = new WeakSet<ConnectionManager<Connection>>();
 
 /**

@@ -11,7 +11,6 @@ const BEGIN = `SET TRANSACTION READ ONLY; SET LOCAL lock_timeout = '100ms'`;
 
 /** An instance whose transactions may be those of a replica. */
 interface WithPrimary extends Sequelize {
-  /** Runs work in a transaction on the primary. */
   transactionOnPrimary?<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 

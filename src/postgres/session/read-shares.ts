@@ -11,8 +11,7 @@ const LOCK_TIMEOUT = 50;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
 export const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 
-/** Callbacks from the shares to the readers. */
-export interface Readers {
+interface Readers {
   /** Number of connections that reads of any table share. */
   lanesInUse(): number;
   /** Has reads go on that were held back. */
@@ -152,7 +151,6 @@ export class SlowReads {
   }
 }
 
-/** Reads of one table. */
 interface TableReads {
   underWay: number;
   /** Each begins one read. */

@@ -104,7 +104,6 @@ const TRIGGERS = `
 /** Sends a query with values for its parameters to the primary; resolves with the rows. */
 type QueryPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
 
-/** Triggers of a table, and their age. */
 interface KnownTriggers {
   readonly triggers: TableTriggers;
   /** Time of the query that has read it, or of the next one under way. */
@@ -114,7 +113,6 @@ interface KnownTriggers {
 /** Milliseconds after which a table is read again: a migration may have come meanwhile. */
 const MAX_AGE = 30_000;
 
-/** Triggers of the tables of an instance, by table. */
 const tables = new WeakMap<Sequelize, Map<string, KnownTriggers>>();
 
 /** First queries that hold no connection, by the answers of their instance and by table. */
