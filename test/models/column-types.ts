@@ -283,7 +283,8 @@ export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
       ['30 days', 'P30D'],
       ['1 year 2 mons 3 days 04:05:06.789', 'P1Y2M3DT4H5M6.789S'],
       ['2147483647 days', 'P2147483647D'],
-      ['178956970 years 7 mons 2562047788:00:54.775807', 'P178956970Y7MT2562047788H54.775807S'],
+      // The most hours that PostgreSQL 14 reads.
+      ['178956970 years 7 mons 2147483647:00:54.775807', 'P178956970Y7MT2147483647H54.775807S'],
     ],
     found: {
       '==PT25H': [7],
