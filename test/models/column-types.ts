@@ -19,6 +19,10 @@ export interface ColumnCase {
   readonly refused: Readonly<Record<string, string>>;
   /** Values that no body may have. */
   readonly wrong: readonly unknown[];
+  /** Values that only the database refuses. */
+  readonly barred?: readonly unknown[];
+  /** True where a value is written again as it is shown: its elements are padded in the table. */
+  readonly isPadded?: boolean;
 }
 
 const range = (lower: unknown, upper: unknown, bounds = '[)') => ({ lower, upper, bounds });
@@ -40,6 +44,11 @@ const WRONG_RANGES = [
   { lower: null, upper: null, more: 1 },
   { empty: false },
 ];
+
+const MOODS: ColumnCase['values'] = ['sad', 'ok', 'happy'].map((mood) => [mood, mood]);
+const FOUND_MOODS = { '==ok': [2], '!=ok': [1, 3], '=in=(sad,happy)': [1, 3], '=isnull=true': [4] };
+const CODES: ColumnCase['values'] = ['a', 'ab', 'xb'].map((code) => [code, code]);
+const WORDS: ColumnCase['values'] = ['Ab', 'b', 'C'].map((word) => [word, word]);
 
 /** By the name of a table. */
 export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
@@ -597,6 +606,100 @@ export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
     isSorted: false,
     found: { '=isnull=true': [2] },
     refused: { '==x': 'q.operator-not-allowed' },
+    wrong: [],
+  },
+  moods: {
+    type: DataType.ENUM('sad', 'ok', 'happy'),
+    column: 'feeling',
+    values: MOODS,
+    found: FOUND_MOODS,
+    refused: { '==angry': 'q.type' },
+    wrong: ['angry'],
+  },
+  mood_texts: {
+    type: DataType.STRING,
+    column: 'feeling',
+    values: MOODS,
+    found: { ...FOUND_MOODS, '=gt=sad': [2, 3] },
+    refused: { '==angry': 'q.type' },
+    wrong: [],
+    barred: ['angry'],
+  },
+  mood_lists: {
+    type: DataType.ARRAY(DataType.ENUM('sad', 'ok', 'happy')),
+    column: 'mood[]',
+    values: [
+      ['{ok,sad}', ['ok', 'sad']],
+      ['{}', []],
+      ['{NULL,happy}', [null, 'happy']],
+    ],
+    isSorted: false,
+    found: { '=contains=ok': [1], '=overlaps=(sad,happy)': [1, 3], '=isempty=true': [2] },
+    refused: { '=contains=angry': 'q.type' },
+    wrong: [['angry']],
+  },
+  short_letters: {
+    type: DataType.STRING(5),
+    column: 'letters',
+    values: ['ab', 'b', 'c'].map((letter) => [letter, letter]),
+    found: { '==ab': [1], '=like=*b': [1, 2] },
+    refused: {},
+    wrong: ['abcdef'],
+    barred: ['none'],
+  },
+  codes: {
+    type: DataType.CHAR(4),
+    column: 'char(4)',
+    values: CODES,
+    found: {
+      '==ab': [2],
+      "=='ab  '": [2],
+      '=in=(a,ab)': [1, 2],
+      '=like=a*': [1, 2],
+      '=like=*b': [2, 3],
+      '=ilike=A': [1],
+      '=notlike=ab': [1, 3],
+    },
+    refused: {},
+    wrong: ['abcde'],
+  },
+  code_texts: {
+    type: DataType.TEXT,
+    column: 'char(4)',
+    values: CODES,
+    found: { '==ab': [2], '=like=*b': [2, 3] },
+    refused: {},
+    wrong: [],
+    barred: ['abcde'],
+  },
+  code_lists: {
+    type: DataType.ARRAY(DataType.CHAR(4)),
+    column: 'char(4)[]',
+    values: [
+      ['{ab,c}', ['ab', 'c']],
+      ['{}', []],
+      ['{NULL}', [null]],
+    ],
+    isSorted: false,
+    isPadded: true,
+    found: { '=contains=ab': [1] },
+    refused: {},
+    wrong: [],
+  },
+  words: {
+    type: DataType.CITEXT,
+    column: 'citext',
+    values: WORDS,
+    found: { '==AB': [1], '=in=(B,c)': [2, 3], '=like=a*': [1], '=gt=AB': [2, 3] },
+    refused: {},
+    wrong: [],
+  },
+  word_texts: {
+    type: DataType.STRING,
+    column: 'citext',
+    values: WORDS,
+    found: { '==AB': [1], '=like=a*': [1] },
+    refused: {},
     wrong: [],
   },
 };

@@ -386,6 +386,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
         expect(decodeURIComponent(location)).to.equal(`${path}/${start}${text}`);
         places.push(location);
       }
+      if (path === '/by-char') expectJson(await site.agent.get(`${path}/ab%20`), 200, { k: 'ab', value: 0 });
       for (const [index, [, k]] of rows.entries()) {
         const place = places[index] as string;
         const read = await site.agent.get(place);
