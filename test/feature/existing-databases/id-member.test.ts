@@ -1,5 +1,6 @@
 /** The id of a record as a member of its answers, on all paths. */
 // @runs fast
+
 import { expect } from 'chai';
 import {
   BelongsTo,
@@ -12,6 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
@@ -24,20 +26,9 @@ class Order extends NumberedRow {
   @HasMany(() => Line, 'orderId') declare lines?: Line[];
 }
 
-const ENDPOINTS = [
-  'list',
-  'read',
-  'create',
-  'update',
-  'replace',
-  'createMany',
-  'updateMany',
-  'restore',
-] as const;
-
 @Crud({
   id: { attributes: ['orderId', 'lineNo'], member: 'id' },
-  endpoints: ENDPOINTS,
+  endpoints: EVERY_ENDPOINT,
   include: { order: true },
   filterAllow: ['text'],
   fields: { text: { read: ({ headers }) => headers['x-blind'] === undefined } },

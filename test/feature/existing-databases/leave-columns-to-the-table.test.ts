@@ -1,16 +1,15 @@
 /** Attributes that only the table fills, by triggers: no statement writes them, answers show them as they are, and bodies have none. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Column, DataType, type ModelCtor, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, crudRouter, type ModelClass, Repository } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
-import { type BuiltApp, buildBoth } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { attach, problemsOf } from '../../support/offline-models.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
 /** Options that TypeScript may refuse; JavaScript does not. */
 const wrong = (options: object) => options as CrudOptions;
@@ -46,24 +45,13 @@ const TABLE = `
   CREATE TRIGGER filling BEFORE INSERT OR UPDATE ON parcels FOR EACH ROW EXECUTE FUNCTION fill()`;
 
 except(OF_MANY).describe('a column that only the table fills', () => {
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, TABLE);
-    return { models: [Parcel], database, engine: { createAll: false }, bootstrap: { indexAdvice: false } };
-  });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = (text: string) => site.engine.sequelize.query(text);
+  const { apps, query } = serveTables(TABLE, [Parcel]);
   const shown = (id: number, name: string, changes: number) => ({
     id,
     name,
     code: name.toUpperCase(),
     state: null,
     changes,
-  });
-
-  before(async () => {
-    apps = await buildBoth({ models: [Parcel] });
   });
 
   beforeEach(() => query('TRUNCATE parcels'));

@@ -1,30 +1,18 @@
 /** A table from which others inherit: `only: true` has its own rows alone, whoever sends the statement, and leaves the others as they are. */
 // @runs fast
+
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, crudRouter, Repository } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
-import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
+import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
-const ENDPOINTS = [
-  'list',
-  'read',
-  'create',
-  'update',
-  'delete',
-  'replace',
-  'restore',
-  'purge',
-  'createMany',
-  'updateMany',
-  'deleteMany',
-] as const;
 const TABLE = { createdAt: false, updatedAt: false, paranoid: true, deletedAt: 'gone' } as const;
 
 class Named extends KeyedRow {
@@ -34,7 +22,7 @@ class Named extends KeyedRow {
 
 @Crud({
   prefix: '/cities',
-  endpoints: ENDPOINTS,
+  endpoints: EVERY_ENDPOINT,
   only: true,
   filterAllow: ['name'],
   include: { visits: true },
@@ -45,7 +33,7 @@ class City extends Named {
 }
 
 /** Its hooks have Sequelize write and read it. */
-@Crud({ prefix: '/hooked', endpoints: ENDPOINTS, only: true, filterAllow: ['name'] })
+@Crud({ prefix: '/hooked', endpoints: EVERY_ENDPOINT, only: true, filterAllow: ['name'] })
 @Table({
   tableName: 'hooked',
   ...TABLE,
@@ -82,26 +70,13 @@ const TABLES = `
   CREATE TABLE parted (${COLUMNS}) PARTITION BY HASH (id)`;
 
 except(OF_MANY).describe('a table with heirs', () => {
-  const served = [City, Hooked, Visit];
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, TABLES);
-    const bootstrap = { models: served, logger: new CapturedLog(), indexAdvice: false };
-    return { models: [...served, All, Parted], database, engine: { createAll: false }, bootstrap };
-  });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = async (text: string) => (await site.engine.sequelize.query(text))[0];
+  const { apps, query } = serveTables(TABLES, [City, Hooked, Visit], { others: [All, Parted] });
   const heirs = () => query('TABLE capitals UNION ALL TABLE heirs ORDER BY 1, 2');
   const fill = () =>
     query(`TRUNCATE cities, capitals, hooked, heirs, visits RESTART IDENTITY;
       INSERT INTO cities VALUES (1, 'own'), (2, 'other'); INSERT INTO capitals VALUES (1, 'heir', NULL), (3, 'heir', NULL), (4, 'old', now());
       INSERT INTO hooked VALUES (1, 'own'), (2, 'other'); INSERT INTO heirs VALUES (1, 'heir', NULL), (3, 'heir', NULL), (4, 'old', now());
       INSERT INTO visits ("cityId") VALUES (1), (3)`);
-
-  before(async () => {
-    apps = await buildBoth({ models: served });
-  });
 
   for (const path of ['/cities', '/hooked']) {
     it(`has no rows of heirs, and writes none, at ${path}`, async () => {

@@ -1,16 +1,16 @@
 /** Tables and views without a key: their rows are listed by an order of the model's and created, and no statement is about one of them. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass, Repository } from '../../../src/index.js';
-import { type BuiltApp, buildBoth } from '../../support/build-app.js';
+import { buildBoth } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { defineModel, problemsOf, problemsOfAll } from '../../support/offline-models.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { SqlLog } from '../../support/sql-log.js';
-import { serveTestApp } from '../../support/test-app.js';
 
 abstract class Line extends Model {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
@@ -57,24 +57,11 @@ const TABLES = `
 except(OF_MANY).describe('a table without a key', () => {
   const models = [Entry, Hooked, Level];
   const log = new SqlLog();
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, TABLES);
-    return {
-      models: [...models, Bare],
-      database,
-      engine: { createAll: false, logging: log.record },
-      bootstrap: { models: [] },
-    };
-  });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = async (text: string) => (await site.engine.sequelize.query(text))[0];
-
-  before(async () => {
+  const { site, apps, query } = serveTables(TABLES, models, {
+    others: [Bare],
+    engine: { logging: log.record },
     // Sequelize adds it to a model without a key.
-    for (const model of models) model.removeAttribute('id');
-    apps = await buildBoth({ models });
+    prepare: () => models.forEach((model) => void model.removeAttribute('id')),
   });
 
   beforeEach(() =>

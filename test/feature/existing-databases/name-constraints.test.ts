@@ -1,14 +1,14 @@
 /** Refusals by constraints and indexes that only the database has name the attributes, on both paths, and no hidden one. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildApp } from '../../support/build-app.js';
-import { CapturedLog } from '../../support/captured-log.js';
+import type { BuiltApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
 @Crud({
   endpoints: ['create', 'update', 'replace', 'createMany', 'delete'],
@@ -58,18 +58,7 @@ const TABLE = `
   INSERT INTO staff VALUES (1, 'a@x', 'A', 'B', 'Al', NULL, NULL, NULL, 100, 'none')`;
 
 except(OF_MANY).describe('a constraint that only the database has', () => {
-  const site = serveTestApp(() => ({
-    models: [Employee, Visit],
-    engine: { createAll: false },
-    bootstrap: { models: [], logger: new CapturedLog() },
-  }));
-  const apps: BuiltApp[] = [];
-
-  before(async () => {
-    await site.engine.sequelize.query(`${TABLE};${PARTITIONS}`);
-    for (const fastPath of [true, false])
-      apps.push(await buildApp({ models: [Employee, Visit], fastPath, logger: new CapturedLog() }));
-  });
+  const { apps, query } = serveTables(`${TABLE};${PARTITIONS}`, [Employee, Visit]);
 
   const refused = async (send: (app: BuiltApp) => Promise<{ status: number; body: object }>) => {
     const answers = [];
@@ -95,7 +84,7 @@ except(OF_MANY).describe('a constraint that only the database has', () => {
     };
   for (const [name, [values, status, names]] of Object.entries(CASES)) {
     it(`[P5] names the attributes of ${name}`, async () => {
-      await site.engine.sequelize.query('UPDATE staff SET desk = 7 WHERE id = 1');
+      await query('UPDATE staff SET desk = 7 WHERE id = 1');
       const [found, , pointers] = (await creating(values)) ?? [];
       expect([found, pointers]).to.deep.equal([status, names]);
     });
@@ -120,7 +109,7 @@ except(OF_MANY).describe('a constraint that only the database has', () => {
   }
 
   it('[P5] is named in an update, a replacement and many at once, too', async () => {
-    await site.engine.sequelize.query("INSERT INTO staff (id, badge) VALUES (3, 'other')");
+    await query("INSERT INTO staff (id, badge) VALUES (3, 'other')");
     const told = [409, 'Another Employee has the same mail.'];
     const body = { mail: 'a@x' };
     expect(await refused(async ({ agent }) => agent.patch('/employees/3').send(body))).to.deep.equal([
@@ -138,9 +127,9 @@ except(OF_MANY).describe('a constraint that only the database has', () => {
 
   it('[P5] names no attribute that the request cannot see, unless it has sent it', async () => {
     const nameless = [409, 'Another record has the same unique value.', []];
-    await site.engine.sequelize.query("UPDATE staff SET badge = 'same', desk = NULL");
-    await site.engine.sequelize.query('ALTER TABLE staff DROP CONSTRAINT one_desk');
-    await site.engine.sequelize.query('DELETE FROM staff WHERE id = 3; UPDATE staff SET desk = 7');
+    await query("UPDATE staff SET badge = 'same', desk = NULL");
+    await query('ALTER TABLE staff DROP CONSTRAINT one_desk');
+    await query('DELETE FROM staff WHERE id = 3; UPDATE staff SET desk = 7');
     expect(await creating({ desk: 7 })).to.deep.equal(nameless);
     expect(await creating({ salary: 100 })).to.deep.equal([
       409,

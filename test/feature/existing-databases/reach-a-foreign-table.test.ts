@@ -1,38 +1,24 @@
 /** A foreign table: as a table, but that nothing proves its key unique, and that it has no tags of its own. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Test } from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { ENDPOINTS_FOR_GOOD } from '../../models/endpoints.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
+import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
 class Named extends KeyedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
 }
 
-@Crud({
-  prefix: '/far',
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'replace',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
-  filterAllow: ['name'],
-  pagination: 'cursor',
-})
+@Crud({ prefix: '/far', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'], pagination: 'cursor' })
 @Table({ tableName: 'far', timestamps: false })
 class Far extends Named {}
 
@@ -56,20 +42,8 @@ const tables = ({ hostname, port, pathname, username, password }: URL) => `
     OPTIONS (table_name 'near', updatable 'false')`;
 
 except(OF_MANY).describe('a foreign table', () => {
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, tables(new URL(database.url)));
-    const bootstrap = { models: [Far, Kept], logger: new CapturedLog(), indexAdvice: false };
-    return { models: [Far, Kept, Tagged], database, engine: { createAll: false }, bootstrap };
-  });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = async (text: string) => (await site.engine.sequelize.query(text))[0];
+  const { apps, query } = serveTables((url) => tables(new URL(url)), [Far, Kept], { others: [Tagged] });
   const rows = () => query('TABLE near ORDER BY id, name');
-
-  before(async () => {
-    apps = await buildBoth({ models: [Far, Kept] });
-  });
 
   beforeEach(() => query(`TRUNCATE near; INSERT INTO near VALUES (7, 'one'), (7, 'two'), (8, 'three')`));
 

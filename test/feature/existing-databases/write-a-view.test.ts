@@ -1,18 +1,19 @@
 /** Views and materialized views: what PostgreSQL cannot write is a method that the path does not have, and a change is never lost. */
 // @runs fast
+
 import { expect } from 'chai';
 import express from 'express';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest, { type Test } from 'supertest';
-import { Crud, crudRouter, type ModelClass, type Operation } from '../../../src/index.js';
+import { Crud, crudRouter, type ModelClass } from '../../../src/index.js';
+import { ENDPOINTS_FOR_GOOD } from '../../models/endpoints.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
+import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
 const TABLES = `
   CREATE TABLE here (id int PRIMARY KEY, name text NOT NULL, version int);
@@ -30,32 +31,20 @@ const TABLES = `
   CREATE TABLE lines (order_id int, no int, name text NOT NULL, PRIMARY KEY (order_id, no));
   CREATE VIEW line_keys AS SELECT order_id || '-' || no AS id, upper(name) AS title, * FROM lines`;
 
-const ALL: readonly Operation[] = [
-  'list',
-  'read',
-  'create',
-  'update',
-  'delete',
-  'replace',
-  'createMany',
-  'updateMany',
-  'deleteMany',
-];
-
 class Named extends KeyedRow {
   @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
 }
 
-@Crud({ prefix: '/unions', endpoints: ALL, filterAllow: ['name'] })
+@Crud({ prefix: '/unions', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'] })
 @Table({ tableName: 'unions', timestamps: false })
 class Union extends Named {}
 
-@Crud({ prefix: '/copies', endpoints: ALL, filterAllow: ['name'], etag: 'xmin' })
+@Crud({ prefix: '/copies', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'], etag: 'xmin' })
 @Table({ tableName: 'copies', timestamps: false })
 class Copy extends Named {}
 
 /** Its triggers insert and delete. */
-@Crud({ prefix: '/joins', endpoints: ALL, filterAllow: ['name'] })
+@Crud({ prefix: '/joins', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'] })
 @Table({ tableName: 'joins', timestamps: false })
 class Join extends Named {}
 
@@ -85,24 +74,8 @@ class Some extends Named {}
 const MODELS: ModelClass[] = [Union, Copy, Join, Report, LineKey, Some];
 
 except(OF_MANY).describe('a view', () => {
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, TABLES);
-    return {
-      models: [...MODELS, Tagged],
-      database,
-      engine: { createAll: false },
-      bootstrap: { models: MODELS, logger: new CapturedLog() },
-    };
-  });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = async (text: string) => (await site.engine.sequelize.query(text))[0];
+  const { apps, query } = serveTables(TABLES, MODELS, { others: [Tagged] });
   const rows = () => query('SELECT * FROM unions UNION ALL SELECT order_id, name FROM lines ORDER BY 1, 2');
-
-  before(async () => {
-    apps = await buildBoth({ models: MODELS });
-  });
 
   beforeEach(() =>
     query(`TRUNCATE here, there, lines; INSERT INTO here VALUES (1, 'one'); INSERT INTO there VALUES (2, 'two');

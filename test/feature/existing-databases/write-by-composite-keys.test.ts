@@ -1,5 +1,6 @@
 /** Writes, relations and sub-resources of a model whose key has several columns, on all paths. */
 // @runs fast
+
 import { expect } from 'chai';
 import pg from 'pg';
 import {
@@ -13,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { expectJson } from '../../support/expect-answer.js';
@@ -35,22 +37,8 @@ class Order extends NumberedRow {
   @HasMany(() => Line, 'orderId') declare lines?: Line[];
 }
 
-const ENDPOINTS = [
-  'list',
-  'read',
-  'create',
-  'update',
-  'delete',
-  'replace',
-  'createMany',
-  'updateMany',
-  'deleteMany',
-  'restore',
-  'purge',
-] as const;
-
 @Crud({
-  endpoints: ENDPOINTS,
+  endpoints: EVERY_ENDPOINT,
   pagination: 'cursor',
   include: { order: true },
   filterAllow: ['text', 'orderId', 'lineNo'],

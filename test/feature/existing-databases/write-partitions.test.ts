@@ -1,32 +1,17 @@
 /** A partitioned table: all that a table has, tags of its rows among it, which no INSERT there returns. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { ENDPOINTS_FOR_GOOD } from '../../models/endpoints.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildBoth } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
-import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
-@Crud({
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'replace',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
-  filterAllow: ['name'],
-  pagination: 'cursor',
-  etag: 'xmin',
-})
+@Crud({ endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'], pagination: 'cursor', etag: 'xmin' })
 @Table({ tableName: 'meters', timestamps: false })
 class Meter extends KeyedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
@@ -52,23 +37,14 @@ const TABLES = `
   CREATE TABLE readings_eu PARTITION OF readings FOR VALUES IN ('eu')`;
 
 except(OF_MANY).describe('a partitioned table', () => {
-  const site = serveTestApp(async () => {
-    const database = await freshDatabase();
-    await execute(database.url, TABLES);
-    const bootstrap = { idempotency: { principal: () => 'ann' } };
-    return { models: [Meter, Reading], database, bootstrap: { ...bootstrap, indexAdvice: false } };
+  const { apps, query } = serveTables(TABLES, [Meter, Reading], {
+    engine: { createAll: true },
+    bootstrap: { idempotency: { principal: () => 'ann' } },
   });
-  let apps: readonly BuiltApp[] = [];
-
-  const query = async (text: string) => (await site.engine.sequelize.query(text))[0];
   const tagOf = async (id: number) => {
     const [row] = await query(`SELECT xmin FROM meters WHERE id = ${id}`);
     return `"x${Object(row).xmin}"`;
   };
-
-  before(async () => {
-    apps = await buildBoth({ models: [Meter, Reading], idempotency: { principal: () => 'ann' } });
-  });
 
   beforeEach(() => query('TRUNCATE meters, readings, crud_idempotency'));
 

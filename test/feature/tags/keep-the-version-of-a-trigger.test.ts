@@ -1,13 +1,13 @@
 /** A trigger that gives rows their version: each answer and tag is that of the row as it is, on both paths. */
 // @runs fast
+
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
-import { type BuiltApp, buildBoth } from '../../support/build-app.js';
-import { CapturedLog } from '../../support/captured-log.js';
+import type { BuiltApp } from '../../support/build-app.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTables } from '../../support/serve-tables.js';
 
 @Crud({
   prefix: '/leaves',
@@ -29,19 +29,9 @@ const TABLE = `
   CREATE TRIGGER shrink BEFORE UPDATE OF name ON leaves FOR EACH ROW EXECUTE FUNCTION shrink()`;
 
 except(OF_MANY).describe('a version that a trigger gives', () => {
-  const site = serveTestApp(() => ({
-    models: [Leaf],
-    engine: { createAll: false },
-    bootstrap: { models: [], logger: new CapturedLog() },
-  }));
-  let apps: readonly BuiltApp[];
+  const { apps, query } = serveTables(TABLE, [Leaf]);
 
-  before(async () => {
-    await site.engine.sequelize.query(TABLE);
-    apps = await buildBoth({ models: [Leaf] });
-  });
-
-  beforeEach(() => site.engine.sequelize.query('TRUNCATE leaves'));
+  beforeEach(() => query('TRUNCATE leaves'));
 
   for (const [index, path] of ['fast', 'general'].entries()) {
     const agent = () => (apps[index] as BuiltApp).agent;

@@ -1,29 +1,19 @@
 /** Clients side by side send random requests of every kind, and each answer is what a model in memory says. */
 // @runs fast
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Column, DataType, DeletedAt, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type supertest from 'supertest';
 import { Crud } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { type Dice, dice } from '../../support/dice.js';
 import { serveTestApp, type TestApp } from '../../support/test-app.js';
 
 @Crud({
   prefix: '/leaves',
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'restore',
-    'purge',
-    'replace',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
+  endpoints: EVERY_ENDPOINT,
   filterAllow: ['owner', 'rank'],
   sortAllow: ['id'],
   can: { deleted: true },

@@ -1,10 +1,12 @@
 /** `Prefer` (RFC 7240): answers of writes without their record, and of deletes with it. */
+
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { type Action, Authorized, UseInterceptor } from 'routing-controllers';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { wantedReturn } from '../../../src/features/preference/parse-preference.js';
 import { Crud, crudController, Repository } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
@@ -17,18 +19,7 @@ abstract class Titled extends NumberedRow {
 }
 
 @Crud({
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'restore',
-    'purge',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
+  endpoints: EVERY_ENDPOINT,
   can: { deleted: ({ headers }: Request) => headers['x-bin'] === 'yes' },
   filterAllow: ['title'],
 } as object)
