@@ -163,58 +163,47 @@ describe('adding a route', () => {
   const FIRST = { id: '1', score: '1.50', teamId: 1 };
   const SECOND = { id: '2', score: '0.00', teamId: 1 };
 
-  describe('under the prefix of the resource', () => {
-    it('answers on a literal path before /:id does', async () => {
-      expectJson(await site.agent.get('/teams/stats'), 200, { count: 1 });
-      expectJson(await site.agent.get('/teams/1'), 200, REDS);
-    });
+  for (const [verb, path, body] of [
+    ['get', '/teams/stats', { count: 1 }],
+    ['get', '/teams/1', REDS],
+    ['put', '/teams/7', { replaced: '7' }],
+    ['patch', '/teams/all', { all: true }],
+    ['delete', '/teams?confirm=true', { confirm: true }],
+    ['propfind', '/teams/any', { any: true }],
+    ['head', '/teams/1/exists', {}],
+    ['get', '/teams/number-42', { number: '42' }],
+  ] as const)
+    it(`answers ${verb} ${path} by the route that it is`, async () =>
+      expectJson(await site.agent[verb](path), 200, body));
 
-    it('answers once, and on its own path only', async () => {
-      expect((await site.agent.get('/teams/stats/x')).status).to.equal(404);
-      expect((await site.agent.get('/stats')).status).to.equal(404);
-    });
+  it('answers on its own path only, and is no route without a decorator', async () => {
+    for (const path of ['/teams/stats/x', '/stats'])
+      expect((await site.agent.get(path)).status).to.equal(404);
+    expect((await site.agent.get('/teams/helper')).status).to.equal(400);
+  });
 
-    it('answers on methods that the generated routes do not have', async () => {
-      expectJson(await site.agent.put('/teams/7'), 200, { replaced: '7' });
-      expectJson(await site.agent.patch('/teams/all'), 200, { all: true });
-      expectJson(await site.agent.delete('/teams?confirm=true'), 200, { confirm: true });
-      expectJson(await site.agent.propfind('/teams/any'), 200, { any: true });
-      expect((await site.agent.head('/teams/1/exists')).status).to.equal(200);
-    });
+  it('is among the methods that the path allows, and is listed before the generated routes', async () => {
+    for (const [path, allow] of [
+      ['/teams/1', 'PUT, GET, HEAD, PATCH, DELETE, OPTIONS'],
+      ['/teams', 'DELETE, GET, HEAD, POST, OPTIONS'],
+    ] as const)
+      expect((await site.agent.options(path)).headers['allow']).to.equal(allow);
 
-    it('is among the methods that the path allows', async () => {
-      const { headers } = await site.agent.options('/teams/1');
-      expect(headers['allow']).to.equal('PUT, GET, HEAD, PATCH, DELETE, OPTIONS');
-      expect((await site.agent.options('/teams')).headers['allow']).to.equal(
-        'DELETE, GET, HEAD, POST, OPTIONS',
-      );
+    const routes = site.crud.routes.filter(({ resource }) => resource === 'Team');
+    const added = (path: string, handler: string) => ({
+      method: 'GET',
+      path: `/teams${path}`,
+      resource: 'Team',
+      operation: null,
+      handler,
+      generalPathReasons: ['the route is hand-written'],
     });
-
-    it('answers on a path that is a regular expression', async () => {
-      expectJson(await site.agent.get('/teams/number-42'), 200, { number: '42' });
-    });
-
-    it('is no route without a decorator', async () => {
-      expect((await site.agent.get('/teams/helper')).status).to.equal(400);
-    });
-
-    it('is listed with the others, before them', async () => {
-      const routes = site.crud.routes.filter(({ resource }) => resource === 'Team');
-      const added = (path: string, handler: string) => ({
-        method: 'GET',
-        path: `/teams${path}`,
-        resource: 'Team',
-        operation: null,
-        handler,
-        generalPathReasons: ['the route is hand-written'],
-      });
-      expect(routes.slice(0, 3)).to.deep.equal([
-        added('/stats', 'stats'),
-        added('/by/:name', 'byName'),
-        added('/:id/players', 'players'),
-      ]);
-      expect(routes).to.have.lengthOf(16);
-    });
+    expect(routes.slice(0, 3)).to.deep.equal([
+      added('/stats', 'stats'),
+      added('/by/:name', 'byName'),
+      added('/:id/players', 'players'),
+    ]);
+    expect(routes).to.have.lengthOf(16);
   });
 
   for (const [what, path, body] of [
@@ -240,57 +229,37 @@ describe('adding a route', () => {
     });
   }
 
-  describe('that fails', () => {
-    it('answers persistence errors by their table', async () => {
-      expectProblem(await site.agent.get('/teams/by/Blues'), 404, {
-        detail: 'There is no Team with this id.',
-      });
-      await Team.create({ name: 'Reds' });
-      expectProblem(await site.agent.get('/teams/by/Reds'), 409, {
-        detail: 'There is more than one such Team.',
-      });
+  it('answers errors by their table, in a hand-written controller as well', async () => {
+    const missing = (name: string) => ({ detail: `There is no ${name} with this id.` });
+    expectProblem(await site.agent.get('/teams/by/Blues'), 404, missing('Team'));
+    await Team.bulkCreate([{ name: 'Reds' }, { name: 'Blues' }]);
+    expectProblem(await site.agent.get('/teams/by/Reds'), 409, {
+      detail: 'There is more than one such Team.',
+    });
+    const move = (id: number) => site.agent.post(`/players/moves/${id}`).send({ teamId: 2 });
+    expectJson(await move(1), 200, { ...FIRST, teamId: 2 });
+    expectProblem(await move(9), 404, missing('Player'));
+  });
+
+  it('gets a body as its class, and refuses what breaks it, without the value', async () => {
+    const rename = (body: object) => site.agent.post('/teams/1/rename').send(body);
+    expectJson(await rename({ name: 'Blues' }), 200, { id: 1, name: 'Blues' });
+    expectIssue(await rename({ name: 'B' }), 422, {
+      pointer: '/name',
+      code: 'isLength',
+      detail: 'name must be longer than or equal to 2 characters.',
     });
   });
 
-  describe('that takes a body', () => {
-    const rename = (body: string | object) => site.agent.post('/teams/1/rename').type('json').send(body);
-
-    it('gets it as its class', async () => {
-      expectJson(await rename({ name: 'Blues' }), 200, { id: 1, name: 'Blues' });
-    });
-
-    it('refuses what breaks the class, without the value', async () => {
-      expectIssue(await rename({ name: 'B' }), 422, {
-        pointer: '/name',
-        code: 'isLength',
-        detail: 'name must be longer than or equal to 2 characters.',
-      });
-    });
-  });
-
-  describe('in a hand-written controller', () => {
-    it('answers beside the resources, errors included', async () => {
-      await Team.create({ name: 'Blues' });
-      const response = await site.agent.post('/players/moves/1').send({ teamId: 2 });
-      expectJson(response, 200, { ...FIRST, teamId: 2 });
-      expectProblem(await site.agent.post('/players/moves/9').send({ teamId: 2 }), 404, {
-        detail: 'There is no Player with this id.',
-      });
-    });
-  });
-
-  describe('twice on one path', () => {
+  it('is refused twice on one path, when the application is built', async () => {
     class Twins extends crudController(Team) {
       @Get('/:name')
       other(): object {
         return {};
       }
     }
-
-    it('is refused when the application is built', async () => {
-      expect(await configProblems(() => buildApp({ models: [Team], controllers: [Twins] }))).to.deep.equal([
-        "Team: 'other' and 'read' both answer GET /teams/:id; give one another path.",
-      ]);
-    });
+    expect(await configProblems(() => buildApp({ models: [Team], controllers: [Twins] }))).to.deep.equal([
+      "Team: 'other' and 'read' both answer GET /teams/:id; give one another path.",
+    ]);
   });
 });

@@ -139,100 +139,61 @@ describe('configuring routing-controllers', () => {
     await Pet.create({ name: 'Rex' });
   });
 
-  describe('with validation', () => {
-    const serve = (routing: RoutingControllersOptions, ...others: Class[]) =>
-      buildApp({ models: [Pet], controllers: [PetController, GreetingController, ...others], routing });
+  const serve = (routing: RoutingControllersOptions, ...controllers: Class[]) =>
+    buildApp({ models: [Pet], controllers, routing, logger: new CapturedLog() });
 
-    it('is strict of its own', async () => {
-      const { agent } = await serve({});
-      expectIssue(await agent.post('/greetings').send(MORE), 422, {
-        pointer: '/more',
-        code: 'unknownProperty',
-        detail: 'There is no such property. The properties are text.',
-      });
+  it('with validation is strict of its own, and else what the user says', async () => {
+    expectIssue(await (await serve({}, GreetingController)).agent.post('/greetings').send(MORE), 422, {
+      pointer: '/more',
+      code: 'unknownProperty',
+      detail: 'There is no such property. The properties are text.',
     });
-
-    it('is what the user says', async () => {
-      const validation = { whitelist: true, forbidUnknownValues: false };
-      const { agent } = await serve({ validation }, UncheckedController);
-      expectJson(await agent.post('/greetings').send(MORE), 200, { text: 'Hello' });
-      expectJson(await agent.post('/unchecked').send({}), 200, {});
-    });
+    const validation = { whitelist: true, forbidUnknownValues: false };
+    const { agent } = await serve({ validation }, GreetingController, UncheckedController);
+    expectJson(await agent.post('/greetings').send(MORE), 200, { text: 'Hello' });
+    expectJson(await agent.post('/unchecked').send({}), 200, {});
   });
 
-  describe('with checks', () => {
-    const serve = () =>
-      buildApp({
-        models: [Pet],
-        controllers: [PetController],
-        routing: {
-          authorizationChecker: async ({ request }, roles) => roles.includes(request.headers['role']),
-          currentUserChecker: async ({ request }) =>
-            request.headers['user'] && new User(String(request.headers['user'])),
-        },
-      });
-
-    it('[H4] answers 403 to a wrong role, and 401 to nobody', async () => {
-      const { agent } = await serve();
-      const mine = (headers: Record<string, string>) => agent.get('/pets/mine').set(headers);
-      expectJson(await mine({ Role: 'keeper', User: 'Ann' }), 200, { of: 'Ann' });
-      expectProblem(await mine({ Role: 'guest', User: 'Ann' }), 403, {
-        detail: 'Access is denied for request on GET /pets/mine',
-      });
-      expectProblem(await mine({ Role: 'keeper' }), 401, {
-        detail: 'Authorization is required for request on GET /pets/mine',
-      });
-      expectJson(await agent.get('/pets/maybe').set({ User: 'Ann' }), 200, { of: 'Ann' });
-      expectJson(await agent.get('/pets/maybe'), 200, { of: null });
+  it('[H4] with checks answers 403 to a wrong role, 401 to nobody, and 500 where there is no check', async () => {
+    const routing: RoutingControllersOptions = {
+      authorizationChecker: async ({ request }, roles) => roles.includes(request.headers['role']),
+      currentUserChecker: async ({ request }) =>
+        request.headers['user'] && new User(String(request.headers['user'])),
+    };
+    const { agent } = await serve(routing, PetController);
+    const mine = (headers: Record<string, string>) => agent.get('/pets/mine').set(headers);
+    expectJson(await mine({ Role: 'keeper', User: 'Ann' }), 200, { of: 'Ann' });
+    expectProblem(await mine({ Role: 'guest', User: 'Ann' }), 403, {
+      detail: 'Access is denied for request on GET /pets/mine',
     });
-
-    it('answers 500 where a check is wanted and there is none', async () => {
-      const { agent } = await buildApp({
-        models: [Pet],
-        controllers: [PetController],
-        logger: new CapturedLog(),
-      });
-      expect((await agent.get('/pets/mine')).status).to.equal(500);
+    expectProblem(await mine({ Role: 'keeper' }), 401, {
+      detail: 'Authorization is required for request on GET /pets/mine',
     });
+    expectJson(await agent.get('/pets/maybe').set({ User: 'Ann' }), 200, { of: 'Ann' });
+    expectJson(await agent.get('/pets/maybe'), 200, { of: null });
+    expect((await (await serve({}, PetController)).agent.get('/pets/mine')).status).to.equal(500);
   });
 
-  describe('with an interceptor', () => {
-    it('lets it change what every route of the application answers', async () => {
-      const { agent } = await buildApp({
-        models: [Pet],
-        controllers: [VetController],
-        routing: { interceptors: [Wrap] },
-      });
-      expectJson(await agent.get('/pets/1'), 200, { wrapped: FIRST });
-      const created = await agent.post('/pets').send({ name: 'Mia' });
-      expectJson(created, 201, { wrapped: { id: 2, name: 'Mia' } });
-      expect(created.headers['location']).to.equal('/pets/2');
-      expect((await agent.get('/pets?size=1')).body.wrapped).to.include({ total: 2, size: 1 });
-      expectNothing(await agent.delete('/pets/2'), 204);
-      expectJson(await agent.get('/vets?min=2'), 200, { wrapped: { min: 2 } });
-      expect(seen).to.deep.equal(
-        ['GET', 'POST', 'GET', 'DELETE', 'GET'].map((each) => `intercepted ${each}`),
-      );
-    });
+  it('with an interceptor lets it change what every route of the application answers', async () => {
+    const { agent } = await serve({ interceptors: [Wrap] }, VetController);
+    expectJson(await agent.get('/pets/1'), 200, { wrapped: FIRST });
+    const created = await agent.post('/pets').send({ name: 'Mia' });
+    expectJson(created, 201, { wrapped: { id: 2, name: 'Mia' } });
+    expect(created.headers['location']).to.equal('/pets/2');
+    expect((await agent.get('/pets?size=1')).body.wrapped).to.include({ total: 2, size: 1 });
+    expectNothing(await agent.delete('/pets/2'), 204);
+    expectJson(await agent.get('/vets?min=2'), 200, { wrapped: { min: 2 } });
+    expect(seen).to.deep.equal(['GET', 'POST', 'GET', 'DELETE', 'GET'].map((each) => `intercepted ${each}`));
   });
-
-  describe('with middlewares', () => {
-    const serve = () => buildApp({ models: [Pet], routing: { middlewares: [Before, After, OwnErrors] } });
-
-    it('runs them before and after the routes', async () => {
-      const { agent } = await serve();
-      const response = await agent.get('/pets/1');
-      expectJson(response, 200, FIRST);
-      expect(response.headers['x-before']).to.equal('yes');
-      expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
-    });
-
-    it('asks those for errors first, and answers what they leave', async () => {
-      const { agent } = await serve();
-      expectJson(await agent.get('/pets/2'), 410, { gone: true });
-      expect((await agent.get('/pets/x')).status).to.equal(400);
-      expect((await agent.put('/pets/1')).status).to.equal(405);
-    });
+  it('with middlewares runs them before and after the routes, those for errors first', async () => {
+    const { agent } = await serve({ middlewares: [Before, After, OwnErrors] });
+    const response = await agent.get('/pets/1');
+    expectJson(response, 200, FIRST);
+    expect(response.headers['x-before']).to.equal('yes');
+    expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
+    expectJson(await agent.get('/pets/2'), 410, { gone: true });
+    expect((await agent.get('/pets/x')).status).to.equal(400);
+    expect((await agent.put('/pets/1')).status).to.equal(405);
   });
 
   it('with defaults uses them for the routes of the user', async () => {
@@ -240,11 +201,7 @@ describe('configuring routing-controllers', () => {
       @Get('/silent')
       silent(): void {}
     }
-    const { agent } = await buildApp({
-      models: [Pet],
-      controllers: [Silent],
-      routing: { defaults: { undefinedResultCode: 204 } },
-    });
+    const { agent } = await serve({ defaults: { undefinedResultCode: 204 } }, Silent);
     expectNothing(await agent.get('/pets/silent'), 204);
     expect((await agent.get('/pets')).status).to.equal(200);
   });

@@ -160,17 +160,6 @@ describe('overriding a method', () => {
       expect((await agent.post('/songs').type('text').send('x')).status).to.equal(415);
       expect(logger.lines).to.deep.equal([]);
     });
-
-    it('leaves the other methods as they were', async () => {
-      class Songs extends crudController(Song) {
-        override async read(): Promise<Song> {
-          return Song.build({ id: 7, title: 'Made up' });
-        }
-      }
-      const agent = await serve(Songs);
-      expectJson(await agent.get('/songs/1'), 200, { id: 7, title: 'Made up', plays: '0' });
-      expect((await agent.get('/songs')).body.items).to.deep.equal([FIRST]);
-    });
   });
 
   describe('that returns plain objects', () => {
@@ -189,21 +178,13 @@ describe('overriding a method', () => {
       }
     }
 
-    it('sends the attributes of the read schema, in their order and wire types', async () => {
-      const response = await (await serve(Songs)).get('/songs/1');
-      expectJson(response, 200, { id: 5, title: 'Plain', plays: '12' });
-      expect(response.text).to.equal('{"id":5,"title":"Plain","plays":"12"}');
-    });
-
-    it('completes the envelope of a list', async () => {
-      expectJson(await (await serve(Songs)).get('/songs'), 200, {
-        items: [{ title: 'Plain' }],
-        total: 41,
-        page: 3,
-        size: 20,
-        pages: 3,
-        has_next: false,
-        has_prev: true,
+    it('completes the envelope of a list, and sends the attributes of the read schema, in their order and wire types', async () => {
+      const agent = await serve(Songs);
+      const { text } = await agent.get('/songs/1');
+      expect(text).to.equal('{"id":5,"title":"Plain","plays":"12"}');
+      expectJson(await agent.get('/songs'), 200, {
+        ...{ items: [{ title: 'Plain' }], total: 41, page: 3, size: 20, pages: 3 },
+        ...{ has_next: false, has_prev: true },
       });
     });
 
@@ -385,13 +366,15 @@ describe('overriding a method', () => {
       expect(answer.headers).to.include({ location: `/songs/${answer.body.id}` });
     });
 
-    it('reads query parameters of its own beside those of the list, checked and described', async () => {
+    it('reads query parameters of its own beside those of the list, or those as well, checked and described', async () => {
       class Songs extends crudController(Song) {
         override list(
           query: OffsetListQuery,
-          { repository }: CrudContext<Song>,
+          { repository, response }: CrudContext<Song>,
           @QueryParam('minPlays') minPlays?: number,
+          @QueryParam('size') size?: number,
         ): Promise<Page<Song>> {
+          response.set('X-Size', String(size));
           return repository.page({ ...query, where: { plays: { [Op.gte]: minPlays ?? 0 } } });
         }
         override async read(
@@ -413,18 +396,19 @@ describe('overriding a method', () => {
       const second = { id: 2, title: 'Second', plays: '7' };
       const found = await agent.get('/songs?minPlays=5&fields=title&size=1');
       expect([found.body.items, found.body.total]).to.deep.equal([[{ title: 'Second' }], 1]);
+      expect([found.body.size, found.get('X-Size')]).to.deep.equal([1, '1']);
       expect((await agent.get('/songs')).body.total).to.equal(2);
-      expectIssue(await agent.get('/songs?minPlays=many'), 400, {
-        parameter: 'minPlays',
-        code: 'range',
-        detail: "Parameter 'minPlays' is 'many'; it accepts a number.",
-      });
-      expectIssue(await agent.get('/songs?minPlay=5'), 400, {
-        parameter: 'minPlay',
-        code: 'unknown',
-        detail:
+      for (const [parameter, value, code, detail] of [
+        ['minPlays', 'many', 'range', "Parameter 'minPlays' is 'many'; it accepts a number."],
+        ['size', '0', 'range', "Parameter 'size' is '0'; it accepts an integer from 1 to 100."],
+        [
+          'minPlay',
+          '5',
+          'unknown',
           "This route has no parameter 'minPlay'. Did you mean 'minPlays'? It accepts page, size, sort, q, fields, minPlays.",
-      });
+        ],
+      ] as const)
+        expectIssue(await agent.get(`/songs?${parameter}=${value}`), 400, { parameter, code, detail });
       expectJson(await agent.get('/songs/2?loud=true'), 200, { ...second, title: 'SECOND' });
       expect((await agent.get('/songs/2')).status).to.equal(400);
       expectProblem(await agent.delete('/songs/2'), 400, { detail: 'Say why.' });
@@ -438,27 +422,6 @@ describe('overriding a method', () => {
         const described = { name, in: 'query', required, schema: { type } };
         expect(paths[path]?.[method]?.parameters).to.deep.include(described);
       }
-    });
-
-    it('shares query parameters with the list, which refuses what it does not take', async () => {
-      class Songs extends crudController(Song) {
-        override list(
-          query: OffsetListQuery,
-          { repository, response }: CrudContext<Song>,
-          @QueryParam('size') size?: number,
-        ): Promise<Page<Song>> {
-          response.set('X-Size', String(size));
-          return repository.page(query);
-        }
-      }
-      const { agent } = await buildApp({ models: [Song], controllers: [Songs], logger });
-      const found = await agent.get('/songs?size=7');
-      expect([found.body.size, found.get('X-Size')]).to.deep.equal([7, '7']);
-      expectIssue(await agent.get('/songs?size=0'), 400, {
-        parameter: 'size',
-        code: 'range',
-        detail: "Parameter 'size' is '0'; it accepts an integer from 1 to 100.",
-      });
     });
 
     it('keeps a route of its own for a generated method', async () => {
@@ -537,24 +500,18 @@ describe('overriding a method', () => {
       }
     }
 
-    it('applies what each class says', async () => {
+    it('applies what each class says, what the farther one requires first, on the path of the nearer one', async () => {
       const agent = await serve(Derived);
       const response = await agent.get('/songs/1');
       expectJson(response, 200, { ...FIRST, title: 'First base derived' });
       expect(response.headers).to.include({ 'x-base': 'yes', 'x-derived': 'yes' });
       expect((await agent.delete('/songs/1')).status).to.equal(403);
       expectJson(await agent.get('/songs/count'), 200, { count: 1 });
-      expectJson(await agent.get('/songs/greeting').set('X-Name', 'Ann'), 200, {
-        from: 'derived',
-        name: 'Ann',
-      });
-    });
-
-    it('runs what the farther class requires first, on the path that the nearer one says', async () => {
-      const agent = await serve(Derived);
-      const response = await agent.get('/songs/new-place');
-      expectJson(response, 202, { at: 'derived', through: 'base, derived' });
-      expect(response.headers['x-steps']).to.equal('base, derived');
+      const greeting = await agent.get('/songs/greeting').set('X-Name', 'Ann');
+      expectJson(greeting, 200, { from: 'derived', name: 'Ann' });
+      const place = await agent.get('/songs/new-place');
+      expectJson(place, 202, { at: 'derived', through: 'base, derived' });
+      expect(place.headers['x-steps']).to.equal('base, derived');
       // It is the id of no record now.
       expect((await agent.get('/songs/old-place')).status).to.equal(400);
     });
@@ -596,24 +553,18 @@ describe('overriding a method', () => {
       }
     }
 
-    for (const [what, source] of [
-      ['class', LoudSongs],
-      ['instance', new LoudSongs()],
-    ] as const) {
-      it(`reads through the ${what}`, async () => {
-        class Songs extends crudController(source) {}
-        expectJson(await (await serve(Songs)).get('/songs/1'), 200, { ...FIRST, title: 'FIRST' });
-      });
-    }
-
-    it('gives it to the methods', async () => {
-      class Songs extends crudController(LoudSongs) {
-        override async list(_query: ListQuery, { repository }: CrudContext<Song>): Promise<Page<Song>> {
-          const items = await (repository as LoudSongs).shortest();
-          return { items, total: 1, page: 1, size: 1 };
+    it('reads through the class or the instance, and gives it to the methods', async () => {
+      for (const source of [LoudSongs, new LoudSongs()]) {
+        class Songs extends crudController(source) {
+          override async list(_query: ListQuery, { repository }: CrudContext<Song>): Promise<Page<Song>> {
+            const items = await (repository as LoudSongs).shortest();
+            return { items, total: 1, page: 1, size: 1 };
+          }
         }
+        const agent = await serve(Songs);
+        expectJson(await agent.get('/songs/1'), 200, { ...FIRST, title: 'FIRST' });
+        expect((await agent.get('/songs')).body.items).to.deep.equal([FIRST]);
       }
-      expect((await (await serve(Songs)).get('/songs')).body.items).to.deep.equal([FIRST]);
     });
   });
 

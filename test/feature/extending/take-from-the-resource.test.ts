@@ -349,10 +349,13 @@ describe('a route that takes from its resource', () => {
   });
 
   describe('its record', () => {
-    it('gets the row of the id, on each of several paths', async () => {
+    it('gets the row of the id, on each of several paths, through the read schema and in the session of the request', async () => {
       for (const path of ['/towns/2/name', '/towns/2/first-name'])
         expect(await json(path)).to.deep.equal({ status: 200, body: { name: 'Bonn' } });
       expect((await same('/towns/2/name', { method: 'HEAD' })).status).to.equal(200);
+      const ulm = { id: 1, name: 'Ulm', population: 0 };
+      expect((await json('/towns/1/twin')).body).to.deep.equal({ town: ulm });
+      expect((await json('/towns/1/session')).body).to.deep.equal({ towns: [ulm, ulm, 5] });
     });
 
     it('answers a missing one as the generated read does', async () => {
@@ -361,17 +364,6 @@ describe('a route that takes from its resource', () => {
       const { body } = await same('/towns/99');
       const write = { method: 'POST', body: { count: 1 } };
       expect((await same('/towns/99/growth', write)).body).to.equal(body);
-    });
-
-    it('shows it through the read schema', async () => {
-      const { body } = await json('/towns/1/twin');
-      expect(body).to.deep.equal({ town: { id: 1, name: 'Ulm', population: 0 } });
-    });
-
-    it('reads it in the session of the request', async () => {
-      const { body } = await json('/towns/1/session');
-      const ulm = { id: 1, name: 'Ulm', population: 0 };
-      expect(body).to.deep.equal({ towns: [ulm, ulm, 5] });
     });
 
     it('is read in a GET by what cannot write', async () => {
@@ -425,18 +417,11 @@ describe('a route that takes from its resource', () => {
       expect((await Town.findByPk(1))?.name).to.equal('changed');
     });
 
-    it('undoes what a route has written that throws', async () => {
-      const { status } = await json('/towns/1/growth', { method: 'POST', body: { count: 13 } });
-      expect(status).to.equal(409);
-      expect((await Town.findByPk(1))?.population).to.equal(0);
-    });
-
-    it('gives the lock back where another parameter is wrong', async () => {
-      const wrong = { method: 'POST', body: { count: 'many' } };
-      expect((await json('/towns/1/growth', wrong)).status).to.equal(422);
-      expect(
-        (await json('/towns/1/growth', { method: 'POST', body: { count: 2 } })).body.population,
-      ).to.equal(2);
+    it('undoes what a route has written that throws, and gives the lock back where another parameter is wrong', async () => {
+      const grown = (count: unknown) => json('/towns/1/growth', { method: 'POST', body: { count } });
+      expect((await grown(13)).status).to.equal(409);
+      expect((await grown('many')).status).to.equal(422);
+      expect((await grown(2)).body.population).to.equal(2);
     });
 
     it("finds what a repository of the user's finds", async () => {
@@ -510,17 +495,11 @@ describe('a route that takes from its resource', () => {
       });
     });
 
-    it('has interceptors see the envelope', async () => {
+    it('has interceptors see the envelope, and leaves answers that are written, or of nothing', async () => {
       const { body } = await json('/towns/seen?size=1&fields=name');
       expect(body).to.deep.include({ seen: [{ name: 'Ulm' }], total: 5, has_next: true });
-    });
-
-    it('leaves an answer that the method has written', async () => {
-      expect((await json('/towns/sent?size=7')).body).to.deep.equal({ size: 7 });
-      expect((await json('/towns/later?size=7')).body).to.deep.equal({ size: 7 });
-    });
-
-    it('leaves an answer of nothing to the decorators of the method', async () => {
+      for (const path of ['/towns/sent', '/towns/later'])
+        expect((await json(`${path}?size=7`)).body).to.deep.equal({ size: 7 });
       expect(await same('/towns/null')).to.deep.include({ status: 410 });
       expect(await same('/towns/undefined')).to.deep.include({ status: 202 });
     });
@@ -532,86 +511,78 @@ describe('a route that takes from its resource', () => {
     });
 
     const foreignPage = (page: number) => new Repository(Task).page({ page, size: 1 });
+    const numbered = { items: [], total: 0, page: 1, size: 20 };
+    const place = { values: ['1'], direction: 'after' };
+    const walked = { items: [], next: null, prev: null };
+    const backwards = ({ size, after }: CursorListQuery, tasks: Repository<Task>) =>
+      tasks.cursorPage({ size, after, sort: [{ attribute: 'title', descending: true }] });
 
-    for (const [what, page, problem] of [
+    for (const [path, problem, ...pages] of [
       [
-        'the items of a page',
+        '/towns/pages?size=2',
+        'Town: pages has @InjectListQuery(), so it must return what page or cursorPage of a repository gives.',
         async (query: OffsetListQuery, towns: Repository<Town>) => (await towns.page(query)).items,
-        'so it must return what page or cursorPage of a repository gives.',
       ],
-      ['a page of another model', () => foreignPage(1), 'and returned a page of another model.'],
-      ['one without rows', () => foreignPage(50), 'and returned a page of another model.'],
-      ['a copy of one', async () => ({ ...(await foreignPage(1)) }), 'and returned a page of another model.'],
-    ] as const) {
-      it(`fails where it answers with ${what}`, async () => {
-        pageOf = page;
-        expect((await json('/towns/pages')).status).to.equal(500);
-        expect(JSON.stringify(logger.lines)).to.contain(`Town: pages has @InjectListQuery(), ${problem}`);
-      });
-    }
-
-    it('fails where its page is in another order, or a copy of one', async () => {
-      for (const isCopied of [false, true]) {
-        logger.clear();
-        cursorPageOf = async ({ size, after }, tasks) => {
-          const sort = [{ attribute: 'title', descending: true }];
-          const page = await tasks.cursorPage({ size, after, sort });
-          return isCopied ? { ...page } : page;
-        };
-        expect((await json('/tasks/pages?size=1', of(1))).status).to.equal(500);
-        expect(JSON.stringify(logger.lines)).to.contain(
-          'Task: pages has @InjectListQuery(), and returned a page in another order.',
-        );
-      }
-    });
-
-    it('fails where a page by cursor has no list query', async () => {
-      expect((await json('/towns/cursors')).status).to.equal(500);
-      expect(JSON.stringify(logger.lines)).to.contain(
+      [
+        '/towns/pages',
+        'Town: pages has @InjectListQuery(), and returned a page of another model.',
+        () => foreignPage(1),
+        () => foreignPage(50),
+        async () => ({ ...(await foreignPage(1)) }),
+      ],
+      [
+        '/towns/pages',
+        'so it must return a page by number.',
+        ...[walked, ...['total', 'page', 'size'].map((name) => ({ ...numbered, [name]: undefined }))],
+      ],
+      [
+        '/tasks/pages',
+        'so it must return a page by cursor.',
+        ...[numbered, { items: [], next: null }, { items: [], prev: null }],
+      ],
+      [
+        '/tasks/pages',
+        'and returned places that no repository gave.',
+        ...[
+          { ...walked, next: place },
+          { ...walked, prev: place },
+        ],
+      ],
+      [
+        '/tasks/pages?size=1',
+        'Task: pages has @InjectListQuery(), and returned a page in another order.',
+        backwards,
+        async (...given: Parameters<typeof backwards>) => ({ ...(await backwards(...given)) }),
+      ],
+      [
+        '/towns/cursors',
         'Town: cursors returned a page by cursor, and has no @InjectListQuery(), so that nothing could read its cursors.',
-      );
-    });
+        () => null,
+      ],
+    ] as const)
+      it(`fails at ${path}: ${problem}`, async () => {
+        for (const page of pages) {
+          logger.clear();
+          pageOf = cursorPageOf = typeof page === 'function' ? (page as () => unknown) : () => page;
+          expect((await json(path, of(1))).status).to.equal(500);
+          expect(JSON.stringify(logger.lines)).to.contain(problem);
+        }
+      });
 
-    it('fails where its page is of the other kind, or has places that no repository gave', async () => {
-      const numbered = { items: [], total: 0, page: 1, size: 20 };
-      const place = { values: ['1'], direction: 'after' };
-      const foreign = 'and returned places that no repository gave.';
-      for (const [path, page, problem] of [
-        ['/towns/pages', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
-        ['/towns/pages', { ...numbered, total: undefined }, 'so it must return a page by number.'],
-        ['/towns/pages', { ...numbered, page: undefined }, 'so it must return a page by number.'],
-        ['/towns/pages', { ...numbered, size: undefined }, 'so it must return a page by number.'],
-        ['/tasks/pages', numbered, 'so it must return a page by cursor.'],
-        ['/tasks/pages', { items: [], next: null }, 'so it must return a page by cursor.'],
-        ['/tasks/pages', { items: [], prev: null }, 'so it must return a page by cursor.'],
-        ['/tasks/pages', { items: [], next: place, prev: null }, foreign],
-        ['/tasks/pages', { items: [], next: null, prev: place }, foreign],
-      ] as const) {
-        logger.clear();
-        pageOf = cursorPageOf = () => page;
-        expect((await json(path, of(1))).status).to.equal(500);
-        expect(JSON.stringify(logger.lines)).to.contain(problem);
-      }
+    it('may be a plain page of its kind, in another order of pages by number, and of a scope of the model', async () => {
       pageOf = () => numbered;
       expect((await json('/towns/pages')).body).to.deep.include({ items: [], total: 0 });
       pageOf = () => ({ ...numbered, total: null, totalIs: 'none', hasNext: false });
       expect((await json('/towns/pages')).body).to.deep.include({ items: [], total: null });
-      cursorPageOf = () => ({ items: [], next: null, prev: null });
+      cursorPageOf = () => walked;
       expect((await json('/tasks/pages', of(1))).body).to.deep.include({ items: [], next_cursor: null });
-    });
-
-    it('may be in another order of pages by number, and of a scope of the model', async () => {
       pageOf = (query) => {
         const sort = [{ attribute: 'name', descending: true }];
         return new Repository(Town.unscoped() as typeof Town).page({ ...query, sort });
       };
       const { body } = await json('/towns/pages?size=2&fields=name');
       expect(body.items).to.deep.equal([{ name: 'Ulm' }, { name: 'Kiel' }]);
-    });
-
-    it('is not needed for a page by number', async () => {
-      const { body } = await json('/towns/first');
-      expect(body).to.deep.equal((await json('/towns?size=2')).body);
+      expect((await json('/towns/first')).body).to.deep.equal((await json('/towns?size=2')).body);
     });
 
     it('walks all pages by its cursors, there and back', async () => {
@@ -649,10 +620,11 @@ describe('a route that takes from its resource', () => {
       expect((await Task.findByPk(1))?.title).to.equal('a');
     });
 
-    it('lists no row of others, whatever the generated list may do', async () => {
+    it('lists no row of others, whatever the generated list may do, and is not refused where it takes nothing', async () => {
       const { body } = await json('/tasks/mine', of(2));
       expect(body.items.map(({ title }: Task) => title)).to.deep.equal(['b', 'd', 'f', 'h']);
       expect((await json('/tasks', of(2))).status).to.equal(403);
+      expect((await json('/tasks/about')).body).to.deep.equal({ of: 'tasks' });
     });
 
     it('is written as the application writes JSON', async () => {
@@ -677,11 +649,6 @@ describe('a route that takes from its resource', () => {
       expect((await json('/tasks/x/end', { ...of(1), method: 'POST', body: 'no object' })).status).to.equal(
         400,
       );
-    });
-
-    it('is not refused where it takes nothing', async () => {
-      expect((await json('/tasks')).status).to.equal(403);
-      expect((await json('/tasks/about')).body).to.deep.equal({ of: 'tasks' });
     });
 
     it('asks the rules after @Authorized()', async () => {

@@ -169,16 +169,10 @@ describe('writing the answer yourself', () => {
     expect(seen.filter((line) => line.startsWith('not found'))).to.deep.equal([]);
   });
 
-  it('leaves other paths to that handler', async () => {
+  it('leaves other paths to that handler, and what a middleware has skipped to the next route', async () => {
     expectJson(await site.agent.get('/movies'), 404, NOT_FOUND_BY_APP);
     expect(seen).to.deep.equal(['not found /movies']);
-  });
-
-  it('leaves a path to that handler that a middleware of the route has skipped', async () => {
     expectJson(await site.agent.get('/films/skipped/by/a/middleware'), 404, NOT_FOUND_BY_APP);
-  });
-
-  it('goes on with the next route that matches where a middleware has skipped one', async () => {
     expectIssue(await site.agent.get('/films/skipped'), 400, {
       parameter: 'id',
       code: 'id',
@@ -199,25 +193,16 @@ describe('writing the answer yourself', () => {
     });
   }
 
-  it('sends streams and bytes as they are', async () => {
-    const stream = await fetch(`${site.server.url}/films/results/stream`);
-    expect(await stream.text()).to.equal('abc');
-    const bytes = await fetch(`${site.server.url}/films/results/bytes`);
-    expect([...new Uint8Array(await bytes.arrayBuffer())]).to.deep.equal([0, 255]);
-  });
-
-  for (const [path, json] of [
-    ['text', '"text"'],
-    ['number', '0'],
-    ['false', 'false'],
-    ['empty', '""'],
-  ] as const) {
-    it(`sends ${json} as JSON`, async () => {
-      const { status, text, headers } = await site.agent.get(`/films/results/${path}`);
+  it('sends streams and bytes as they are, and other values as JSON', async () => {
+    const result = (name: string) => fetch(`${site.server.url}/films/results/${name}`);
+    expect(await (await result('stream')).text()).to.equal('abc');
+    expect([...new Uint8Array(await (await result('bytes')).arrayBuffer())]).to.deep.equal([0, 255]);
+    for (const [name, json] of Object.entries({ text: '"text"', number: '0', false: 'false', empty: '""' })) {
+      const { status, text, headers } = await site.agent.get(`/films/results/${name}`);
       expect([status, text]).to.deep.equal([200, json]);
       expect(headers['content-type']).to.equal('application/json; charset=utf-8');
-    });
-  }
+    }
+  });
 
   it('answers as routing-controllers does where a route returns nothing', async () => {
     expectNothing(await site.agent.get('/films/null'), 204);
@@ -233,17 +218,13 @@ describe('writing the answer yourself', () => {
     });
   }
 
-  it('runs what is to run after the answer', async () => {
+  it('runs what is to run after the answer, also one that is still written when the method has returned', async () => {
     expectJson(await site.agent.get('/films/after'), 200, { after: true });
-    expect(seen).to.deep.equal(['after']);
-  });
-
-  it('runs it behind an answer that is still written when the method has returned', async () => {
     const ran = once(site.app, 'ran after');
     const answer = await site.agent.get('/films/later/after');
     expect([answer.status, answer.text]).to.deep.equal([200, 'later']);
     await ran;
-    expect(seen).to.deep.equal(['behind']);
+    expect(seen).to.deep.equal(['after', 'behind']);
   });
 
   it('goes on when the client has left before the handler is done', async () => {

@@ -1,14 +1,28 @@
-/** Three capabilities, each in one file: a search, an export and a history. Nothing else knows of them. */
+/** Capabilities, each in one file: a search, an export, a history and a route. Nothing else knows of them. */
+
 import { expect } from 'chai';
 import express from 'express';
+import { Get, UseBefore } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, ForeignKey, HasMany, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { FEATURES } from '../../../src/features/features.js';
-import { Crud, type CrudApplication, crudController, Repository, unitOfWork } from '../../../src/index.js';
+import type { ActingFeature } from '../../../src/handle/around.js';
+import {
+  type Class,
+  Crud,
+  type CrudApplication,
+  type CrudContext,
+  crudController,
+  InjectListQuery,
+  type ListQuery,
+  Repository,
+  unitOfWork,
+} from '../../../src/index.js';
 import type { FeatureFactory } from '../../../src/operation/feature.js';
 import { sqlCondition } from '../../../src/operation/predicates.js';
+import { ENDPOINTS_FOR_GOOD } from '../../models/endpoints.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -21,18 +35,14 @@ import { freshDatabase } from '../../support/postgres.js';
 import { startTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
 import { history } from './features/history.js';
+import { newest } from './features/newest.js';
 import { search } from './features/search.js';
-
-const ENDPOINTS = [
-  ...(['list', 'read', 'create', 'update', 'delete'] as const),
-  ...(['createMany', 'updateMany', 'deleteMany'] as const),
-];
 
 @Crud({
   pagination: 'cursor',
   filterAllow: ['name'],
   sortAllow: ['id', 'name'],
-  endpoints: ENDPOINTS,
+  endpoints: ENDPOINTS_FOR_GOOD,
   history: true,
 })
 @Table({ tableName: 'moons', timestamps: false })
@@ -40,7 +50,7 @@ class Moon extends NamedRow {
   @ForeignKey(() => Sun) @Column(DataType.INTEGER) declare sunId: number | null;
 }
 
-@Crud({ sortAllow: ['name'], subresources: { moons: { where: 'all' } } })
+@Crud({ filterAllow: ['name'], sortAllow: ['name'], subresources: { moons: { where: 'all' } } })
 @Table({ tableName: 'suns', timestamps: false })
 class Sun extends NamedRow {
   @HasMany(() => Moon) declare moons: Moon[];
@@ -50,8 +60,31 @@ class Sun extends NamedRow {
 @Table({ tableName: 'comets', paranoid: true })
 class Comet extends NamedRow {}
 
+class GuardedSuns extends crudController(Sun) {
+  @UseBefore((_request: unknown, response: express.Response) => void response.status(418).end())
+  override list(query: ListQuery, context: CrudContext<Sun>) {
+    return super.list(query, context);
+  }
+}
+
+class OwnSuns extends crudController(Sun) {
+  @Get('/named')
+  named(@InjectListQuery() query: ListQuery) {
+    return new Repository(Sun).page({ ...query, kind: 'offset', page: 1, size: 2 } as never);
+  }
+}
+
+/** Work around reads, which leaves a header. */
+const marked = (): ActingFeature => ({
+  around: (_resource, route) => async () => ({
+    async run(next) {
+      const draft = await next();
+      return draft && { ...draft, headers: { ...draft.headers, 'X-Around': route.endpoint } };
+    },
+  }),
+});
+
 const MODELS = [Moon, Sun, Comet];
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 /** Attached to an instance without `createAll`. */
 @Crud({ history: true })
 @Table({ tableName: 'planets', timestamps: false })
@@ -61,19 +94,15 @@ class Planet extends NamedRow {}
 @Table({ tableName: 'clouds', timestamps: false })
 class Cloud extends NumberedRow {}
 
-const OPTIONS = { models: MODELS, logger: QUIET };
-const FEATURES_OF_THREE = [...FEATURES, search, exportLines, history];
+const OPTIONS = { models: MODELS, logger: new CapturedLog(), indexAdvice: false };
+const ALL_FEATURES = [...FEATURES, search, exportLines, history, newest, marked];
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
-describe('three features of one file each', () => {
+describe('features of one file each', () => {
   const site = forSuite(() => startTestApp({ models: MODELS, bootstrap: { models: [] } }));
 
   before(async () => {
-    const { start } = buildApplication(
-      { ...OPTIONS, idempotency: { principal: () => '' } },
-      FEATURES_OF_THREE,
-    );
-    await start();
+    await buildApplication({ ...OPTIONS, idempotency: { principal: () => '' } }, ALL_FEATURES).start();
   });
 
   beforeEach(async () => {
@@ -84,7 +113,8 @@ describe('three features of one file each', () => {
   });
 
   describe('at the start', () => {
-    const build = (options: object = {}) => buildApplication({ ...OPTIONS, ...options }, FEATURES_OF_THREE);
+    const build = (options: object = {}) =>
+      buildApplication({ ...OPTIONS, indexAdvice: true, ...options }, ALL_FEATURES);
 
     it('has its table made, which is there from then on', async () => {
       const { sequelize } = site.engine;
@@ -144,8 +174,8 @@ describe('three features of one file each', () => {
       ]);
       new Sequelize({ dialect: 'postgres', models: [Cloud] });
       const serve = (features: readonly FeatureFactory[]) => () =>
-        buildApplication({ models: [Cloud], logger: QUIET }, features);
-      expect(await configProblems(serve(FEATURES_OF_THREE))).to.deep.equal([
+        buildApplication({ models: [Cloud], logger: OPTIONS.logger }, features);
+      expect(await configProblems(serve(ALL_FEATURES))).to.deep.equal([
         'Cloud: history is for models that have a name.',
       ]);
       const [unknown] = await configProblems(serve(FEATURES));
@@ -169,24 +199,54 @@ describe('three features of one file each', () => {
       let application: CrudApplication;
       let agent: ReturnType<typeof supertest>;
 
+      const build = (...controllers: Class[]) => {
+        const more = { fastPath: options.fastPath, idempotency: { principal: () => 'one' } };
+        const built = buildApplication({ ...OPTIONS, ...more, controllers }, ALL_FEATURES);
+        return { ...built, agent: supertest(express().use(built.router)) };
+      };
       before(() => {
-        const { controllers = [], fastPath } = { controllers: undefined, ...options };
-        const built = buildApplication(
-          {
-            models: MODELS,
-            controllers,
-            fastPath,
-            indexAdvice: false,
-            logger: QUIET,
-            idempotency: { principal: () => 'one' },
-          },
-          FEATURES_OF_THREE,
-        );
-        ({ application } = built);
-        agent = supertest(express().use(built.router));
+        ({ application, agent } = build(...('controllers' in options ? options.controllers : [])));
       });
 
       const names = ({ body }: supertest.Response) => body.items.map(({ name }: Sun) => name);
+      const linesOf = async (target: string) => {
+        const answer = await agent.get(target).set('Accept', 'application/x-ndjson').buffer();
+        expect(answer.headers).to.include({
+          'content-type': 'application/x-ndjson; charset=utf-8',
+          vary: 'Accept',
+        });
+        expect(answer.status).to.equal(200);
+        const lines = answer.text.split('\n').slice(0, -1);
+        return lines.map((line) => JSON.parse(line));
+      };
+
+      describe('newest', () => {
+        it('is reached before a route of another id, with the inputs and forms of its operation', async () => {
+          const first = await agent.get('/suns/newest?size=2');
+          expect([names(first), first.headers['x-around']]).to.deep.equal([['Tethys', 'Rhea'], 'list']);
+          expect(await linesOf('/suns/newest?q=name!=Tethys&size=1&fields=name')).to.deep.equal([
+            { name: 'Rhea' },
+          ]);
+          expect((await agent.get('/suns/newest?limit=1')).status).to.equal(400);
+          expect((await agent.post('/suns/newest').send({})).status).to.equal(405);
+        });
+
+        it('stands in the route table and in the document', () => {
+          const route = application.routes.find(({ path: place }) => place === '/suns/newest');
+          expect(route).to.deep.include({ method: 'GET', resource: 'Sun', operation: 'list' });
+          expect(route?.generalPathReasons).to.deep.equal(options.fastPath ? [] : ['fastPath is false']);
+          const described = application.openapi().paths['/suns/newest']?.get;
+          expect(described?.summary).to.equal('List the newest suns');
+        });
+
+        it('has the guards of the method that it names, and leaves other forms to routes of the user', async () => {
+          expect((await build(GuardedSuns).agent.get('/suns/newest')).status).to.equal(418);
+          const own = build(OwnSuns);
+          expect(names(await own.agent.get('/suns/named'))).to.have.length(2);
+          const { headers } = await own.agent.get('/suns/named').set('Accept', 'application/x-ndjson');
+          expect(headers['content-type']).to.equal('application/x-ndjson; charset=utf-8');
+        });
+      });
 
       describe('search', () => {
         it('adds a condition to the rows, beside q and in any order', async () => {
@@ -249,19 +309,6 @@ describe('three features of one file each', () => {
       });
 
       describe('export', () => {
-        const linesOf = async (target: string) => {
-          const answer = await agent.get(target).set('Accept', 'application/x-ndjson').buffer();
-          expect(answer.headers).to.include({
-            'content-type': 'application/x-ndjson; charset=utf-8',
-            vary: 'Accept',
-          });
-          expect(answer.status).to.equal(200);
-          return answer.text
-            .split('\n')
-            .slice(0, -1)
-            .map((line) => JSON.parse(line));
-        };
-
         it('writes a record on each line', async () => {
           const rows = await Sun.findAll({ order: ['id'] });
           expect(await linesOf('/suns')).to.deep.equal(rows.map((row) => row.toJSON()));
@@ -430,6 +477,7 @@ describe('three features of one file each', () => {
           schema: { type: 'string', minLength: 2 },
         });
         for (const [path, ...media] of [
+          ['/suns/newest', 'application/json', 'application/x-ndjson'],
           ['/moons', 'application/json', 'application/x-ndjson'],
           ['/suns/{id}/moons', 'application/json', 'application/x-ndjson'],
           ['/moons/{id}', 'application/json'],
