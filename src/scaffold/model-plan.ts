@@ -5,6 +5,8 @@ export interface DatabaseSchema {
   /** In the order of schema and name. */
   readonly tables: readonly DatabaseTable[];
   readonly leftOut: readonly LeftOut[];
+  /** Other tables that are there, as `schema.name`: those that were not chosen, and those that the role may not read. */
+  readonly otherTables?: readonly string[];
 }
 
 /** A construct of the database that no model has, with the reason. */

@@ -1,0 +1,208 @@
+/** Rows of the catalogue -> tables, and the constructs that no model has. */
+import {
+  type CatalogueRow,
+  type ColumnRow,
+  KINDS,
+  type TableRow,
+  type TriggerRow,
+} from './catalogue-statement.js';
+import type {
+  DatabaseColumn,
+  DatabaseForeignKey,
+  DatabaseSchema,
+  DatabaseTable,
+  LeftOut,
+} from './model-plan.js';
+
+/** The tables that the role may read, with all that is left out. */
+export function describeTables({ role, schemas, tables }: CatalogueRow): DatabaseSchema {
+  const closed = new Map(schemas.filter(({ isUsable }) => !isUsable).map(({ name, sql }) => [name, sql]));
+  const leftOut: LeftOut[] = [];
+  const described: DatabaseTable[] = [];
+  for (const [schema, sql] of closed) {
+    const count = tables?.filter((table) => table.schema === schema).length ?? 0;
+    const reason = `The role may not use it; write GRANT USAGE ON SCHEMA ${sql} TO ${role};`;
+    if (count > 0) leftOut.push({ construct: `schema ${schema} (${count} tables and views)`, reason });
+  }
+  for (const table of tables ?? []) {
+    if (closed.has(table.schema)) continue;
+    const columns = (table.columns ?? []).filter(({ isReadable }) => isReadable);
+    if (columns.length === 0) leftOut.push(unreadable(table, role));
+    else {
+      described.push(describeTable(table, columns));
+      leftOut.push(...leftOutOf(table, role));
+    }
+  }
+  return { tables: described, leftOut };
+}
+
+function unreadable({ schema, name, sql, kind, columns }: TableRow, role: string): LeftOut {
+  return {
+    construct: `${KINDS[kind]} ${schema}.${name}`,
+    reason: columns
+      ? `The role may not read it; write GRANT SELECT ON ${sql} TO ${role};`
+      : 'It has no column.',
+  };
+}
+
+function describeTable(table: TableRow, columns: readonly ColumnRow[]): DatabaseTable {
+  const { schema, name, kind, comment, isInherited, indexes, foreignKeys, triggers } = table;
+  const key = indexes.find(({ isPrimary }) => isPrimary)?.columns ?? [];
+  const set = new Set(triggers.flatMap(columnsSetBy));
+  return {
+    schema,
+    name,
+    kind: KINDS[kind] ?? 'table',
+    comment,
+    isInherited,
+    columns: columns.map(describeColumn),
+    primaryKey: key.filter((column) => column !== null),
+    indexes,
+    foreignKeys: foreignKeys.map((each) => ({
+      ...each,
+      onDelete: actionOf(each.onDelete),
+      onUpdate: actionOf(each.onUpdate),
+    })),
+    setByTriggers: columns.map((column) => column.name).filter((column) => set.has(column)),
+  };
+}
+
+const ACTIONS: Readonly<Record<string, DatabaseForeignKey['onDelete']>> = {
+  a: 'NO ACTION',
+  r: 'RESTRICT',
+  c: 'CASCADE',
+  n: 'SET NULL',
+  d: 'SET DEFAULT',
+};
+
+function actionOf(letter: string): DatabaseForeignKey['onDelete'] {
+  return ACTIONS[letter] ?? 'NO ACTION';
+}
+
+function describeColumn(column: ColumnRow): DatabaseColumn {
+  const { name, comment, type, base, isArray, labels, domain, checks, isNotNull, isGenerated } = column;
+  return {
+    name,
+    comment,
+    type,
+    base,
+    isArray,
+    labels,
+    domain: domain === null ? null : { name: domain, checks },
+    isNotNull,
+    // `DEFAULT NULL` is none.
+    defaultSql: /^NULL(?:::|$)/.test(column.defaultSql ?? '') ? null : column.defaultSql,
+    identity: column.identity === 'a' ? 'always' : column.identity === 'd' ? 'by default' : null,
+    isGenerated,
+    formProblem: formProblem(column),
+  };
+}
+
+/** Types of PostgreSQL whose values have a form in JSON. */
+const FORMS = new RegExp(
+  `^(?:smallint|integer|bigint|real|double precision|numeric|money|boolean|uuid|text|character varying|character|bpchar|date|` +
+    'time(?:stamp)? with(?:out)? time zone|interval|(?:int4|int8|num|date|ts|tstz)(?:multi)?range|inet|cidr|macaddr8?|' +
+    'bit|bit varying|jsonb?|bytea|xml|point|line|lseg|box|path|polygon|circle|oid|name|"char"|xid8|pg_lsn|' +
+    'reg(?:class|type|proc|procedure|oper|role|namespace)|tsvector|tsquery)$',
+);
+/** Types of extensions that have one. */
+const EXTENSIONS = /^(?:.+\.)?(?:citext|hstore|ltree|cube|is[bsm]n(?:13)?|ean13|upc)$/;
+
+function formProblem(column: ColumnRow): string | null {
+  const { base, type, isArray, labels, typeKind, isArrayOfDomain, isVisible, extension } = column;
+  if (typeKind === 'e') {
+    if (labels === null) return `Its type ${base} is an enum without labels.`;
+    return isArray && isArrayOfDomain ? `Its type ${type} is an array of a domain over an enum.` : null;
+  }
+  if (typeKind === 'c')
+    return `Its type ${type} is a row type, which has no form in JSON; a view can name its parts.`;
+  if (extension !== null) {
+    if (!EXTENSIONS.test(base))
+      return `Its type ${type} of the extension ${extension} has no form in JSON; a view can make a text or numbers of it.`;
+    if (base.endsWith('citext') && !isVisible)
+      return `Its type ${type} is in a schema outside of the search_path; write ALTER ROLE … SET search_path.`;
+    return null;
+  }
+  if (isArray && base === 'box') return 'Its type box[] has another separator than other arrays.';
+  return FORMS.test(base) ? null : `Its type ${type} has no form in JSON; a view can make a text of it.`;
+}
+
+/** Assignments in PL/pgSQL: `NEW.name := …`, and with `=` at the beginning of a statement. */
+const ASSIGNMENT =
+  /(?:^|;|\b(?:begin|then|else|loop)\b)\s*new\s*\.\s*(?:"((?:[^"]|"")+)"|([a-z_][\w$]*))\s*:?=/gi;
+const ROW = 1;
+const BEFORE = 2;
+const COMMENT = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+function columnsSetBy({ type, source }: TriggerRow): string[] {
+  if ((type & ROW) === 0 || (type & BEFORE) === 0) return [];
+  const statements = source.replace(COMMENT, ' ');
+  return [...statements.matchAll(ASSIGNMENT)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.toLowerCase(),
+  );
+}
+
+/** All of a table that its model cannot say. */
+function leftOutOf(table: TableRow, role: string): LeftOut[] {
+  const { schema, name, sql, columns, indexes, constraints, triggers, rules, heirs, partitions } = table;
+  const own = `${schema}.${name}`;
+  const unread = (columns ?? []).filter(({ isReadable }) => !isReadable);
+  return [
+    ...unread.map((column) => ({
+      construct: `column ${own}.${column.name}`,
+      reason: `The role may not read it; write GRANT SELECT (${column.sql}) ON ${sql} TO ${role};`,
+    })),
+    ...(partitions > 0
+      ? [
+          {
+            construct: `${partitions} partitions of ${own}`,
+            reason: 'Their rows are read and written through it.',
+          },
+        ]
+      : []),
+    ...(heirs.length > 0
+      ? [
+          {
+            construct: `inheritance of ${own}`,
+            reason: `Its model has only: true, and leaves out the rows of ${heirs.join(', ')}, which have models of their own.`,
+          },
+        ]
+      : []),
+    ...constraints.map((each) => ({
+      construct: `${each.kind === 'c' ? 'check' : 'exclusion constraint'} "${each.name}" of ${own}`,
+      reason: `PostgreSQL alone checks it: ${each.definition}.`,
+    })),
+    ...indexes
+      .filter(
+        ({ isUnique, columns: keys, predicate }) => isUnique && (predicate !== null || keys.includes(null)),
+      )
+      .map((each) => ({
+        construct: `unique index "${each.name}" of ${own}`,
+        reason: `It is ${each.predicate === null ? 'over an expression' : 'over some rows only'}; PostgreSQL alone checks it.`,
+      })),
+    ...triggers.map((each) => ({
+      construct: `trigger "${each.name}" of ${own}`,
+      reason: triggerReason(each),
+    })),
+    ...rules.map((rule) => ({
+      construct: `rule "${rule}" of ${own}`,
+      reason: 'A write does what the rule says; one that returns no row is 409.',
+    })),
+    ...(table.hasRowSecurity
+      ? [
+          {
+            construct: `row security of ${own}`,
+            reason: `Policies decide which rows the role ${role} reads and writes; sessionVariables of bootstrap set what they read.`,
+          },
+        ]
+      : []),
+  ];
+}
+
+function triggerReason(trigger: TriggerRow): string {
+  const columns = columnsSetBy(trigger);
+  const does = `PostgreSQL executes ${trigger.function}()`;
+  return columns.length > 0
+    ? `${does}, which sets ${[...new Set(columns)].join(', ')}; a comment of the model proposes readOnly.`
+    : `${does}; name columns that it sets in readOnly.`;
+}

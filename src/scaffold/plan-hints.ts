@@ -1,0 +1,90 @@
+/** Options that the names and triggers of a table suggest: proposals, which nothing assumes. */
+import type { AttributePlan, DatabaseTable, ModelPlan, RelationPlan } from './model-plan.js';
+import { keyOf } from './name-choices.js';
+
+/** Relations that the option `include` takes. */
+const MOST_INCLUDED = 10;
+const TENANT = /^(?:tenant|account|organi[sz]ation|org|company|workspace)_?id$/i;
+/** Tables that have to have a column, so that it is that of tenants: most of them, and some. */
+const LEAST_TENANTS = 3;
+
+/** The columns that tell tenants apart, because most tables have them. */
+export function findTenants(tables: readonly DatabaseTable[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const { name } of tables.flatMap(({ columns }) => columns))
+    if (TENANT.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return new Set(
+    [...counts]
+      .filter(([, count]) => count >= LEAST_TENANTS && count * 2 > tables.length)
+      .map(([name]) => name),
+  );
+}
+
+/** Proposals of a model, and lines of the report. */
+export function planHints(
+  { table, attributes }: Pick<ModelPlan, 'table' | 'attributes'>,
+  included: readonly RelationPlan[],
+  tenants: ReadonlySet<string>,
+): { readonly proposals: readonly string[]; readonly hints: readonly string[] } {
+  const own = keyOf(table);
+  const isWritten = !table.kind.endsWith('view');
+  const [first, more] = [included.slice(0, MOST_INCLUDED), included.slice(MOST_INCLUDED)];
+  const set = attributes.filter(({ column }) => table.setByTriggers.includes(column.name));
+  const proposals = [
+    ...(first.length > 0 ? [`include: { ${first.map(({ name }) => `${name}: true`).join(', ')} }`] : []),
+    ...(isWritten && set.length > 0 ? [`readOnly: [${set.map(({ name }) => `'${name}'`).join(', ')}]`] : []),
+    ...(isWritten ? attributes.flatMap((each) => columnProposal(each, set.includes(each))) : []),
+    ...attributes
+      .filter(({ column }) => tenants.has(column.name))
+      .map(({ name }) => `scope: { ${name}: (request) => … }`),
+  ];
+  const hidden = attributes.filter(({ isSecret }) => isSecret).map(({ column }) => column.name);
+  return {
+    proposals,
+    hints: [
+      ...(hidden.length > 0
+        ? [`${own}: ${hidden.join(', ')} ${hidden.length > 1 ? 'are' : 'is'} hidden as a secret.`]
+        : []),
+      ...(more.length > 0
+        ? [
+            `${own}: include takes ${MOST_INCLUDED} relations; the others are ${more.map(({ name }) => name).join(', ')}.`,
+          ]
+        : []),
+    ],
+  };
+}
+
+/** Tables that a line of the report names. */
+const MOST_NAMED = 3;
+
+/** Lines of the report, one for each proposal. */
+export function proposalHints(models: readonly Pick<ModelPlan, 'table' | 'proposals'>[]): string[] {
+  const tables = new Map<string, string[]>();
+  for (const { table, proposals } of models)
+    for (const line of proposals.filter((each) => !each.startsWith('include')))
+      tables.set(line, [...(tables.get(line) ?? []), keyOf(table)]);
+  return [...tables].map(([line, names]) => {
+    const more = names.length - MOST_NAMED;
+    const shown = names.slice(0, MOST_NAMED).join(', ');
+    return `${shown}${more > 0 ? ` and ${more} more` : ''}: consider ${line}`;
+  });
+}
+
+const TIME = /^timestamp/;
+
+function columnProposal({ name, column }: AttributePlan, isSet: boolean): string[] {
+  const { base, isArray, isNotNull } = column;
+  const plain = column.name.replaceAll('_', '').toLowerCase();
+  if (isArray) return [];
+  if (TIME.test(base) && !isNotNull && /^(?:deletedat|deletedon|deletiondate)$/.test(plain))
+    return [
+      `@Table({ timestamps: true, paranoid: true, createdAt: false, updatedAt: false, deletedAt: '${name}' })`,
+    ];
+  if (base === 'boolean' && /^(?:is)?(?:deleted|archived)$/.test(plain))
+    return [`softDelete: { attribute: '${name}', deleted: true, alive: false }`];
+  if (/^(?:integer|bigint)$/.test(base) && isNotNull && /^(?:lockversion|version|rowversion)$/.test(plain))
+    return [`etag: { attribute: '${name}'${isSet ? ", by: 'database'" : ''} }`];
+  if (TIME.test(base) && !isSet && /^(?:updatedat|modifiedat|lastupdated?|modifieddate)$/.test(plain))
+    return [`readOnly: ['${name}'] where a trigger or a default keeps it`];
+  return [];
+}
