@@ -54,41 +54,29 @@ describe('the option count', () => {
     });
   }
 
-  for (const [label, count, problems] of [
+  const MODE = "use one of 'exact', 'capped', 'none'.";
+  const OBJECT = "use true, or an object such as { default: 'capped', cap: 10_000 }.";
+  for (const [count, ...problems] of [
+    ['exact', ` is "exact"; ${OBJECT}`],
+    [false, ` is false; ${OBJECT}`],
+    [{ max: 5 }, " has no option 'max'. The options are default, allow, cap."],
     [
-      'is no object',
-      'exact',
-      ['is "exact"; use true, or an object such as { default: \'capped\', cap: 10_000 }.'],
-    ],
-    ['is false', false, ["is false; use true, or an object such as { default: 'capped', cap: 10_000 }."]],
-    ['has an unknown name', { max: 5 }, [" has no option 'max'. The options are default, allow, cap."]],
-    [
-      'names modes that there are not',
       { default: 'cappd', allow: ['exakt', 'capped'] },
-      [
-        ".allow has \"exakt\"; use one of 'exact', 'capped', 'none'. Did you mean 'exact'?",
-        ".default is \"cappd\"; use one of 'exact', 'capped', 'none'. Did you mean 'capped'?",
-      ],
+      `.allow has "exakt"; ${MODE} Did you mean 'exact'?`,
+      `.default is "cappd"; ${MODE} Did you mean 'capped'?`,
     ],
+    [{ allow: ['exat'] }, `.allow has "exat"; ${MODE} Did you mean 'exact'?`],
     [
-      'allows only modes that there are not',
-      { allow: ['exat'] },
-      [".allow has \"exat\"; use one of 'exact', 'capped', 'none'. Did you mean 'exact'?"],
-    ],
-    [
-      'has a default that is not allowed',
       { default: 'exact', allow: ['none'] },
-      [".default is 'exact', which its allow leaves out; add it there, or choose another default."],
+      ".default is 'exact', which its allow leaves out; add it there, or choose another default.",
     ],
-    ['allows nothing', { allow: [] }, [".allow is []; use a list of some of 'exact', 'capped', 'none'."]],
-    ['has a cap below 1', { cap: 0 }, ['.cap is 0; use an integer from 1.']],
-    ['has a cap that is no integer', { cap: 2.5 }, ['.cap is 2.5; use an integer from 1.']],
-    ['has a cap that is no number', { cap: '5' }, ['.cap is "5"; use an integer from 1.']],
+    [{ allow: [] }, ".allow is []; use a list of some of 'exact', 'capped', 'none'."],
+    [{ cap: 0 }, '.cap is 0; use an integer from 1.'],
+    [{ cap: 2.5 }, '.cap is 2.5; use an integer from 1.'],
+    [{ cap: '5' }, '.cap is "5"; use an integer from 1.'],
   ] as const) {
-    it(`is refused where it ${label}`, () => {
-      const expected = problems.map(
-        (problem) => `City: count${problem.startsWith('is') ? ' ' : ''}${problem}`,
-      );
+    it(`is refused: count${problems.join()}`, () => {
+      const expected = problems.map((problem) => `City: count${problem}`);
       expect(problemsOf(City, { count })).to.deep.equal(expected);
     });
   }

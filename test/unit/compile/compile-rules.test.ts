@@ -12,60 +12,46 @@ class Shown {
   name = '';
 }
 
-const WRONG: Readonly<Record<string, readonly [options: object, problem: RegExp]>> = {
-  'a rule that is undefined': [
-    { can: undefined },
-    /^City: can is undefined; give it a value, or leave it out\.$/,
-  ],
-  'rules that are null': [{ can: null }, /^City: can is null; give it a value, or leave it out\.$/],
-  'fields that are undefined': [{ fields: undefined }, /^City: fields is undefined;/],
-  'a list of rules': [{ can: [rule] }, /^City: can /],
-  'a map of rules': [{ fields: new Map([['name', { read: rule }]]) }, /^City: fields /],
-  'an operation that there is none': [
-    { can: { remove: rule } },
-    /^City: can names 'remove', which is no operation;/,
-  ],
-  'an endpoint that other rules decide about': [
+const WRONG: readonly (readonly [options: object, problem: RegExp])[] = [
+  [{ can: undefined }, /^City: can is undefined; give it a value, or leave it out\.$/],
+  [{ can: null }, /^City: can is null; give it a value, or leave it out\.$/],
+  [{ fields: undefined }, /^City: fields is undefined;/],
+  [{ can: [rule] }, /^City: can /],
+  [{ fields: new Map([['name', { read: rule }]]) }, /^City: fields /],
+  [{ can: { remove: rule } }, /^City: can names 'remove', which is no operation;/],
+  [
     { can: { restore: rule } },
     /^City: can names 'restore', which has no rule of its own; use update and deleted\.$/,
   ],
-  'an operation that is undefined': [{ can: { list: undefined } }, /^City: can\.list is undefined;/],
-  'an operation with a word': [
-    { can: { list: 'yes' } },
-    /^City: can\.list is "yes"; use a function of the request/,
-  ],
-  'an attribute that there is none': [
+  [{ can: { list: undefined } }, /^City: can\.list is undefined;/],
+  [{ can: { list: 'yes' } }, /^City: can\.list is "yes"; use a function of the request/],
+  [
     { fields: { nam: { read: rule } } },
     /^City: fields names 'nam', which is not an attribute\. Did you mean 'name'\?/,
   ],
-  'an attribute with a function': [{ fields: { name: rule } }, /^City: fields\.name is /],
-  'an attribute with a list': [{ fields: { name: [rule] } }, /^City: fields\.name /],
-  'an attribute with another rule': [
-    { fields: { name: { reed: rule } } },
-    /^City: fields\.name has no 'reed';/,
-  ],
-  'a rule of an attribute that is undefined': [
-    { fields: { name: { read: undefined } } },
-    /^City: fields\.name\.read is undefined;/,
-  ],
-  'the primary key': [{ fields: { id: { read: rule } } }, /^City: fields\.id\.read is about the primary key/],
-  'the default order': [
+  [{ fields: { name: rule } }, /^City: fields\.name is /],
+  [{ fields: { name: [rule] } }, /^City: fields\.name /],
+  [{ fields: { name: { reed: rule } } }, /^City: fields\.name has no 'reed';/],
+  [{ fields: { name: { read: undefined } } }, /^City: fields\.name\.read is undefined;/],
+  [{ fields: { id: { read: rule } } }, /^City: fields\.id\.read is about the primary key/],
+  [
     { fields: { size: { read: rule } }, defaultSort: 'size' },
     /^City: defaultSort names 'size', which not every request may read/,
   ],
-  'a read schema': [
+  [
     { fields: { size: { read: rule } }, readSchema: Shown },
     /^City: fields has a rule for reading size, and readSchema decides what leaves; use one of the two\.$/,
   ],
-};
+];
 
 describe('can and fields', () => {
-  for (const [name, [options, problem]] of Object.entries(WRONG)) {
-    it(`are refused with ${name}`, () => {
-      expect(problemsOf(City, options).some((each) => problem.test(each))).to.equal(
-        true,
-        String(problemsOf(City, options)),
-      );
+  for (const [options, problem] of WRONG) {
+    it(`are refused: ${problem}`, () => {
+      const found = problemsOf(City, options);
+      expect(
+        found.some((each) => problem.test(each)),
+        String(found),
+      ).to.equal(true);
     });
   }
 

@@ -48,23 +48,11 @@ describe('introspectModel', () => {
     });
 
     it('takes all others, such as the names of columns in any language', () => {
-      const names = [
-        'then',
-        'a$b',
-        'größe',
-        '名前',
-        'first-name',
-        'a b',
-        "it's",
-        ':x',
-        '?',
-        'prototype',
-        'length',
-        'count',
-      ];
-      expect(problemsOf([...names, 'default', 'table', 'name', 'scope', 'include', 'limit'])).to.deep.equal(
-        [],
-      );
+      const names =
+        "then a$b größe 名前 first-name it's :x ? prototype length count default table name scope include limit".split(
+          ' ',
+        );
+      expect(problemsOf([...names, 'a b'])).to.deep.equal([]);
       for (const field of ['toString', 'constructor', 'isNewRecord', 'save']) {
         expect(problemsOf(['good'], field), field).to.deep.equal([]);
       }

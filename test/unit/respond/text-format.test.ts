@@ -27,38 +27,19 @@ const KINDS: Readonly<Record<string, ColumnType>> = {
   blob: { kind: 'blob' },
 };
 
+const TEXTS = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11 12 t 2026-01-3" NaN';
+
 /** Texts of PostgreSQL, by the name of the column's type. */
 const COLUMNS: Readonly<Record<string, readonly [oid: number, ...texts: string[]]>> = {
   bool: [16, 't', 'f'],
   bytea: [17, '\\x00ff', '\\x'],
   int8: [20, '0', '-9223372036854775808', '9007199254740993'],
   int4: [23, '0', '-7', '2147483647'],
-  text: [
-    25,
-    '',
-    'a"b',
-    'back\\slash',
-    '\u0001\u2028',
-    'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
-    '12',
-    't',
-    '2026-01-3"',
-    'NaN',
-  ],
+  text: [25, '', 'a"b', 'back\\slash', '\u0001\u2028', ...TEXTS.split(' ')],
   json: [114, '{"a":1}', '[1,null]', 'null', '"x"'],
   float8: [
     701,
-    '0',
-    '-0',
-    '0.1',
-    '1e+20',
-    '1e-07',
-    'NaN',
-    'Infinity',
-    '123456789012345',
-    '1e+15',
-    '-12.75',
-    '999999999.999999',
+    ...'0 -0 0.1 1e+20 1e-07 NaN Infinity 123456789012345 1e+15 -12.75 999999999.999999'.split(' '),
   ],
   date: [1082, '2026-01-31', '12026-01-31', '0044-03-15 BC', 'infinity', '31.01.2026'],
   time: [1083, '08:00:00', '24:00:00', '08:00:00.000001'],

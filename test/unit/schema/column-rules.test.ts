@@ -19,93 +19,71 @@ const CASES: readonly {
   readonly label: string;
   readonly type: ColumnType;
   readonly accepted: readonly unknown[];
-  readonly refused: readonly (readonly [value: unknown, ...rules: string[]])[];
+  /** Values by the rules that each of them breaks. */
+  readonly refused: Readonly<Record<string, readonly unknown[]>>;
 }[] = [
   {
     label: 'varchar(3), counted in code points',
     type: VARCHAR_3,
     accepted: ['', 'abc', '🎈🎈🎈', 'é́', 'a\ufe0f\ufe0e'],
-    refused: [
-      ['abcd', 'maxLength'],
-      ['🎈🎈🎈🎈', 'maxLength'],
-      [`a${'\ufe0f'.repeat(1000)}`, 'maxLength'],
-      ['👨‍👩‍👧', 'maxLength'],
-      ['abc\0', 'isStorableText', 'maxLength'],
-      [1234, 'isString'],
-    ],
+    refused: {
+      maxLength: ['abcd', '🎈🎈🎈🎈', `a${'\ufe0f'.repeat(1000)}`, '👨‍👩‍👧'],
+      'isStorableText maxLength': ['abc\0'],
+      isString: [1234],
+    },
   },
   {
     label: 'int4',
     type: INT4,
     accepted: [0, 2147483647, -2147483648, 1.0],
-    refused: [
-      [2147483648, 'max'],
-      [-2147483649, 'min'],
-      [Number('9007199254740993'), 'max'],
-      [1e308, 'max'],
-      [-1e308, 'min'],
-      [1.5, 'isInt'],
-      [Number.NaN, 'isInt', 'min', 'max'],
-      [Number.POSITIVE_INFINITY, 'isInt', 'max'],
-      ['1', 'isInt'],
-      ['', 'isInt'],
-      [true, 'isInt'],
-      [[1], 'isInt'],
-      [1n, 'isInt'],
-    ],
+    refused: {
+      max: [2147483648, Number('9007199254740993'), 1e308],
+      min: [-2147483649, -1e308],
+      isInt: [1.5, '1', '', true, [1], 1n],
+      'isInt min max': [Number.NaN],
+      'isInt max': [Number.POSITIVE_INFINITY],
+    },
   },
   {
     label: 'double precision',
     type: DOUBLE,
     accepted: [0, -0, 1.5, 1e308, -Number.MAX_VALUE, Number.MIN_VALUE],
-    refused: [
-      [Number.POSITIVE_INFINITY, 'isNumber', 'max'],
-      [Number.NaN, 'isNumber', 'max'],
-      ['1.5', 'isNumber'],
-      [true, 'isNumber'],
-    ],
+    refused: { 'isNumber max': [Number.POSITIVE_INFINITY, Number.NaN], isNumber: ['1.5', true] },
   },
   {
     label: 'timestamptz',
     type: { kind: 'date' },
     accepted: ['2026-01-31T10:00:00+02:00', new Date(0)],
-    refused: [
-      ['foo 7', 'isDateTime'],
-      [1769846400000, 'isDateTime'],
-      [new Date(Number.NaN), 'isDateTime'],
-    ],
+    refused: { isDateTime: ['foo 7', 1769846400000, new Date(Number.NaN)] },
   },
   {
     label: 'bytea',
     type: { kind: 'blob' },
     accepted: ['', 'AA==', Buffer.from([0])],
-    refused: [
-      ['A', 'isBase64'],
-      [[0], 'isBase64'],
-    ],
+    refused: { isBase64: ['A', [0]] },
   },
   {
     label: 'jsonb',
     type: { kind: 'json' },
     accepted: ['', 'x', 0, -0, 1e40, [-1e-40], false, null, [], {}, { a: [{ b: null }] }, '🎈', '1e308'],
-    refused: [
-      [1e41, 'isJsonNumber'],
-      [[1, { a: -1e-41 }], 'isJsonNumber'],
-      [{ a: [Number.POSITIVE_INFINITY] }, 'isJsonNumber'],
-      ['\0', 'isStorableJson'],
-      [['\ud83d'], 'isStorableJson'],
-      [{ a: 'b\0' }, 'isStorableJson'],
-      [{ 'a\0': 1 }, 'isStorableJson'],
-      [JSON.parse('{"a":[{"__proto__":1}]}'), 'isStorableJson'],
-      [{ constructor: 1 }, 'isStorableJson'],
-      [{ prototype: 1 }, 'isStorableJson'],
-    ],
+    refused: {
+      isJsonNumber: [1e41, [1, { a: -1e-41 }], { a: [Number.POSITIVE_INFINITY] }],
+      isStorableJson: [
+        '\0',
+        ['\ud83d'],
+        { a: 'b\0' },
+        { 'a\0': 1 },
+        JSON.parse('{"a":[{"__proto__":1}]}'),
+        { constructor: 1 },
+        { prototype: 1 },
+      ],
+    },
   },
   {
     label: 'a type of the database only',
     type: { kind: 'other', sqlType: 'TSVECTOR' },
     accepted: ['a', 5, [1, 2], {}],
-    refused: [['a\0', 'isStorableJson']],
+    refused: { isStorableJson: ['a\0'] },
   },
   {
     label: 'int4range',
@@ -116,42 +94,43 @@ const CASES: readonly {
       { lower: null, upper: 1 },
       { lower: 1, upper: 1, bounds: '[]' },
     ],
-    refused: [
-      [1, 'isRange'],
-      ['[1,2)', 'isRange'],
-      [{}, 'isRange'],
-      [[1, 2], 'isRange'],
-      [
+    refused: {
+      isRange: [
+        1,
+        '[1,2)',
+        {},
+        [1, 2],
         [
           { value: 1, inclusive: true },
           { value: 2, inclusive: false },
         ],
-        'isRange',
+        { lower: 1 },
+        { lower: 1, upper: 2, bounds: '[' },
+        { lower: 1, upper: 2, step: 1 },
+        { empty: false },
+        { empty: true, lower: null, upper: null },
+        { lower: 2, upper: 1 },
+        { lower: '1', upper: 2 },
+        { lower: 1, upper: 2147483648 },
+        { lower: [1], upper: true },
       ],
-      [{ lower: 1 }, 'isRange'],
-      [{ lower: 1, upper: 2, bounds: '[' }, 'isRange'],
-      [{ lower: 1, upper: 2, step: 1 }, 'isRange'],
-      [{ empty: false }, 'isRange'],
-      [{ empty: true, lower: null, upper: null }, 'isRange'],
-      [{ lower: 2, upper: 1 }, 'isRange'],
-      [{ lower: '1', upper: 2 }, 'isRange'],
-      [{ lower: 1, upper: 2147483648 }, 'isRange'],
-      [{ lower: [1], upper: true }, 'isRange'],
-    ],
+    },
   },
   {
     label: 'nummultirange',
     type: { kind: 'multirange', bound: { kind: 'decimal', precision: null, scale: null } },
     accepted: [[], [{ empty: true }, { lower: '1.5', upper: 'Infinity' }, { lower: null, upper: '-3' }]],
-    refused: [
-      [{ empty: true }, 'isMultirange'],
-      ['{}', 'isMultirange'],
-      [[null], 'isMultirange'],
-      [[{ lower: 1, upper: null }], 'isMultirange'],
-      [[{ lower: '10', upper: '9.5' }], 'isMultirange'],
-      [[{ lower: 'NaN', upper: 'Infinity' }], 'isMultirange'],
-      [[{ lower: '1', upper: '-Infinity' }], 'isMultirange'],
-    ],
+    refused: {
+      isMultirange: [
+        { empty: true },
+        '{}',
+        [null],
+        [{ lower: 1, upper: null }],
+        [{ lower: '10', upper: '9.5' }],
+        [{ lower: 'NaN', upper: 'Infinity' }],
+        [{ lower: '1', upper: '-Infinity' }],
+      ],
+    },
   },
   {
     label: 'tstzrange',
@@ -160,48 +139,41 @@ const CASES: readonly {
       { lower: null, upper: 'infinity' },
       { lower: '2026-01-31T08:00:00.123456Z', upper: '2026-01-31T10:00:00+01:00' },
     ],
-    refused: [
-      [{ lower: '2026-01-31T08:00:00', upper: null }, 'isRange'],
-      [{ lower: null, upper: '2026-01-31' }, 'isRange'],
-      [{ lower: 'infinity', upper: '2026-01-31T08:00:00Z' }, 'isRange'],
-      [{ lower: '2026-01-31T08:00:00Z', upper: '2026-01-31T08:00:00+01:00' }, 'isRange'],
-    ],
+    refused: {
+      isRange: [
+        { lower: '2026-01-31T08:00:00', upper: null },
+        { lower: null, upper: '2026-01-31' },
+        { lower: 'infinity', upper: '2026-01-31T08:00:00Z' },
+        { lower: '2026-01-31T08:00:00Z', upper: '2026-01-31T08:00:00+01:00' },
+      ],
+    },
   },
   {
     label: 'daterange, declared as a text',
     type: { kind: 'range', bound: { kind: 'dateonly' }, isText: true },
     accepted: [{ empty: true }, { lower: '2026-01-31', upper: 'infinity' }],
-    refused: [
-      ['[2026-01-01,2026-01-02)', 'isRange'],
-      [{ lower: '2026-02-30', upper: null }, 'isRange'],
-      [{ lower: '2026-02-02', upper: '2026-02-01' }, 'isRange'],
-    ],
+    refused: {
+      isRange: [
+        '[2026-01-01,2026-01-02)',
+        { lower: '2026-02-30', upper: null },
+        { lower: '2026-02-02', upper: '2026-02-01' },
+      ],
+    },
   },
   {
     label: 'inet',
     type: { kind: 'network', form: 'inet' },
     accepted: ['10.1.2.3', '10.1.2.3/8', '0.0.0.0/0', '::', '::ffff:1.2.3.4', '2001:DB8::1/128'],
-    refused: [
-      [1, 'isNetwork'],
-      ['', 'isNetwork'],
-      ['10/8', 'isNetwork'],
-      ['10.1.2', 'isNetwork'],
-      ['010.1.2.3', 'isNetwork'],
-      ['10.1.2.3/33', 'isNetwork'],
-      ['10.1.2.3/08', 'isNetwork'],
-      ['10.1.2.3/', 'isNetwork'],
-      [' 10.1.2.3', 'isNetwork'],
-      ['fe80::1%eth0', 'isNetwork'],
-      ['::/129', 'isNetwork'],
-      ['1:2:3:4:5:6:7', 'isNetwork'],
-      ['1:2:3:4:5:6:7:8:9', 'isNetwork'],
-      ['1:2:3:4::5:6:7:8', 'isNetwork'],
-      ['1::2::3', 'isNetwork'],
-      [':::', 'isNetwork'],
-      ['1.2.3.4::', 'isNetwork'],
-      ['::1.2.3', 'isNetwork'],
-      ['12345::', 'isNetwork'],
-    ],
+    refused: {
+      isNetwork: [
+        1,
+        '',
+        ' 10.1.2.3',
+        ...'10/8 10.1.2 010.1.2.3 10.1.2.3/33 10.1.2.3/08 10.1.2.3/ fe80::1%eth0 ::/129 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4::5:6:7:8 1::2::3 ::: 1.2.3.4:: ::1.2.3 12345::'.split(
+          ' ',
+        ),
+      ],
+    },
   },
   {
     label: 'cidr',
@@ -214,22 +186,13 @@ const CASES: readonly {
       '::ffff:1.2.3.0/120',
       '1:2:3:4:5:6:7:8/128',
     ],
-    refused: [
-      ['10.0.0.0', 'isNetwork'],
-      ['10.0.0.1/8', 'isNetwork'],
-      ['::ffff:1.2.3.4/120', 'isNetwork'],
-      ['2001:db8:8000::/32', 'isNetwork'],
-    ],
+    refused: { isNetwork: ['10.0.0.0', '10.0.0.1/8', '::ffff:1.2.3.4/120', '2001:db8:8000::/32'] },
   },
   {
     label: 'macaddr',
     type: { kind: 'network', form: 'macaddr' },
     accepted: ['08:00:2b:01:02:03', '08:00:2B:01:02:03'],
-    refused: [
-      ['08-00-2b-01-02-03', 'isNetwork'],
-      ['08:00:2b:01:02', 'isNetwork'],
-      ['08:00:2b:ff:fe:01:02:03', 'isNetwork'],
-    ],
+    refused: { isNetwork: ['08-00-2b-01-02-03', '08:00:2b:01:02', '08:00:2b:ff:fe:01:02:03'] },
   },
   {
     label: 'interval',
@@ -243,90 +206,62 @@ const CASES: readonly {
       'P178956970Y7M',
       'PT2562047788H54.775807S',
     ],
-    refused: [
-      [1, 'isDuration'],
-      ['', 'isDuration'],
-      ['P', 'isDuration'],
-      ['PT', 'isDuration'],
-      ['P1DT', 'isDuration'],
-      ['-P1D', 'isDuration'],
-      ['1 day', 'isDuration'],
-      ['P1.5D', 'isDuration'],
-      ['PT1.1234567S', 'isDuration'],
-      ['P178956970Y8M', 'isDuration'],
-      ['P2147483648D', 'isDuration'],
-      ['PT2562047788H54.775808S', 'isDuration'],
-    ],
+    refused: {
+      isDuration: [
+        1,
+        '',
+        '1 day',
+        ...'P PT P1DT -P1D P1.5D PT1.1234567S P178956970Y8M P2147483648D PT2562047788H54.775808S'.split(' '),
+      ],
+    },
   },
   {
     label: 'money',
     type: { kind: 'money', sample: '$1,234,567.89' },
     accepted: ['0', '-12.5', '12.50', '12.500', '92233720368547758.07', '-92233720368547758.08'],
-    refused: [
-      [12.5, 'isMoney'],
-      ['12.345', 'isMoney'],
-      ['12,5', 'isMoney'],
-      ['$12', 'isMoney'],
-      ['NaN', 'isMoney'],
-      ['1e2', 'isMoney'],
-      ['92233720368547758.08', 'isMoney'],
-    ],
+    refused: { isMoney: [12.5, '12.345', '12,5', '$12', 'NaN', '1e2', '92233720368547758.08'] },
   },
   {
     label: 'money where there are no decimals',
     type: { kind: 'money', sample: '￥1,234,568' },
     accepted: ['12', '12.0'],
-    refused: [['12.5', 'isMoney']],
+    refused: { isMoney: ['12.5'] },
   },
   {
     label: 'bit(3)',
     type: { kind: 'bit', length: 3, isVarying: false },
     accepted: ['101'],
-    refused: [
-      ['10', 'isBits'],
-      ['1010', 'isBits'],
-      ['102', 'isBits'],
-      [101, 'isBits'],
-    ],
+    refused: { isBits: ['10', '1010', '102', 101] },
   },
   {
     label: 'bit varying(3)',
     type: { kind: 'bit', length: 3, isVarying: true },
     accepted: ['', '101'],
-    refused: [['1010', 'isBits']],
+    refused: { isBits: ['1010'] },
   },
   {
     label: 'a virtual attribute',
     type: { kind: 'virtual' },
     accepted: ['anything', 5, {}],
-    refused: [[{ constructor: 1 }, 'isStorableJson']],
+    refused: { isStorableJson: [{ constructor: 1 }] },
   },
   {
     label: 'varchar(3)[]',
     type: { kind: 'array', element: VARCHAR_3 },
     accepted: [[], ['abc', ''], ['🎈🎈🎈']],
-    refused: [
-      ['abc', 'isArray'],
-      [{ 0: 'abc', length: 1 }, 'isArray'],
-      [['abcd'], 'maxLengthEach'],
-      [['a', 5], 'isStringEach'],
-      [['a', true], 'isStringEach'],
-      [['a\0'], 'isStorableTextEach'],
-      [[['a', 5]], 'isStringEach'],
-      [[['a'], 'a'], 'isRectangular'],
-      [[['a'], ['a', 'b']], 'isRectangular'],
-      [[[]], 'isRectangular'],
-    ],
+    refused: {
+      isArray: ['abc', { 0: 'abc', length: 1 }],
+      maxLengthEach: [['abcd']],
+      isStringEach: [['a', 5], ['a', true], [['a', 5]]],
+      isStorableTextEach: [['a\0']],
+      isRectangular: [[['a'], 'a'], [['a'], ['a', 'b']], [[]]],
+    },
   },
   {
     label: 'int4[][]',
     type: { kind: 'array', element: { kind: 'array', element: INT4 } },
     accepted: [[], [[]], [[1], [2]]],
-    refused: [
-      [[1], 'isArrayEach'],
-      [[[1.5]], 'isIntEachEach'],
-      [[[2147483648]], 'maxEachEach'],
-    ],
+    refused: { isArrayEach: [[1]], isIntEachEach: [[[1.5]]], maxEachEach: [[[2147483648]]] },
   },
 ];
 
@@ -338,8 +273,10 @@ describe('[A7 B9] columnRules', () => {
       });
 
       it('refuse what it does not take, each mistake under its name', () => {
-        for (const [value, ...rules] of refused) {
-          expect([value, brokenRules(type, value)]).to.deep.equal([value, rules]);
+        for (const [rules, values] of Object.entries(refused)) {
+          for (const value of values) {
+            expect([value, brokenRules(type, value)]).to.deep.equal([value, rules.split(' ')]);
+          }
         }
       });
     });

@@ -30,40 +30,23 @@ function without(value: object, name: string, run: () => void): void {
 }
 
 describe('the internals of routing-controllers', () => {
-  for (const list of [
-    'controllers',
-    'actions',
-    'params',
-    'uses',
-    'useInterceptors',
-    'responseHandlers',
-    'middlewares',
-  ]) {
-    it(`are refused without the list ${list}`, () => {
-      without(getMetadataArgsStorage(), list, () => {
-        expect(routingStorage).to.throw(
-          new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no MetadataArgsStorage\\.${list}, `),
-        );
+  const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares'.split(' ');
+  const METHODS =
+    'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares'.split(
+      ' ',
+    );
+  for (const [owner, name, members, check] of [
+    [getMetadataArgsStorage(), 'MetadataArgsStorage', LISTS, routingStorage],
+    [ExpressDriver.prototype, 'ExpressDriver', METHODS, checkDriver],
+  ] as const) {
+    for (const member of members) {
+      it(`are refused without ${name}.${member}`, () => {
+        without(owner, member, () => {
+          const words = new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no ${name}\\.${member}, `);
+          expect(check).to.throw(words);
+        });
       });
-    });
-  }
-
-  for (const method of [
-    'getParamFromRequest',
-    'handleError',
-    'handleSuccess',
-    'registerAction',
-    'registerMiddleware',
-    'transformResult',
-    'prepareMiddlewares',
-  ]) {
-    it(`are refused without the method ${method} of the driver`, () => {
-      without(ExpressDriver.prototype, method, () => {
-        expect(checkDriver).to.throw(
-          new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no ExpressDriver\\.${method}, `),
-        );
-      });
-    });
+    }
   }
 
   it('are taken as they are', () => {
