@@ -73,9 +73,7 @@ describe('creates that are sent again until they are acknowledged', function () 
   let proxy: TcpProxy;
   let control: Client;
 
-  before(() => {
-    ({ proxy, control } = database);
-  });
+  before(() => ({ proxy, control } = database));
 
   const faults: readonly (() => unknown)[] = [
     () => proxy.reset(),

@@ -143,9 +143,8 @@ describe('running out', () => {
       expect(logger.codes).to.deep.equal(['55P03']);
     });
 
-    it('[F7] reads all the same', async () => {
-      expect((await site.agent.get('/jobs/1')).body).to.deep.equal({ id: 1, name: 'one' });
-    });
+    it('[F7] reads all the same', async () =>
+      expect((await site.agent.get('/jobs/1')).body).to.deep.equal({ id: 1, name: 'one' }));
 
     it('answers 503 to all that needs a table that is locked', async () => {
       await control.query('LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE');

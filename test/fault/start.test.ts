@@ -62,16 +62,14 @@ describe('starting', () => {
     ['not a URL', `host=localhost password=${SECRET}`],
     ['of another database', `mysql://root:${SECRET}@localhost/atlas`],
   ] as const) {
-    it(`says that the DSN is ${kind}`, async () => {
+    it(`says that the DSN is ${kind}`, async () =>
       expect(await refusal(url)).to.match(
         /^.*The DSN (is empty: .+ is not set|is not a URL|begins with 'mysql:'); use one such/,
-      );
-    });
+      ));
   }
 
-  it('says the same of a replica', async () => {
-    expect(await refusal(database.url, { replicas: ['localhost'] })).to.include('The DSN is not a URL');
-  });
+  it('says the same of a replica', async () =>
+    expect(await refusal(database.url, { replicas: ['localhost'] })).to.include('The DSN is not a URL'));
 
   it('[F6] says that the server does not answer, as soon as the timeout is over', async () => {
     proxy.blackhole();

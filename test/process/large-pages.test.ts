@@ -17,15 +17,9 @@ const LARGEST = 160_000;
 const TOO_LARGE = 180_000;
 
 /** Paths on which our SQL, a class, a hook and Sequelize write the pages. */
-const PATHS = [
-  '/page?',
-  '/cursor?',
-  '/schema?',
-  '/getter?',
-  '/hook?',
-  '/general?',
-  '/linked?include=parent&',
-].map((path) => `${path}size=${SIZE}`);
+const PATHS = '/page? /cursor? /schema? /getter? /hook? /general? /linked?include=parent&'
+  .split(' ')
+  .map((path) => `${path}size=${SIZE}`);
 
 const ALLOWED = 'The option pageSize.max limits the records of a page.';
 

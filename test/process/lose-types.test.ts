@@ -22,7 +22,6 @@ describe('the types of parameters', () => {
       .and.include('@Body({ type: ArticleForm })');
   });
 
-  it('are there where tsc has', async () => {
-    expect(await problemsOf(join(__dirname, '../support/typed-app.js'))).to.deep.equal([]);
-  });
+  it('are there where tsc has', async () =>
+    expect(await problemsOf(join(__dirname, '../support/typed-app.js'))).to.deep.equal([]));
 });

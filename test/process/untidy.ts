@@ -46,9 +46,7 @@ describe('answers', () => {
     await exchange(server, requestHead('GET /', { Connection: 'close' }));
   });
 
-  it('leak in a process', () => {
-    execFileSync(process.execPath, ['-e', PROGRAM]);
-  });
+  it('leak in a process', () => execFileSync(process.execPath, ['-e', PROGRAM]));
 
   it('may show what is allowed', async () => {
     allowInAnswers('violates', 'x_y_fkey', 'constraint "', 'constraint \\"');
@@ -68,22 +66,17 @@ describe('answers', () => {
 });
 
 describe('a process', () => {
-  it('has a stray rejection', () => {
-    void Promise.reject(new Error('stray'));
-  });
+  it('has a stray rejection', () => void Promise.reject(new Error('stray')));
 
   it('has too many listeners', () => {
     const emitter = new EventEmitter();
     for (let count = 0; count < 11; count += 1) emitter.on('x', () => {});
   });
 
-  it('uses what is deprecated', () => {
-    process.emitWarning('old', 'DeprecationWarning', 'DEP9999');
-  });
+  it('uses what is deprecated', () => process.emitWarning('old', 'DeprecationWarning', 'DEP9999'));
 
-  it('has a child that warns', () => {
-    execFileSync(process.execPath, ['-e', "process.emitWarning('careful')"], { stdio: 'pipe' });
-  });
+  it('has a child that warns', () =>
+    execFileSync(process.execPath, ['-e', "process.emitWarning('careful')"], { stdio: 'pipe' }));
 
   it('is tidy', () => {});
 });

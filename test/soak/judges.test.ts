@@ -132,9 +132,8 @@ describe('the check of the log of the soak', () => {
   const outage = line({ status: 503, error: 'ConnectionError' });
   const problemsAt = (...times: readonly number[]) => logProblems(times.map((at) => ({ text: outage, at })));
 
-  it('[F17] lets an outage be told once, and then once a second', () => {
-    expect(problemsAt(0, 1_000, 1_990, 3_000, 4_010)).to.deep.equal([]);
-  });
+  it('[F17] lets an outage be told once, and then once a second', () =>
+    expect(problemsAt(0, 1_000, 1_990, 3_000, 4_010)).to.deep.equal([]));
 
   it('finds a flood, an error, a value, and what is no line of the log', () => {
     expect(problemsAt(0, 300, 600)).to.have.length(1);

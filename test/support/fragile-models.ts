@@ -27,6 +27,7 @@ import {
   QueryParam,
 } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, PrimaryKey, Table } from 'sequelize-typescript';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../src/declare/endpoint.js';
 import { Crud } from '../../src/index.js';
 import { ManyTypes } from '../models/many-types.js';
 import { NumberedRow } from '../models/rows.js';
@@ -69,19 +70,7 @@ class Part {
 
 @Crud({
   prefix: '/anythings',
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'replace',
-    'restore',
-    'purge',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
+  endpoints: [...ENDPOINTS, ...BULK_ENDPOINTS],
   filterAllow: {
     id: true,
     small: true,

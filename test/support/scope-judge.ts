@@ -17,20 +17,9 @@ const TOKEN =
   /\s+|E'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\d+|[A-Za-z_]\w*|\d+(?:\.\d+)?|::|<>|[<>!]=|\|\||[^\s\w]/gy;
 /** What stands before the name of a table. */
 const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'UPDATE', 'INTO', 'ONLY']);
-const AFTER_CLAUSE = new Set([
-  'WHERE',
-  'LEFT',
-  'INNER',
-  'JOIN',
-  'ORDER',
-  'GROUP',
-  'HAVING',
-  'LIMIT',
-  'OFFSET',
-  'FOR',
-  'RETURNING',
-  'UNION',
-]);
+const AFTER_CLAUSE = new Set(
+  'WHERE LEFT INNER JOIN ORDER GROUP HAVING LIMIT OFFSET FOR RETURNING UNION'.split(' '),
+);
 
 /** What is wrong with a statement; null where nothing is. */
 export function judge(statement: SentStatement, scoped: ScopedTable): string | null {

@@ -245,9 +245,8 @@ describe('keeping secrets', () => {
       expectSilence(await agent.post('/vaults').type('json').send(`{"token":${SECRET}}`), 400);
     });
 
-    it('says nothing of one for a hand-written controller', async () => {
-      expectSilence(await site.agent.post('/logins').type('json').send(`{"password":${SECRET}}`), 400);
-    });
+    it('says nothing of one for a hand-written controller', async () =>
+      expectSilence(await site.agent.post('/logins').type('json').send(`{"password":${SECRET}}`), 400));
   });
 
   describe('in a body that fails later', () => {
@@ -273,9 +272,8 @@ describe('keeping secrets', () => {
       }
     });
 
-    it('says nothing of one for a record that does not exist', async () => {
-      expectSilence(await site.agent.patch('/vaults/3').send({ token: SECRET }), 404);
-    });
+    it('says nothing of one for a record that does not exist', async () =>
+      expectSilence(await site.agent.patch('/vaults/3').send({ token: SECRET }), 404));
 
     it('says nothing of one that loses against another change', async () => {
       Vault.addHook('beforeUpdate', 'race', async () => {

@@ -52,9 +52,7 @@ except(OF_MANY).describe(`Anything that is sent (seed ${SEED}, ${STEPS} requests
   this.timeout(60_000 + STEPS * 200);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const log = new CapturedLog();
-  after(async () => {
-    agent.destroy();
-  });
+  after(async () => agent.destroy());
 
   const site = serveTestApp(() => ({
     models: [Anything, Piece, ProfileModel],

@@ -53,15 +53,12 @@ except(OF_MANY).describe('an answer to a request with very many mistakes', () =>
     ['parameters', `/narrow-rows?${names(1_000).join('&')}`],
     ['repeated parameters', `/narrow-rows?${'page=1&'.repeat(1_000)}`],
   ] as const) {
-    it(`is short where ${what} are wrong`, async () => {
-      expectShortened(await site.agent.get(path), 400);
-    });
+    it(`is short where ${what} are wrong`, async () => expectShortened(await site.agent.get(path), 400));
   }
 
   for (const path of ['/wide-rows', '/narrow-rows']) {
-    it(`is short where properties of a body are wrong: ${path}`, async () => {
-      expectShortened(await site.agent.post(path).send(object(5_000)), 422);
-    });
+    it(`is short where properties of a body are wrong: ${path}`, async () =>
+      expectShortened(await site.agent.post(path).send(object(5_000)), 422));
 
     it(`is short where many records are wrong: ${path}`, async () => {
       const items = Array.from({ length: 100 }, () => object(90));

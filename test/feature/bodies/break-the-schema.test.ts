@@ -179,7 +179,7 @@ describe('[A9] breaking the schema', () => {
       });
     });
 
-    it('names every problem at once, in the order of unknown and known properties', async () => {
+    it('names every problem at once, in the order of unknown and known properties', async () =>
       expectProblem(await post({ small: 'x', colour: 'blue', nothing: 1, whole: 1, day: 'x' }), 422, {
         detail: 'The body has 4 problems.',
         errors: [
@@ -193,12 +193,11 @@ describe('[A9] breaking the schema', () => {
           { pointer: '/day', code: 'isDate', detail: DAY_RULE },
           { pointer: '/colour', code: 'isIn', detail: 'colour must be one of red, green.' },
         ],
-      });
-    });
+      }));
   });
 
   describe('[C2] by an unknown property', () => {
-    it('suggests the one that was meant', async () => {
+    it('suggests the one that was meant', async () =>
       expectIssue(
         await site.agent.post('/accounts').send({ email: 'a@b.example', name: 'ann', loign: 'ann' }),
         422,
@@ -208,8 +207,7 @@ describe('[A9] breaking the schema', () => {
           detail:
             "There is no such property. Did you mean 'login'? The properties are email, name, age, guardian, login, groupId.",
         },
-      );
-    });
+      ));
 
     const ofModel = ['Email', 'group', 'include', 'dataValues', 'isAdmin', 'then', 'password', 'save', ''];
     const ofObjects = ['toString', 'hasOwnProperty', 'isPrototypeOf', '__defineGetter__', 'constructor'];
@@ -266,7 +264,7 @@ describe('[A9] breaking the schema', () => {
     const valid = { email: 'a@b.example', name: 'ann' };
     const create = (values: object) => site.agent.post('/accounts').send({ ...valid, ...values });
 
-    it('takes what keeps them', async () => {
+    it('takes what keeps them', async () =>
       expectJson(await create({ email: ' a@b.example ', age: 17, guardian: 'Bob' }), 201, {
         id: 1,
         email: 'a@b.example',
@@ -275,8 +273,7 @@ describe('[A9] breaking the schema', () => {
         guardian: 'Bob',
         login: null,
         groupId: null,
-      });
-    });
+      }));
 
     for (const [what, values, ...issues] of [
       ['what breaks a validator', { email: 'nobody' }, ['email', 'isEmail', 'email must be an email.']],

@@ -262,12 +262,11 @@ describe('bringing your own schema', () => {
   });
 
   describe('for what an update takes', () => {
-    it('writes what is given', async () => {
+    it('writes what is given', async () =>
       expectJson(await site.agent.patch('/customers/1').send({ balance: 7 }), 200, {
         ...VIEW,
         balance: '7.00',
-      });
-    });
+      }));
 
     for (const [what, values, issue] of [
       [
@@ -286,9 +285,7 @@ describe('bringing your own schema', () => {
         { pointer: '/plan', code: 'is_null', detail: 'Customer.plan cannot be null' },
       ],
     ] as const) {
-      it(what, async () => {
-        expectIssue(await site.agent.patch('/customers/1').send(values), 422, issue);
-      });
+      it(what, async () => expectIssue(await site.agent.patch('/customers/1').send(values), 422, issue));
     }
   });
 

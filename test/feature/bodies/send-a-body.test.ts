@@ -82,13 +82,11 @@ describe('sending a body', () => {
       });
     }
 
-    it('[A6] refuses UTF-16', async () => {
-      expectIssue(await post(Buffer.from('\ufeff{"label":"a"}', 'utf16le')), 400, NOT_UTF8);
-    });
+    it('[A6] refuses UTF-16', async () =>
+      expectIssue(await post(Buffer.from('\ufeff{"label":"a"}', 'utf16le')), 400, NOT_UTF8));
 
-    it('takes a byte order mark', async () => {
-      expectJson(await post('\ufeff{"label":"a"}'), 201, { id: 1, label: 'a', content: null });
-    });
+    it('takes a byte order mark', async () =>
+      expectJson(await post('\ufeff{"label":"a"}'), 201, { id: 1, label: 'a', content: null }));
   });
 
   describe('that is nested', () => {
@@ -102,14 +100,12 @@ describe('sending a body', () => {
       ['[', ']'],
       ['{"a":', '}'],
     ] as const) {
-      it(`[A4] refuses 33 levels of ${open}`, async () => {
-        expectIssue(await post(nested(33, open, close)), 400, TOO_DEEP);
-      });
+      it(`[A4] refuses 33 levels of ${open}`, async () =>
+        expectIssue(await post(nested(33, open, close)), 400, TOO_DEEP));
     }
 
-    it('[A4] refuses fifty thousand levels', async () => {
-      expectIssue(await post(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, TOO_DEEP);
-    });
+    it('[A4] refuses fifty thousand levels', async () =>
+      expectIssue(await post(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, TOO_DEEP));
 
     it('takes as many values on one level as fit', async () => {
       const content = Array.from({ length: 40_000 }, () => 1);
@@ -176,9 +172,8 @@ describe('sending a body', () => {
       expectIssue(await site.agent.patch('/parcels/1'), 400, NO_BODY);
     });
 
-    it('[A12] refuses chunks that hold nothing', async () => {
-      expectIssue(await post('', { 'Transfer-Encoding': 'chunked' }), 400, MALFORMED);
-    });
+    it('[A12] refuses chunks that hold nothing', async () =>
+      expectIssue(await post('', { 'Transfer-Encoding': 'chunked' }), 400, MALFORMED));
   });
 
   describe('of another media type', () => {
@@ -197,9 +192,8 @@ describe('sending a body', () => {
       'application/json, text/plain',
     ];
     for (const type of TYPES) {
-      it(`[A10] refuses '${type}' before the body is read`, async () => {
-        expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON);
-      });
+      it(`[A10] refuses '${type}' before the body is read`, async () =>
+        expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON));
     }
 
     it('takes none for an update either where JSON would have to be merged', async () => {

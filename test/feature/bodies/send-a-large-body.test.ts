@@ -200,9 +200,8 @@ describe('sending a large body', () => {
 
     const texts = ['many', '', '-1kb', '0'];
     for (const limit of [...texts, -1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, null, 5n, ['1kb']]) {
-      it(`refuses to begin with a limit of ${String(limit)}`, async () => {
-        expect(await configError(() => serve(limit as never))).to.contain('bodyLimit');
-      });
+      it(`refuses to begin with a limit of ${String(limit)}`, async () =>
+        expect(await configError(() => serve(limit as never))).to.contain('bodyLimit'));
     }
   });
 

@@ -264,13 +264,12 @@ describe('sending hard values', () => {
   });
 
   describe('to decorators of a model', () => {
-    it('refuses half a character in an address', async () => {
+    it('refuses half a character in an address', async () =>
       expectIssue(await write('post', '/hards', '{"email":"a\\ud800@example.org"}'), 422, {
         pointer: '/email',
         code: 'isStorableText',
         detail: 'email must be well-formed text without NUL characters.',
-      });
-    });
+      }));
 
     it('refuses an object for a number that they leave unchecked', async () => {
       const { agent } = await buildApp({
@@ -284,13 +283,12 @@ describe('sending hard values', () => {
       }
     });
 
-    it('refuses keys that take the place of methods', async () => {
+    it('refuses keys that take the place of methods', async () =>
       expectIssue(await write('patch', '/hards/1', '{"settings":{"hasOwnProperty":1}}'), 422, {
         pointer: '/settings',
         code: 'isPlainObject',
         detail: `settings ${INHERITED}`,
-      });
-    });
+      }));
   });
 
   describe('to a class of the user', () => {
@@ -352,15 +350,13 @@ describe('sending hard values', () => {
       expect(answer.status).to.equal(201);
     });
 
-    it('answers with the HTTP error that it throws', async () => {
-      expectProblem(await write('post', '/people', '{"word":"refused"}'), 400, { detail: 'No such word.' });
-    });
+    it('answers with the HTTP error that it throws', async () =>
+      expectProblem(await write('post', '/people', '{"word":"refused"}'), 400, { detail: 'No such word.' }));
 
-    it('has mistakes of its own, which are answered without a word about them', async () => {
+    it('has mistakes of its own, which are answered without a word about them', async () =>
       expectProblem(await write('post', '/people', '{"word":"bug"}'), 500, {
         detail: 'Internal Server Error',
-      });
-    });
+      }));
   });
 
   describe("to a route of the user's", () => {
@@ -390,13 +386,12 @@ describe('sending hard values', () => {
       });
     }
 
-    it('says which keys no body may hold', async () => {
+    it('says which keys no body may hold', async () =>
       expectIssue(await write('post', '/letters', '{"name":"a","settings":{"prototype":1}}'), 422, {
         pointer: '/settings',
         code: 'isStorableJson',
         detail:
           'settings must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.',
-      });
-    });
+      }));
   });
 });

@@ -453,13 +453,12 @@ describe('speaking with one voice', () => {
     }
   });
 
-  it('refuses a name in the query string of a route without parameters', async () => {
+  it('refuses a name in the query string of a route without parameters', async () =>
     expectErrors(await site.agent.get('/books/plain?x=1'), 400, 'request', {
       parameter: 'x',
       code: 'unknown',
       detail: "This route has no parameter 'x'. It accepts none.",
-    });
-  });
+    }));
 
   it('speaks of the names of a query string that is a class', async () => {
     expectErrors(
@@ -477,9 +476,8 @@ describe('speaking with one voice', () => {
   });
 
   for (const [body, status, ...errors] of MEMBERS) {
-    it(`refuses a member of a body: ${body || 'none'}`, async () => {
-      expectErrors(await post('/hand/members', body), status, 'body', ...errors);
-    });
+    it(`refuses a member of a body: ${body || 'none'}`, async () =>
+      expectErrors(await post('/hand/members', body), status, 'body', ...errors));
   }
 
   it('reads the texts of a form as the types of its members', async () => {

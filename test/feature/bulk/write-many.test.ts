@@ -291,7 +291,7 @@ except(OF_MANY).describe('many records in one request', () => {
   });
 
   describe('that are changed by their keys', () => {
-    it('[M3 M13] are answered in the order asked, each with its version', async () => {
+    it('[M3 M13] are answered in the order asked, each with its version', async () =>
       expectJson(
         await patch('', [
           { id: 4, title: 'IV' },
@@ -299,8 +299,7 @@ except(OF_MANY).describe('many records in one request', () => {
         ]),
         200,
         { items: [wire(4, 'IV', { version: 1 }), wire(1, 'one', { code: 'a', rank: 9, version: 1 })] },
-      );
-    });
+      ));
 
     it('[M1 M5 M7 M26] are changed all or none', async () => {
       const change = { id: 1, title: 'I' };

@@ -128,12 +128,12 @@ describe('throwing from a controller', () => {
   }));
   let caughtLater = 0;
 
-  before(async () => {
+  before(async () =>
     site.app.use((_request, _response, next) => {
       caughtLater += 1;
       next();
-    });
-  });
+    }),
+  );
 
   beforeEach(() => {
     logger.clear();

@@ -106,9 +106,7 @@ describe('filtering by the elements of an array', () => {
     ['sizes=overlaps=(2,3)', ['old', 'far']],
     ['grid=isnull=false', ['far']],
   ] as const) {
-    it(`finds ${titles.length} by ${q}`, async () => {
-      expect(await found(q)).to.deep.equal(titles);
-    });
+    it(`finds ${titles.length} by ${q}`, async () => expect(await found(q)).to.deep.equal(titles));
   }
 
   it('takes each element for itself, whatever characters it has', async () => {

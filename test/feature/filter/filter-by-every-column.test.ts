@@ -155,9 +155,8 @@ except(OF_MANY).describe("'*'", () => {
     expect(sql).to.not.match(/index serves .*(?:filterAllow|sortAllow)/);
   });
 
-  it('is refused where toJSON decides what is shown', async () => {
+  it('is refused where toJSON decides what is shown', async () =>
     expect(await configProblems(() => start([Form]))).to.deep.equal([
       "Form: filterAllow is '*', and toJSON or get of the model decides what answers show; name the attributes.",
-    ]);
-  });
+    ]));
 });

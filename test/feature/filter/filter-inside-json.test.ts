@@ -118,9 +118,7 @@ describe('filtering by a value inside of JSON', () => {
     ['details.text==a,details.number>9', ['a', 'b', 'c', 'large', 'exact']],
     ['details=isnull=true', ['none']],
   ] as const) {
-    it(`finds ${titles.length} by ${q}`, async () => {
-      expect(await found(q)).to.deep.equal(titles);
-    });
+    it(`finds ${titles.length} by ${q}`, async () => expect(await found(q)).to.deep.equal(titles));
   }
 
   it('takes each text for itself', async () => {

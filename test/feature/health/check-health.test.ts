@@ -234,11 +234,10 @@ describe('a health check', () => {
   });
 
   for (const timeout of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 3_000_000, '5']) {
-    it(`refuses a timeout of ${typeof timeout === 'string' ? `'${timeout}'` : timeout}`, async () => {
+    it(`refuses a timeout of ${typeof timeout === 'string' ? `'${timeout}'` : timeout}`, async () =>
       expect(await configError(() => checkHealth({ timeout: timeout as number }))).to.equal(
         `The health timeout is ${timeout}; use a number of seconds above 0 and below 2000000.`,
-      );
-    });
+      ));
   }
 
   describe('of a pool', () => {

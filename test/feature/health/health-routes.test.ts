@@ -226,9 +226,8 @@ describe('the health routes', () => {
     });
   }
 
-  it('are refused by healthRouter for the same reasons', async () => {
-    expect(await configProblems(() => healthRouter({ prefix: 'health', timeout: 0 }))).to.have.length(2);
-  });
+  it('are refused by healthRouter for the same reasons', async () =>
+    expect(await configProblems(() => healthRouter({ prefix: 'health', timeout: 0 }))).to.have.length(2));
 });
 
 const agent = new Agent({ keepAlive: false });

@@ -1,6 +1,8 @@
 /** `Idempotency-Key` on writes of many records, and on PUT: both go through other code than the other writes. */
+
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { BULK_ENDPOINTS, OPERATIONS } from '../../../src/declare/endpoint.js';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
@@ -11,17 +13,7 @@ import { expectReplay } from '../../support/expect-replay.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
-  endpoints: [
-    'list',
-    'read',
-    'create',
-    'update',
-    'delete',
-    'replace',
-    'createMany',
-    'updateMany',
-    'deleteMany',
-  ],
+  endpoints: [...OPERATIONS, 'replace', ...BULK_ENDPOINTS],
   filterAllow: ['size'],
 })
 @Table({ tableName: 'boxes', timestamps: false, version: true, indexes: [{ fields: ['size', 'code'] }] })

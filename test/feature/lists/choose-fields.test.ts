@@ -53,7 +53,7 @@ describe('choosing fields', () => {
     await Village.create({ name: 'Vals' });
   });
 
-  it('leaves the others out of every item of a list', async () => {
+  it('leaves the others out of every item of a list', async () =>
     expectJson(await site.agent.get('/towns?fields=population,id'), 200, {
       items: [{ id: 1, population: '9007199254740993' }],
       total: 1,
@@ -62,8 +62,7 @@ describe('choosing fields', () => {
       pages: 1,
       has_next: false,
       has_prev: false,
-    });
-  });
+    }));
 
   it('leaves the others out of a record, and has the same order whatever the order of the names', async () => {
     expectJson(await site.agent.get('/towns/1?fields=name'), 200, { name: 'Lyon' });
@@ -125,13 +124,12 @@ describe('choosing fields', () => {
       expect(answers[0]?.[0]).to.equal(400);
     });
 
-    it(`refuses a name given twice on ${path}`, async () => {
+    it(`refuses a name given twice on ${path}`, async () =>
       expectIssue(await site.agent.get(`${path}?fields=id,id`), 400, {
         parameter: 'fields',
         code: 'fields.repeated',
         detail: "'id' may be named once in fields.",
-      });
-    });
+      }));
   }
 
   it('refuses each name that is none, with the one that may be meant', async () => {

@@ -51,9 +51,9 @@ describe('listing a page', () => {
         '2147483647 5 2 prev',
       ],
     ] as const) {
-      it(title, async () => {
-        expectJson(await site.agent.get(`/planets${query}`), 200, envelope(items, 7, place));
-      });
+      it(title, async () =>
+        expectJson(await site.agent.get(`/planets${query}`), 200, envelope(items, 7, place)),
+      );
     }
 
     it('gives every row exactly once over all pages', async () => {
@@ -123,17 +123,16 @@ describe('listing a page', () => {
 
   describe('[D11] with a parameter that is given twice', () => {
     for (const query of ['page=1&page=2', 'page=1&page=1', 'page=1&%70age=1']) {
-      it(`refuses ${query}`, async () => {
+      it(`refuses ${query}`, async () =>
         expectIssue(await site.agent.get(`/planets?${query}`), 400, {
           parameter: 'page',
           code: 'repeated',
           detail: "Parameter 'page' may be given once.",
-        });
-      });
+        }));
     }
   });
 
-  it('with several mistakes names all of them', async () => {
+  it('with several mistakes names all of them', async () =>
     expectProblem(await site.agent.get('/planets?siez=2&page=x&size=9'), 400, {
       detail: 'The request has 3 problems.',
       errors: [
@@ -154,6 +153,5 @@ describe('listing a page', () => {
           detail: "Parameter 'size' is '9'; it accepts an integer from 1 to 5.",
         },
       ],
-    });
-  });
+    }));
 });

@@ -70,9 +70,8 @@ describe('sorting a list', () => {
     'sort=-id': [5, 4, 3, 2, 1],
   };
   for (const [query, expected] of Object.entries(ORDERS)) {
-    it(`by '${query}', NULLs as the largest and ties by the key`, async () => {
-      expect(await ids(query)).to.deep.equal(expected);
-    });
+    it(`by '${query}', NULLs as the largest and ties by the key`, async () =>
+      expect(await ids(query)).to.deep.equal(expected));
   }
 
   it('holds over pages', async () => {

@@ -195,9 +195,8 @@ describe('walking every page', function () {
     expectOnce(walk.seen, lasting, expected);
   }
 
-  it('[D14 D15] gives every row that is there throughout once and in order', async () => {
-    await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: WALKS });
-  });
+  it('[D14 D15] gives every row that is there throughout once and in order', async () =>
+    await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: WALKS }));
 
   it('gives the same of a model with a hook on its queries', async () => {
     using _hook = addedHook(Specimen, 'beforeFind');

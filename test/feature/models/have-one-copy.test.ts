@@ -151,9 +151,8 @@ describe('a second copy', () => {
       ['the class of a body', { models: [Plain], controllers: [FormController] }, 'Form'],
       ['a schema', { models: [Formed] }, 'Form'],
     ] as const) {
-      it(`[U8] is refused where it has decorated ${what}`, async () => {
-        expect(await refusal(options)).to.deep.equal([problemOf(name)]);
-      });
+      it(`[U8] is refused where it has decorated ${what}`, async () =>
+        expect(await refusal(options)).to.deep.equal([problemOf(name)]));
     }
 
     it('answers no record or object that it has decorated', async () => {

@@ -441,11 +441,10 @@ describe('a first mistake', () => {
       /^controllers is \[class Own\]; use an array of classes\.$/,
     ],
   ] as const) {
-    it(`in the place of ${label} is named`, async () => {
+    it(`in the place of ${label} is named`, async () =>
       expect(await caughtError(start as () => unknown))
         .to.be.instanceOf(ConfigError)
         .with.property('message')
-        .that.matches(message);
-    });
+        .that.matches(message));
   }
 });

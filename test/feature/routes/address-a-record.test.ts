@@ -112,9 +112,7 @@ describe('addressing a record', () => {
     before(() => Seat.bulkCreate([{ id: -5 }, { id: 0 }, { id: 2147483647 }]));
 
     for (const id of [-5, 0, 2147483647]) {
-      it(`finds ${id}`, async () => {
-        expectJson(await site.agent.get(`/seats/${id}`), 200, { id });
-      });
+      it(`finds ${id}`, async () => expectJson(await site.agent.get(`/seats/${id}`), 200, { id }));
     }
 
     refuses('/seats', WRONG_INTEGERS, 'an integer');
@@ -152,9 +150,8 @@ describe('addressing a record', () => {
     );
 
     for (const id of ['9007199254740992', '9007199254740993', '-9223372036854775808']) {
-      it(`[B3] finds exactly ${id}`, async () => {
-        expectJson(await site.agent.get(`/stars/${id}`), 200, { id });
-      });
+      it(`[B3] finds exactly ${id}`, async () =>
+        expectJson(await site.agent.get(`/stars/${id}`), 200, { id }));
     }
 
     it('[B3] deletes exactly the one that is named', async () => {
@@ -181,11 +178,10 @@ describe('addressing a record', () => {
       expectJson(await site.agent.get(`/files/${UUID.toUpperCase()}`), 200, { id: UUID });
     });
 
-    it('answers 404 to another one', async () => {
+    it('answers 404 to another one', async () =>
       expectProblem(await site.agent.get('/files/00000000-0000-0000-0000-000000000000'), 404, {
         detail: 'There is no File with this id.',
-      });
-    });
+      }));
 
     refuses(
       '/files',
@@ -234,9 +230,7 @@ describe('addressing a record', () => {
   describe('by a member of an enumeration', () => {
     before(() => Level.create({ level: 'low' }));
 
-    it('finds it', async () => {
-      expectJson(await site.agent.get('/levels/low'), 200, { level: 'low' });
-    });
+    it('finds it', async () => expectJson(await site.agent.get('/levels/low'), 200, { level: 'low' }));
 
     misses('/levels', ['LOW', 'middle', '%00'], 'There is no Level with this level.');
   });
@@ -264,9 +258,8 @@ describe('addressing a record', () => {
       ['string', Word, 'plain', { word: 'plain' }],
       [String, Word, 'plain', { word: 'plain' }],
     ] as const) {
-      it(`reads ${raw} by ${nameOf(idType)}`, async () => {
-        expectJson(await (await withIdType(model, idType)).get(`/things/${raw}`), 200, record);
-      });
+      it(`reads ${raw} by ${nameOf(idType)}`, async () =>
+        expectJson(await (await withIdType(model, idType)).get(`/things/${raw}`), 200, record));
     }
 
     for (const [idType, model, raw, expected] of [
@@ -310,9 +303,8 @@ describe('addressing a record', () => {
       [toNumber, '1e30'],
       [toNumber, '1.5'],
     ] as const) {
-      it(`answers 404 where ${nameOf(idType)} makes a value of ${raw} that no row has`, async () => {
-        expectProblem(await (await withIdType(Seat, idType)).get(`/things/${raw}`), 404, MISSING);
-      });
+      it(`answers 404 where ${nameOf(idType)} makes a value of ${raw} that no row has`, async () =>
+        expectProblem(await (await withIdType(Seat, idType)).get(`/things/${raw}`), 404, MISSING));
     }
 
     it('leaves an HTTP error that the function throws as it is', async () => {

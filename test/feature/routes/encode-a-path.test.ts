@@ -38,18 +38,9 @@ describe('encoding a path', () => {
     });
   }
 
-  for (const name of [
-    '__proto__',
-    'constructor',
-    'hasOwnProperty',
-    'toString',
-    'size[]',
-    'size[gt]',
-    'q[]',
-    'q[$gt]',
-    'where',
-    'page.x',
-  ]) {
+  for (const name of '__proto__ constructor hasOwnProperty toString size[] size[gt] q[] q[$gt] where page.x'.split(
+    ' ',
+  )) {
     it(`[D11] answers 400 to the parameter ${name}`, async () => {
       const response = await site.agent.get(`/keys?${encodeURIComponent(name)}=1`);
       expect(response.body.errors).to.have.lengthOf(1);

@@ -107,8 +107,7 @@ describe('mistyping a parameter', () => {
       });
     });
 
-    it('ignores what a stranger gives twice', async () => {
-      expectJson(await agent.get('/names/1?utm=a&utm=b'), 200, ONE);
-    });
+    it('ignores what a stranger gives twice', async () =>
+      expectJson(await agent.get('/names/1?utm=a&utm=b'), 200, ONE));
   });
 });

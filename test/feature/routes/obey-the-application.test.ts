@@ -159,15 +159,7 @@ describe("the application's settings", () => {
           expect(await ask(path), path).to.be.oneOf([400, 401, 404]);
         }
       }
-      for (const path of [
-        '/pages',
-        '/PAGES',
-        '//pages',
-        '/pages//',
-        '/pages/1',
-        '/pages;',
-        'http://host/Pages',
-      ]) {
+      for (const path of '/pages /PAGES //pages /pages// /pages/1 /pages; http://host/Pages'.split(' ')) {
         expect(await ask(path), path).to.be.oneOf([400, 401, 404]);
       }
     }

@@ -91,7 +91,7 @@ describe('prefixing all routes', () => {
     }
   });
 
-  it('lists the routes with the prefix', () => {
+  it('lists the routes with the prefix', () =>
     expect(site.crud.routes.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
       'GET /api/v1/blog-posts/latest',
       'GET /api/v1/blog-posts',
@@ -99,8 +99,7 @@ describe('prefixing all routes', () => {
       'GET /api/v1/blog-posts/:id',
       'PATCH /api/v1/blog-posts/:id',
       'DELETE /api/v1/blog-posts/:id',
-    ]);
-  });
+    ]));
 
   it('drops a slash at its end', async () => {
     const { agent, crud } = await buildApp({ models: [BlogPost], routePrefix: '/api/' });

@@ -76,7 +76,6 @@ describe('reading a record', () => {
     expect((await site.agent.get('/members?size=1')).body.items).to.deep.equal([body]);
   });
 
-  it('answers 404 where there is no such record', async () => {
-    expectProblem(await site.agent.get('/members/3'), 404, { detail: 'There is no Member with this id.' });
-  });
+  it('answers 404 where there is no such record', async () =>
+    expectProblem(await site.agent.get('/members/3'), 404, { detail: 'There is no Member with this id.' }));
 });

@@ -106,7 +106,7 @@ describe('a row within a scope', () => {
     'beforeSave',
   ] as const) {
     for (const [title, move] of Object.entries(MOVES)) {
-      it(`stays where it is when ${name} ${title}`, async () => {
+      it(`stays where it is when ${name} ${title}`, async () =>
         await withHook(Paper, name, move, async () => {
           expect((await ask('POST', '/papers', { title: 'x' })).body).to.deep.equal({
             id: 2,
@@ -120,8 +120,7 @@ describe('a row within a scope', () => {
             title: 'x',
           });
           expect(await Paper.count({ where: { tenantId: 2 } })).to.equal(0);
-        });
-      });
+        }));
     }
   }
 

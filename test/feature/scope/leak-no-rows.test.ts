@@ -159,9 +159,8 @@ describe('a leak', () => {
     expect((await paths.same({ path: '/tasks/of/others', headers: { title: 'b1' } })).status).to.equal(403);
   });
 
-  it('is not made by a read session, and by a repository that joins another one', async () => {
-    expect((await same('/tasks/of/session')).json).to.deep.equal([3, 3, 1, null]);
-  });
+  it('is not made by a read session, and by a repository that joins another one', async () =>
+    expect((await same('/tasks/of/session')).json).to.deep.equal([3, 3, 1, null]));
 
   it('is not made by a repository of the application, whose rules are asked once for each request', async () => {
     let rules = 0;
@@ -201,9 +200,8 @@ describe('a leak', () => {
     expect(await Task.count({ where: { tenant: 'B' } })).to.equal(3);
   });
 
-  it('is said aloud by unscoped()', async () => {
-    expect((await same('/tasks/of/all')).json).to.deep.equal([3, 6]);
-  });
+  it('is said aloud by unscoped()', async () =>
+    expect((await same('/tasks/of/all')).json).to.deep.equal([3, 6]));
 
   it('is not made by what Sequelize takes for a parameter in the text of a tenant', async () => {
     const tenants = ['$x', '$$x', '$1', "'$1", 'a$$', '\\$x', "\\'"];

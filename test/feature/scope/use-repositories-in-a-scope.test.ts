@@ -284,9 +284,8 @@ describe('a repository of a request', () => {
       ],
     ],
   ] as const) {
-    it(`loads relations within the access to their models: ${what}`, async () => {
-      expect(await run(code)).to.deep.equal(expected);
-    });
+    it(`loads relations within the access to their models: ${what}`, async () =>
+      expect(await run(code)).to.deep.equal(expected));
   }
 
   it('loads all relations where the access is left, and none in words of Sequelize', async () => {

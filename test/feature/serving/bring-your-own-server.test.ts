@@ -168,12 +168,11 @@ describe('a server of your own', () => {
     expect(app.listen).to.equal(others);
   });
 
-  it('refuses what is no application', () => {
+  it('refuses what is no application', () =>
     expect(() => requestClasses(express.Router() as unknown as Express)).to.throw(
       TypeError,
       /^requestClasses takes an application of Express, and was given .*; use that of express\(\)\.$/,
-    );
-  });
+    ));
 });
 
 /** All bytes of the answer to one request, but the time in it. */

@@ -98,9 +98,8 @@ describe('serve', () => {
     });
   });
 
-  it('looks at these times once a second', () => {
-    expect(TIMEOUTS.connectionsCheckingInterval).to.equal(1_000);
-  });
+  it('looks at these times once a second', () =>
+    expect(TIMEOUTS.connectionsCheckingInterval).to.equal(1_000));
 
   for (const [part, bytes] of [
     ['headers', 'GET / HTTP/1.1\r\n'],
@@ -307,9 +306,8 @@ describe('serve', () => {
     ],
   ];
   for (const [options, ...problems] of bad) {
-    it(`refuses ${JSON.stringify(options)}`, async () => {
-      expect(await configProblems(() => start(options))).to.deep.equal(problems);
-    });
+    it(`refuses ${JSON.stringify(options)}`, async () =>
+      expect(await configProblems(() => start(options))).to.deep.equal(problems));
   }
 });
 

@@ -178,9 +178,8 @@ describe('a repository', () => {
       expect(statements).to.deep.equal([]);
     });
 
-    it('gives the only one that matches', async () => {
-      expect(await towns.one({ name: 'Lyon' })).to.include({ id: 1 });
-    });
+    it('gives the only one that matches', async () =>
+      expect(await towns.one({ name: 'Lyon' })).to.include({ id: 1 }));
 
     it('raises NotFoundError where none matches, and MultipleResultsFound where several do', async () => {
       const none = await caughtError(() => towns.one({ name: 'Rome' }));
@@ -193,9 +192,8 @@ describe('a repository', () => {
   });
 
   describe('finding several', () => {
-    it('gives all of them by primary key', async () => {
-      expect(namesOf(await towns.list())).to.deep.equal(['Lyon', 'Nice', 'Metz']);
-    });
+    it('gives all of them by primary key', async () =>
+      expect(namesOf(await towns.list())).to.deep.equal(['Lyon', 'Nice', 'Metz']));
 
     it('takes a condition, an order and a range', async () => {
       const found = await towns.list({
@@ -396,9 +394,8 @@ describe('a repository', () => {
   });
 
   describe('of a subclass', () => {
-    it('knows its model', async () => {
-      expect(namesOf(await new TownRepository().large())).to.deep.equal(['Metz', 'Lyon']);
-    });
+    it('knows its model', async () =>
+      expect(namesOf(await new TownRepository().large())).to.deep.equal(['Metz', 'Lyon']));
 
     it('stays of its class when it is bound to a transaction', () =>
       unitOfWork(async (uow) => {
@@ -453,12 +450,11 @@ describe('a repository', () => {
       expect(repository(towns)()).to.equal(towns);
     });
 
-    it('is refused at once where the source is none', () => {
+    it('is refused at once where the source is none', () =>
       expect(() => repository(class Foreign {} as unknown as typeof Town)).to.throw(
         ConfigError,
         'Expected a model class, a Repository or a subclass of Repository; got the class Foreign.',
-      );
-    });
+      ));
   });
 });
 

@@ -172,9 +172,8 @@ describe('a unit of work', () => {
       expect(await names()).to.deep.equal(['one', 'two']);
     });
 
-    it('gives what the work returned', async () => {
-      expect(await unitOfWork((uow) => uow.savepoint(async () => 7))).to.equal(7);
-    });
+    it('gives what the work returned', async () =>
+      expect(await unitOfWork((uow) => uow.savepoint(async () => 7))).to.equal(7));
 
     it('refuses one inside another, and can go on after that', async () => {
       await unitOfWork(async (uow) => {
@@ -357,9 +356,8 @@ describe('a unit of work', () => {
       return { attempts, amounts, failures: results.filter(({ status }) => status === 'rejected') };
     };
 
-    it('[E8] gets over a deadlock', async () => {
-      expect(await collide(true)).to.deep.equal({ attempts: 3, amounts: [2, 2], failures: [] });
-    });
+    it('[E8] gets over a deadlock', async () =>
+      expect(await collide(true)).to.deep.equal({ attempts: 3, amounts: [2, 2], failures: [] }));
 
     it('is not run again when nobody said that it may be', async () => {
       const { attempts, amounts, failures } = await collide(false);
@@ -402,9 +400,7 @@ describe('a unit of work', () => {
         { attempts: 1, ended: '23505', committed: [] },
       ],
     ] as const) {
-      it(what, async () => {
-        expect(await attempt(work)).to.deep.equal(expected);
-      });
+      it(what, async () => expect(await attempt(work)).to.deep.equal(expected));
     }
   });
 

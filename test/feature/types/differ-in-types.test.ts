@@ -100,9 +100,8 @@ describe('a column of another type', () => {
     }
   }
 
-  it('[P5] is told once at the start, with what follows, and one that holds the same values is not', async () => {
-    expect(await start({})).to.deep.equal(TOLD.map((line) => `warn ${line}`));
-  });
+  it('[P5] is told once at the start, with what follows, and one that holds the same values is not', async () =>
+    expect(await start({})).to.deep.equal(TOLD.map((line) => `warn ${line}`)));
 
   it('is refused with strictTypes', async () => {
     expect(await start({ strictTypes: true })).to.deep.equal(TOLD);

@@ -41,15 +41,10 @@ const TABLES = `
   CREATE TABLE stops (id serial PRIMARY KEY, at timestamp NOT NULL, "visitId" integer REFERENCES visits)`;
 
 /** Times in the night of a change of clocks of each, and others. */
-const CLOCKS = [
-  '2026-03-29T02:30:00.000',
-  '2026-03-08T02:30:00.123456',
-  '2026-10-25T02:30:00.100',
-  '0000-06-01T12:00:00.000',
-  '-000043-03-15T12:00:00.500',
-  '+012026-01-31T00:00:00.000',
-  'infinity',
-];
+const CLOCKS = (
+  '2026-03-29T02:30:00.000 2026-03-08T02:30:00.123456 2026-10-25T02:30:00.100 ' +
+  '0000-06-01T12:00:00.000 -000043-03-15T12:00:00.500 +012026-01-31T00:00:00.000 infinity'
+).split(' ');
 
 for (const timezone of ['+00:00', '+05:30', 'Europe/Berlin']) {
   except(OF_MANY).describe(`a column without a zone, where Sequelize writes in ${timezone}`, () => {

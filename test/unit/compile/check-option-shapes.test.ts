@@ -29,9 +29,8 @@ describe('the shape of an option', () => {
       'dependencies is [Function: guard]; use a list of Express handlers and middleware classes.',
     ],
   ] as const) {
-    it(`is told, not thrown: ${problem}`, () => {
-      expect(problemsOf(Article, options)).to.deep.equal([`Article: ${problem}`]);
-    });
+    it(`is told, not thrown: ${problem}`, () =>
+      expect(problemsOf(Article, options)).to.deep.equal([`Article: ${problem}`]));
   }
 
   it('is right for lists, sets and objects', () => {

@@ -72,9 +72,8 @@ describe('rules of rows', () => {
       expect(problemsOf(Task, options)).to.deep.equal([`Task: ${problem}`]));
   }
 
-  it('are all told of at once', () => {
-    expect(problemsOf(Task, { scope: { x: 1, tenantId: 1 }, visible: 1 })).to.have.length(4);
-  });
+  it('are all told of at once', () =>
+    expect(problemsOf(Task, { scope: { x: 1, tenantId: 1 }, visible: 1 })).to.have.length(4));
 
   it('of bootstrap are refused for each model', () => {
     expect(sharedProblems({ scope: { tenantId: 5 } })).to.deep.equal([

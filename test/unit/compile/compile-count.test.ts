@@ -28,9 +28,7 @@ class Town extends Model {
 attach(Land, Town);
 
 describe('the option count', () => {
-  it('is off by default', () => {
-    expect(planOf(City).count).to.equal(null);
-  });
+  it('is off by default', () => expect(planOf(City).count).to.equal(null));
 
   for (const [label, options, expected] of [
     ['counts exactly by number', { count: true }, {}],

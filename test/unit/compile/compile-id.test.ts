@@ -78,19 +78,16 @@ describe('compileId', () => {
       ]);
     });
 
-    it('keeps the range of an integer column', () => {
-      expect(parserOf(INT2, 'integer')('32768')).to.deep.equal(IMPOSSIBLE);
-    });
+    it('keeps the range of an integer column', () =>
+      expect(parserOf(INT2, 'integer')('32768')).to.deep.equal(IMPOSSIBLE));
 
-    it("keeps the length of a text column for a 'string'", () => {
-      expect(parserOf({ kind: 'string', maxLength: 2 }, 'string')('abc')).to.deep.equal(IMPOSSIBLE);
-    });
+    it("keeps the length of a text column for a 'string'", () =>
+      expect(parserOf({ kind: 'string', maxLength: 2 }, 'string')('abc')).to.deep.equal(IMPOSSIBLE));
 
-    it('takes a function for a key of any type', () => {
+    it('takes a function for a key of any type', () =>
       expect(parserOf({ kind: 'date' }, (raw) => new Date(raw))('2026-01-31')).to.deep.equal(
         found(new Date('2026-01-31')),
-      );
-    });
+      ));
 
     it("keeps the range of an integer column for a 'bigint'", () => {
       const parse = parserOf(INT2, 'bigint');
@@ -110,13 +107,12 @@ describe('compileId', () => {
       [String, 'string', { kind: 'date' }, 'use a function'],
     ];
     for (const [idType, name, type, others] of misfits) {
-      it(`refuses '${name}' for a key of type ${type.kind}`, () => {
+      it(`refuses '${name}' for a key of type ${type.kind}`, () =>
         expect(compileId({ name: 'Article', address: [keyOf(type)] }, idType, parseIdText)).to.deep.include({
           problems: [
             `Article: idType '${name}' does not fit the primary key 'id', which is of type ${type.kind}; ${others}.`,
           ],
-        });
-      });
+        }));
     }
 
     for (const [idType, shown] of [
@@ -125,15 +121,14 @@ describe('compileId', () => {
       [5n, '5n'],
       [{ kind: 'integer' }, "{ kind: 'integer' }"],
     ] as const) {
-      it(`refuses ${shown}`, () => {
+      it(`refuses ${shown}`, () =>
         expect(
           compileId({ name: 'Article', address: [keyOf(INT4)] }, idType as never, parseIdText),
         ).to.deep.include({
           problems: [
             `Article: idType ${shown} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
           ],
-        });
-      });
+        }));
     }
   });
 
@@ -145,14 +140,13 @@ describe('compileId', () => {
     { kind: 'virtual' },
     { kind: 'other', sqlType: 'INET' },
   ] satisfies ColumnType[]) {
-    it(`asks for a function where the key is of type ${type.kind}`, () => {
+    it(`asks for a function where the key is of type ${type.kind}`, () =>
       expect(compileId({ name: 'Article', address: [keyOf(type)] }, undefined, parseIdText)).to.deep.include({
         problems: [
           `Article: the primary key 'id' is of type ${type.kind}, which no path segment can hold; ` +
             'give @Crud an idType function that reads it.',
         ],
-      });
-    });
+      }));
   }
 
   describe('for any text at all', () => {

@@ -14,9 +14,8 @@ describe('the option prefix', () => {
     ['HTTPRequest', '/http-requests'],
     ['OAuth2Token', '/o-auth2-tokens'],
   ] as const) {
-    it(`is ${expected} by default for ${model}`, () => {
-      expect(planOf(defineModel(model)).prefix).to.equal(expected);
-    });
+    it(`is ${expected} by default for ${model}`, () =>
+      expect(planOf(defineModel(model)).prefix).to.equal(expected));
   }
 
   for (const [given, expected] of [
@@ -26,33 +25,29 @@ describe('the option prefix', () => {
     ['/', ''],
     ['', ''],
   ] as const) {
-    it(`makes '${expected}' of '${given}'`, () => {
-      expect(planOf(Article, { prefix: given }).prefix).to.equal(expected);
-    });
+    it(`makes '${expected}' of '${given}'`, () =>
+      expect(planOf(Article, { prefix: given }).prefix).to.equal(expected));
   }
 
   const NOT_PLAIN = 'articles // /a//b /:id /a?b /a#b /a* /a%20b /café /a(b) https://example.com/a'.split(
     ' ',
   );
   for (const prefix of [...NOT_PLAIN, '/a b', '/a\n']) {
-    it(`refuses ${JSON.stringify(prefix)}`, () => {
+    it(`refuses ${JSON.stringify(prefix)}`, () =>
       expect(problemsOf(Article, { prefix })).to.deep.equal([
         `Article: prefix ${JSON.stringify(prefix)} is not a plain path; ` +
           "use '/segments' of letters, digits, '-', '.', '_' and '~'.",
-      ]);
-    });
+      ]));
   }
 
-  it('refuses what is no text', () => {
+  it('refuses what is no text', () =>
     expect(problemsOf(Article, { prefix: 5n })).to.deep.equal([
       "Article: prefix 5n is not a plain path; use '/segments' of letters, digits, '-', '.', '_' and '~'.",
-    ]);
-  });
+    ]));
 
-  it('refuses the default too, where the name of the model does not make a plain path', () => {
+  it('refuses the default too, where the name of the model does not make a plain path', () =>
     expect(problemsOf(defineModel('Café'))).to.deep.equal([
       'Café: prefix "/cafés" is not a plain path; ' +
         "use '/segments' of letters, digits, '-', '.', '_' and '~'.",
-    ]);
-  });
+    ]));
 });

@@ -66,14 +66,13 @@ describe('the option endpoints', () => {
     expect(endpoints).to.deep.equal(new Set(['list', 'createMany', 'deleteMany']));
   });
 
-  it('reports every name that is none, with the nearest one', () => {
+  it('reports every name that is none, with the nearest one', () =>
     expect(problemsOf(City, { endpoints: ['lst', 'read', 'LIST', 'everything', 5] })).to.deep.equal([
       `City: endpoints has "lst"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
       `City: endpoints has "LIST"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
       `City: endpoints has "everything"; use ${ALL_ENDPOINTS}.`,
       `City: endpoints has 5; use ${ALL_ENDPOINTS}.`,
-    ]);
-  });
+    ]));
 });
 
 describe('the option pageSize', () => {
@@ -88,9 +87,8 @@ describe('the option pageSize', () => {
       { default: 1, max: 1 },
     ],
   ] as const) {
-    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(given)}`, () => {
-      expect(planOf(City, { pageSize: given }).pageSize).to.deep.equal(expected);
-    });
+    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(given)}`, () =>
+      expect(planOf(City, { pageSize: given }).pageSize).to.deep.equal(expected));
   }
 
   for (const [value, shown] of [
@@ -120,11 +118,10 @@ describe('the option pageSize', () => {
     ]);
   });
 
-  it('refuses a name that nobody reads', () => {
+  it('refuses a name that nobody reads', () =>
     expect(problemsOf(City, { pageSize: { maximum: 50 } })).to.deep.equal([
       "City: pageSize has no 'maximum'; use default and max.",
-    ]);
-  });
+    ]));
 });
 
 describe('the option filterAllow', () => {
@@ -163,11 +160,10 @@ describe('the option filterAllow', () => {
     ]);
   });
 
-  it('reports attributes of a type that cannot be filtered', () => {
+  it('reports attributes of a type that cannot be filtered', () =>
     expect(problemsOf(City, { filterAllow: ['flag', 'label', 'address'] })).to.deep.equal([
       "City: filterAllow names 'label', whose type cannot be filtered; remove it.",
-    ]);
-  });
+    ]));
 
   it('takes values inside of JSONB, with what they are', () => {
     const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
@@ -251,13 +247,12 @@ describe('the option filterAllow', () => {
     ]);
   });
 
-  it('refuses a hidden attribute, and does not name it among the others', () => {
+  it('refuses a hidden attribute, and does not name it among the others', () =>
     expect(problemsOf(User, { filterAllow: ['passwordHash', 'passwordHsh'] })).to.deep.equal([
       "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
         'remove it, or its values can be guessed by comparing.',
       "User: filterAllow names 'passwordHsh', which is not an attribute. The attributes are id, email.",
-    ]);
-  });
+    ]));
 
   it('knows every operator of the documentation for some type', () => {
     const operators = [...operatorsIn(['name', 'tags', 'address']).values()].flat();

@@ -15,14 +15,13 @@ const declared = (...declarations: Declarations) =>
 const problemsOf = (...declarations: Declarations) => problemsOfAll(declared(...declarations));
 
 describe('compilePlan', () => {
-  it('refuses two models on one path, which Express compares without regard to case', () => {
+  it('refuses two models on one path, which Express compares without regard to case', () =>
     expect(
       problemsOf([Article], [Comment, { prefix: '/Articles/' }], [Tag, { prefix: '/ARTICLES' }]),
     ).to.deep.equal([
       "Comment and Article are both on '/Articles'; give one of them another prefix.",
       "Tag and Article are both on '/ARTICLES'; give one of them another prefix.",
-    ]);
-  });
+    ]));
 
   it('allows one model on two paths, and a path inside another', () => {
     const prefixes = compilePlan(

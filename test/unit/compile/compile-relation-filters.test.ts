@@ -128,9 +128,8 @@ describe('filterAllow with relations', () => {
       'filterAllow has reviews: true, and filterAllow of Review names no attribute; use a list of attributes.',
     ],
   ] as const) {
-    it(`is refused, with the mend: ${problem}`, () => {
-      expect(problemsOf(filterAllow)).to.deep.equal([`City: ${problem}`]);
-    });
+    it(`is refused, with the mend: ${problem}`, () =>
+      expect(problemsOf(filterAllow)).to.deep.equal([`City: ${problem}`]));
   }
 
   it('refuses rows that other code guards, unless include says which may be seen', () => {

@@ -93,24 +93,21 @@ describe('compileResource', () => {
       expect([sortable, defaultSort]).to.deep.equal([[], [{ attribute: '-id', descending: false }]]);
     });
 
-    it('refuses a model as a schema, whose instances would be records', () => {
+    it('refuses a model as a schema, whose instances would be records', () =>
       expect(problemsOf(Article, { readSchema: Article })).to.deep.equal([
         'Article: readSchema is the model Article; give it a class of its own, or leave it out.',
-      ]);
-    });
+      ]));
 
-    it('is not looked for among the properties of every object', () => {
+    it('is not looked for among the properties of every object', () =>
       expect(problemsOf(Article, { toString: true, constructor: 1 })).to.deep.equal([
         `Article: @Crud has no option 'toString'. The options are ${OPTIONS}.`,
         `Article: @Crud has no option 'constructor'. The options are ${OPTIONS}.`,
-      ]);
-    });
+      ]));
 
-    it('may be in another case for the nearest one', () => {
+    it('may be in another case for the nearest one', () =>
       expect(problemsOf(Article, { pagesize: 20 })).to.deep.equal([
         `Article: @Crud has no option 'pagesize'. Did you mean 'pageSize'? The options are ${OPTIONS}.`,
-      ]);
-    });
+      ]));
   });
 
   describe('the attribute that id names', () => {
@@ -176,28 +173,25 @@ describe('compileResource', () => {
       ],
     ];
     for (const [options, problem] of cases) {
-      it(`is refused: ${problem}`, () => {
-        expect(problemsOf(Post, { endpoints: ['read'], ...options })).to.deep.equal([`Post: ${problem}`]);
-      });
+      it(`is refused: ${problem}`, () =>
+        expect(problemsOf(Post, { endpoints: ['read'], ...options })).to.deep.equal([`Post: ${problem}`]));
     }
   });
 
   describe('a choice', () => {
-    it('gets the nearest one for a near miss', () => {
+    it('gets the nearest one for a near miss', () =>
       expect(problemsOf(Article, { pagination: 'Cursor', unknownQuery: 'rejct' })).to.deep.equal([
         "Article: pagination is \"Cursor\"; use 'offset' or 'cursor'. Did you mean 'cursor'?",
         "Article: unknownQuery is \"rejct\"; use 'reject' or 'ignore'. Did you mean 'reject'?",
-      ]);
-    });
+      ]));
 
-    it('may be wrong in any way', () => {
+    it('may be wrong in any way', () =>
       expect(
         problemsOf(Article, { pagination: Object.create(null), unknownQuery: Symbol('x') }),
       ).to.deep.equal([
         "Article: pagination is [Object: null prototype] {}; use 'offset' or 'cursor'.",
         "Article: unknownQuery is Symbol(x); use 'reject' or 'ignore'.",
-      ]);
-    });
+      ]));
   });
 
   describe('a schema class', () => {

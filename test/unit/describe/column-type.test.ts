@@ -91,9 +91,8 @@ describe('introspectColumnType', () => {
     });
   }
 
-  it('describes HSTORE, which Sequelize attaches only with a package of its own', () => {
-    expect(introspectColumnType(DataTypes.HSTORE)).to.deep.equal({ kind: 'other', sqlType: 'HSTORE' });
-  });
+  it('describes HSTORE, which Sequelize attaches only with a package of its own', () =>
+    expect(introspectColumnType(DataTypes.HSTORE)).to.deep.equal({ kind: 'other', sqlType: 'HSTORE' }));
 
   it('reads the members of an enum from the attribute too', () => {
     const type = attachedType({ type: DataTypes.ENUM, values: ['on', 'off'] });

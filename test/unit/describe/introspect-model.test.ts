@@ -96,15 +96,14 @@ describe('introspectModel', () => {
   describe('of a model that is not attached', () => {
     class Article extends SequelizeModel {}
 
-    it('says so and nothing else', () => {
+    it('says so and nothing else', () =>
       expect(introspectModel(Article)).to.deep.equal({
         info: null,
         problems: [
           "Article is not attached to a Sequelize instance; list it in the engine's models, or in " +
             'new Sequelize({ models: [...] }), before bootstrap is called.',
         ],
-      });
-    });
+      }));
   });
 
   describe('of class fields that hide attributes', () => {

@@ -115,9 +115,7 @@ describe('describeFault', () => {
       [new OptimisticLockError({ modelName: 'Article', values: { title: SECRET } }), faultOf('concurrent')],
       [new EagerLoadingError('x is not associated to y'), faultOf('unexpected')],
     ] as const) {
-      it(`understands ${error.name}`, () => {
-        expect(describeFault(error)).to.deep.equal(expected);
-      });
+      it(`understands ${error.name}`, () => expect(describeFault(error)).to.deep.equal(expected));
     }
 
     for (const [error, label] of [
@@ -133,9 +131,8 @@ describe('describeFault', () => {
       [new ConnectionError(serverError('53300')), 'too many connections'],
       [new ConnectionError(serverError('3D000')), 'a missing database'],
     ] as const) {
-      it(`takes ${error.name} for ${label}: unavailable`, () => {
-        expect(describeFault(error)).to.deep.equal(faultOf('unavailable'));
-      });
+      it(`takes ${error.name} for ${label}: unavailable`, () =>
+        expect(describeFault(error)).to.deep.equal(faultOf('unavailable')));
     }
 
     it('understands what is wrong with a connection during a query', () => {
@@ -154,11 +151,10 @@ describe('describeFault', () => {
       }
     });
 
-    it("takes pg's own timeout for one", () => {
+    it("takes pg's own timeout for one", () =>
       expect(describeFault(new DatabaseError(plainError('Query read timeout')))).to.deep.equal(
         faultOf('timeout'),
-      );
-    });
+      ));
 
     it('takes any other error of the driver for unexpected', () => {
       for (const parent of [
@@ -196,9 +192,7 @@ describe('describeFault', () => {
       ['an object with a parent of its own', { parent: { parent: {} } }],
       ['an empty result, which is for its caller', new EmptyResultError('x')],
     ] as const) {
-      it(`is null for ${label}`, () => {
-        expect(describeFault(error)).to.equal(null);
-      });
+      it(`is null for ${label}`, () => expect(describeFault(error)).to.equal(null));
     }
 
     it('still understands what another copy of Sequelize threw', () => {

@@ -70,8 +70,6 @@ describe('refusedAttributes', () => {
     ['a column before a constraint', { column: 'age', constraint: 'users_email_key' }, ['age']],
     ['a constraint after an unknown column', { column: 'x', constraint: 'users_email_key' }, ['email']],
   ] as const) {
-    it(`finds [${expected}] for ${label}`, () => {
-      expect(refused(names)).to.deep.equal(expected);
-    });
+    it(`finds [${expected}] for ${label}`, () => expect(refused(names)).to.deep.equal(expected));
   }
 });

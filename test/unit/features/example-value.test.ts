@@ -32,9 +32,8 @@ describe('exampleValue', () => {
     ],
   ];
   for (const [schema, example] of samples) {
-    it(`is ${JSON.stringify(example)} for ${JSON.stringify(schema)}`, () => {
-      expect(exampleValue(schema)).to.deep.equal(example);
-    });
+    it(`is ${JSON.stringify(example)} for ${JSON.stringify(schema)}`, () =>
+      expect(exampleValue(schema)).to.deep.equal(example));
   }
 
   it('is always what the schema allows', () => {

@@ -46,9 +46,7 @@ function issuesOf(text: string): readonly RequestIssue[] {
 
 describe('parseSort', () => {
   for (const [text, issues] of Object.entries(WRONG)) {
-    it(`refuses '${text}'`, () => {
-      expect(issuesOf(text)).to.deep.equal(issues);
-    });
+    it(`refuses '${text}'`, () => expect(issuesOf(text)).to.deep.equal(issues));
   }
 
   it('[D5] says little about a text of thousands of names', () => {

@@ -38,9 +38,7 @@ describe('failureReason', () => {
   ];
 
   for (const [what, error, reason] of reasons) {
-    it(`says '${reason}' of ${what}`, () => {
-      expect(failureReason(error)).to.equal(reason);
-    });
+    it(`says '${reason}' of ${what}`, () => expect(failureReason(error)).to.equal(reason));
   }
 
   it('ends on errors that cause each other', () => {

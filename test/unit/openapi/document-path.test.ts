@@ -12,15 +12,11 @@ describe('documentPath', () => {
     ['/files/:name.:extension', '/files/{name}.{extension}', 'name', 'extension'],
   ];
   for (const [path, template, ...parameters] of paths) {
-    it(`writes ${path}`, () => {
-      expect(documentPath(path)).to.deep.equal({ template, parameters });
-    });
+    it(`writes ${path}`, () => expect(documentPath(path)).to.deep.equal({ template, parameters }));
   }
 
   for (const path of ['/cities/:id?', '/files/*', '/files/*path', '/cities{/:id}', '/a(b)', /^\/x/]) {
-    it(`has no words for ${path}`, () => {
-      expect(documentPath(path)).to.equal(undefined);
-    });
+    it(`has no words for ${path}`, () => expect(documentPath(path)).to.equal(undefined));
   }
 });
 
@@ -32,9 +28,8 @@ describe('templateShape', () => {
 });
 
 describe('shownParameters', () => {
-  it('takes the names of the path that was there first', () => {
+  it('takes the names of the path that was there first', () =>
     expect(shownParameters({ template: '/a/{key}', parameters: ['key'] }, '/a/{id}')).to.deep.equal([
       { name: 'key', shownAs: 'id' },
-    ]);
-  });
+    ]));
 });

@@ -53,9 +53,7 @@ describe('toProblem', () => {
       ['a status that is none', middlewareError({ status: 302 }, SECRET)],
       ['a driver with a strange code', { parent: { code: 'toString' } }],
     ] as const) {
-      it(`says nothing of ${label}`, () => {
-        expect(toProblem(thrown)).to.deep.equal(UNEXPECTED);
-      });
+      it(`says nothing of ${label}`, () => expect(toProblem(thrown)).to.deep.equal(UNEXPECTED));
     }
   });
 
@@ -68,13 +66,12 @@ describe('toProblem', () => {
     });
 
     for (const code of ['40001', '40P01', '55P03']) {
-      it(`does not say of a request that only reads that ${code} is a conflict with the change of another`, () => {
+      it(`does not say of a request that only reads that ${code} is a conflict with the change of another`, () =>
         expect(toProblem(databaseError(code), { isSafe: true })).to.deep.equal({
           status: 503,
           detail: 'The database is busy; try again.',
           headers: { 'Retry-After': '1' },
-        });
-      });
+        }));
     }
 
     it('does not name a hidden attribute that breaks a rule of Sequelize, unless a class of the user takes it', async () => {
@@ -200,9 +197,7 @@ describe('toProblem', () => {
       ],
       ['a URIError of the application', new URIError(SECRET), UNEXPECTED],
     ] as const) {
-      it(`answers ${label}`, () => {
-        expect(toProblem(error)).to.deep.equal(expected);
-      });
+      it(`answers ${label}`, () => expect(toProblem(error)).to.deep.equal(expected));
     }
   });
 });

@@ -49,9 +49,7 @@ describe('wireFormat', () => {
     ],
     ['what is no array', { kind: 'array', element: INT4 }, 'x', 'x'],
   ] as const satisfies readonly (readonly [string, ColumnType, unknown, unknown])[]) {
-    it(`writes ${label}`, () => {
-      expect(wireFormat(type)(value)).to.deep.equal(expected);
-    });
+    it(`writes ${label}`, () => expect(wireFormat(type)(value)).to.deep.equal(expected));
   }
 
   it('writes what a body of the same column is read from', () => {
@@ -106,8 +104,7 @@ describe('ownFormat', () => {
     [undefined, undefined],
     [false, false],
   ] as const) {
-    it(`writes ${typeof value === 'object' ? JSON.stringify(value) : String(value)} by what it is`, () => {
-      expect(ownFormat(value)).to.equal(expected);
-    });
+    it(`writes ${typeof value === 'object' ? JSON.stringify(value) : String(value)} by what it is`, () =>
+      expect(ownFormat(value)).to.equal(expected));
   }
 });

@@ -35,9 +35,8 @@ describe('parseBody', () => {
     }
     attach(User);
 
-    it('does not apply them to null where the column allows it', async () => {
-      expect(await parseUpdate(User, { email: null })).to.deep.equal({ email: null });
-    });
+    it('does not apply them to null where the column allows it', async () =>
+      expect(await parseUpdate(User, { email: null })).to.deep.equal({ email: null }));
 
     it('gives the class of the model no rules of the library', async () => {
       @Table({ timestamps: false })
@@ -199,9 +198,8 @@ describe('parseBody', () => {
       });
     });
 
-    it('leaves out one that is for answers only', async () => {
-      expect(await parseUpdate(Person, { motto: 'x' })).to.deep.equal({ motto: 'x' });
-    });
+    it('leaves out one that is for answers only', async () =>
+      expect(await parseUpdate(Person, { motto: 'x' })).to.deep.equal({ motto: 'x' }));
 
     it('refuses by the rules a value that it throws for', async () => {
       expect(await bodyIssues(parseUpdate(Person, { name: 5, born: 'x' }))).to.deep.equal([

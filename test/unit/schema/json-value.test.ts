@@ -12,14 +12,13 @@ function nested(depth: number, innermost: unknown): unknown {
 describe('keys that would change a prototype', () => {
   const unsafeKey = fc.constantFrom('__proto__', 'constructor', 'prototype');
 
-  it('are found at any depth, as JSON.parse makes them', () => {
+  it('are found at any depth, as JSON.parse makes them', () =>
     fc.assert(
       fc.property(unsafeKey, fc.nat({ max: 30 }), (key, depth) => {
         const value = nested(depth, JSON.parse(`{"${key}":1}`));
         expect([holdsUnsafeKey(value), isStorableJson(value)]).to.deep.equal([true, false]);
       }),
-    );
-  });
+    ));
 
   it('are not found where there are none', () => {
     const harmless = [null, 1, 'constructor', ['__proto__'], { proto: { toString: 1, hasOwnProperty: 2 } }];
@@ -45,13 +44,12 @@ describe('isStorableJson', () => {
     expect(values.map(isStorableJson)).to.deep.equal(values.map(() => false));
   });
 
-  it('accepts every other JSON value', () => {
+  it('accepts every other JSON value', () =>
     fc.assert(
       fc.property(fc.json({ stringUnit: 'grapheme' }), (json) => {
         const hasUnsafe = /"(?:__proto__|constructor|prototype)":/.test(json);
         fc.pre(!hasUnsafe && !json.includes('\\u0000'));
         expect(isStorableJson(JSON.parse(json))).to.equal(true);
       }),
-    );
-  });
+    ));
 });

@@ -153,8 +153,6 @@ describe('the classes of a model', () => {
       ['code: isDefined', 'name: isString'],
     ],
   ] as const) {
-    it(title, async () => {
-      expect(await failuresOf(schema, values)).to.deep.equal(failures);
-    });
+    it(title, async () => expect(await failuresOf(schema, values)).to.deep.equal(failures));
   }
 });

@@ -38,16 +38,14 @@ class Deep {
 }
 
 describe('patchTypes', () => {
-  it('has a merge patch where no property holds an object; arrays are replaced', () => {
-    expect(patchTypes(planOf(City))).to.deep.equal({ mediaTypes: BOTH, unmerged: [] });
-  });
+  it('has a merge patch where no property holds an object; arrays are replaced', () =>
+    expect(patchTypes(planOf(City))).to.deep.equal({ mediaTypes: BOTH, unmerged: [] }));
 
-  it('has none where one would have to be merged', () => {
+  it('has none where one would have to be merged', () =>
     expect(patchTypes(planOf(Shape))).to.deep.equal({
       mediaTypes: ONE,
       unmerged: ['json', 'jsonb', 'form', 'given'],
-    });
-  });
+    }));
 
   it("goes by the user's class where there is one", () => {
     expect(patchTypes(planOf(Shape, { updateSchema: Flat })).mediaTypes).to.deep.equal(BOTH);

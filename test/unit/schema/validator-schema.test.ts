@@ -103,13 +103,12 @@ describe('classJsonSchema', () => {
     });
   });
 
-  it('ends where a class is inside itself', () => {
+  it('ends where a class is inside itself', () =>
     expect(classJsonSchema(Node)).to.deep.equal({
       type: 'object',
       properties: { next: { type: ['object', 'null'] } },
       additionalProperties: false,
-    });
-  });
+    }));
 
   it('takes a class whose constructor throws', () => {
     class Difficult {

@@ -30,9 +30,7 @@ describe('[B8] parseTimestamp', () => {
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ] as const) {
-    it(`reads ${value}`, () => {
-      expect(parseTimestamp(value)?.toISOString()).to.equal(iso);
-    });
+    it(`reads ${value}`, () => expect(parseTimestamp(value)?.toISOString()).to.equal(iso));
   }
 
   for (const [value, why] of [
@@ -67,9 +65,7 @@ describe('[B8] parseTimestamp', () => {
     [' 2024-01-01T00:00:00Z', 'a blank before'],
     ['2024-01-01T00:00:00Z\n', 'a line break after'],
   ] as const) {
-    it(`refuses ${JSON.stringify(value)}: ${why}`, () => {
-      expect(parseTimestamp(value)).to.equal(undefined);
-    });
+    it(`refuses ${JSON.stringify(value)}: ${why}`, () => expect(parseTimestamp(value)).to.equal(undefined));
   }
 
   it('accepts of what is written like an answer exactly what a Date gives back', () => {
@@ -110,14 +106,13 @@ describe('[B8] parseTimestamp', () => {
     );
   });
 
-  it('never throws, and gives a valid date or nothing', () => {
+  it('never throws, and gives a valid date or nothing', () =>
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+:.TtZz0-9 ]{15,30}$/)), (value) => {
         const parsed = parseTimestamp(value);
         expect(parsed === undefined || !Number.isNaN(parsed.getTime())).to.equal(true);
       }),
-    );
-  });
+    ));
 });
 
 /** Texts that a type takes, and texts that it does not take. */
@@ -181,9 +176,8 @@ for (const [label, { takes, right, wrong }] of Object.entries(TEXTS)) {
   describe(`the text of ${label}`, () => {
     for (const text of [...right, ...wrong]) {
       const isRight = right.includes(text);
-      it(`${isRight ? 'may' : 'may not'} be ${JSON.stringify(text.slice(0, 50))}`, () => {
-        expect(takes(text)).to.equal(isRight);
-      });
+      it(`${isRight ? 'may' : 'may not'} be ${JSON.stringify(text.slice(0, 50))}`, () =>
+        expect(takes(text)).to.equal(isRight));
     }
   });
 }
@@ -249,23 +243,21 @@ describe('isDecimal', () => {
       return `${isNegative ? '-' : ''}${whole}${fraction === undefined ? '' : `.${fraction}`}`;
     });
 
-  it('agrees with exact arithmetic for every precision and scale', () => {
+  it('agrees with exact arithmetic for every precision and scale', () =>
     fc.assert(
       fc.property(decimals, fc.nat({ max: 8 }), fc.nat({ max: 8 }), (value, scale, integerDigits) => {
         const precision = Math.max(1, scale + integerDigits);
         expect(isDecimal(value, precision, scale)).to.equal(fitsExactly(value, precision, scale));
       }),
       { numRuns: 5000 },
-    );
-  });
+    ));
 
-  it('accepts every decimal where the column has no limits', () => {
+  it('accepts every decimal where the column has no limits', () =>
     fc.assert(
       fc.property(decimals, (value) => {
         expect(isDecimal(value, null, null)).to.equal(true);
       }),
-    );
-  });
+    ));
 
   for (const [value, expected] of [
     ['999.99', true],
@@ -278,9 +270,8 @@ describe('isDecimal', () => {
     ['-0', true],
     ['-0.00', true],
   ] as const) {
-    it(`${expected ? 'accepts' : 'refuses'} ${value} in DECIMAL(5, 2)`, () => {
-      expect(isDecimal(value, 5, 2)).to.equal(expected);
-    });
+    it(`${expected ? 'accepts' : 'refuses'} ${value} in DECIMAL(5, 2)`, () =>
+      expect(isDecimal(value, 5, 2)).to.equal(expected));
   }
 
   it('accepts all digits of the widest column, and no endless text', () => {
@@ -290,13 +281,12 @@ describe('isDecimal', () => {
 });
 
 describe('parseBase64', () => {
-  it('reads what Buffer writes', () => {
+  it('reads what Buffer writes', () =>
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         expect(parseBase64(Buffer.from(bytes).toString('base64'))).to.deep.equal(Buffer.from(bytes));
       }),
-    );
-  });
+    ));
 
   it('reads exactly what its pattern says', () => {
     const pattern = new RegExp(WIRE_PATTERNS.base64, 'u');

@@ -30,14 +30,11 @@ describe('[G1] the scanner of error answers', () => {
     ['a host', problem('no answer from 127.0.0.1:5432')],
     ['a refused log-in', problem('password authentication failed for user "postgres"')],
   ] as const) {
-    it(`finds ${what}`, () => {
-      expect(findLeak(body)).to.be.a('string');
-    });
+    it(`finds ${what}`, () => expect(findLeak(body)).to.be.a('string'));
   }
 
-  it('finds a secret wherever it is', () => {
-    expect(findLeak('{"detail":"a-hunter2-b"}', ['hunter2'])).to.equal('a secret: hunter2');
-  });
+  it('finds a secret wherever it is', () =>
+    expect(findLeak('{"detail":"a-hunter2-b"}', ['hunter2'])).to.equal('a secret: hunter2'));
 
   for (const body of [
     '{"detail":"Internal Server Error"}',
@@ -46,9 +43,7 @@ describe('[G1] the scanner of error answers', () => {
     '{"detail":"The query string has 2 problems.","errors":[{"parameter":"sort","code":"sort.field","detail":"Cannot sort by \'x\'. Allowed are id, name."}]}',
     '{"detail":"Select at most 10.","errors":[{"pointer":"/at","code":"isDate","detail":"at must be a date."}]}',
   ]) {
-    it(`lets ${body} pass`, () => {
-      expect(findLeak(body)).to.equal(undefined);
-    });
+    it(`lets ${body} pass`, () => expect(findLeak(body)).to.equal(undefined));
   }
 
   it('lets pass what the client has said itself, and nothing beside it', () => {

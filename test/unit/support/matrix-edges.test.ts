@@ -14,15 +14,13 @@ describe('the edges of the matrix', () => {
   for (const [name, range] of Object.entries<string>(peerDependencies)) {
     const parts = range.split(' || ');
 
-    it(`have the lowest and the highest version of ${name}`, () => {
-      expect(specs).to.include.members([`${name}@${lowestVersions(range)[0]}`, `${name}@${range}`]);
-    });
+    it(`have the lowest and the highest version of ${name}`, () =>
+      expect(specs).to.include.members([`${name}@${lowestVersions(range)[0]}`, `${name}@${range}`]));
 
     // npm gives the newest of the last one for the whole range.
     for (const part of parts.slice(0, -1)) {
-      it(`have a version of ${name} in ${part}`, () => {
-        expect(specs).to.include.oneOf([`${name}@${lowestVersions(part)[0]}`, `${name}@${part}`]);
-      });
+      it(`have a version of ${name} in ${part}`, () =>
+        expect(specs).to.include.oneOf([`${name}@${lowestVersions(part)[0]}`, `${name}@${part}`]));
     }
   }
 
@@ -31,9 +29,7 @@ describe('the edges of the matrix', () => {
     expect(edges.map(({ node }) => node)).to.include.members(lowest);
   });
 
-  it('are each part of one run', () => {
-    expect(RUNS.flat()).to.have.members(Object.keys(EDGES));
-  });
+  it('are each part of one run', () => expect(RUNS.flat()).to.have.members(Object.keys(EDGES)));
 
   it('are together in a run, each with the version that it is about', () => {
     for (const run of RUNS) {

@@ -16,9 +16,7 @@ describe('quotesValue', () => {
     ['AQID is not a picture', Buffer.from([1, 2, 3])],
     ['hello is not a picture', Buffer.from('hello')],
   ] as const) {
-    it(`finds it in "${message}"`, () => {
-      expect(quotesValue(message, value)).to.equal(true);
-    });
+    it(`finds it in "${message}"`, () => expect(quotesValue(message, value)).to.equal(true));
   }
 
   for (const [message, value] of [
@@ -33,9 +31,7 @@ describe('quotesValue', () => {
     ['tags has too many', ['hunter22', { deep: 1 }]],
     ['1000 is the most', Array.from({ length: 1500 }, () => 'x')],
   ] as const) {
-    it(`finds nothing in "${message}"`, () => {
-      expect(quotesValue(message, value)).to.equal(false);
-    });
+    it(`finds nothing in "${message}"`, () => expect(quotesValue(message, value)).to.equal(false));
   }
 
   it('finds every text and number that a template puts between words', () => {

@@ -14,9 +14,7 @@ describe('showValue', () => {
     [{ deep: { deeper: 1 } }, '{ deep: [Object] }'],
     [class Guard {}, '[class Guard]'],
   ] as const) {
-    it(`shows ${expected}`, () => {
-      expect(showValue(value)).to.equal(expected);
-    });
+    it(`shows ${expected}`, () => expect(showValue(value)).to.equal(expected));
   }
 
   it('cuts what is long', () => {

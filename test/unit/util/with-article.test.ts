@@ -9,12 +9,9 @@ const PHRASES =
 
 describe('the article of a name', () => {
   for (const phrase of PHRASES.split(', ')) {
-    it(`is that of ${phrase}`, () => {
-      expect(withArticle(phrase.replace(/^an? /, ''))).to.equal(phrase);
-    });
+    it(`is that of ${phrase}`, () => expect(withArticle(phrase.replace(/^an? /, ''))).to.equal(phrase));
   }
 
-  it('follows the capitals of the name, which its words have not', () => {
-    expect(withArticle('sku', 'SKU')).to.equal('an sku');
-  });
+  it('follows the capitals of the name, which its words have not', () =>
+    expect(withArticle('sku', 'SKU')).to.equal('an sku'));
 });

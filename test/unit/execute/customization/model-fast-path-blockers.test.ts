@@ -33,9 +33,8 @@ describe('generalPathReasons', () => {
   });
 
   for (const [option, options] of OPTIONS) {
-    it(`names the option ${option} of Sequelize`, () => {
-      expect(reasonsWith(options)).to.deep.equal([`Sequelize's option ${option} is set`]);
-    });
+    it(`names the option ${option} of Sequelize`, () =>
+      expect(reasonsWith(options)).to.deep.equal([`Sequelize's option ${option} is set`]));
   }
 
   it('names typeValidation where something is written', () => {

@@ -11,12 +11,11 @@ describe('resolveSource', () => {
     ['City', 'City'],
     [null, 'null'],
   ] as const) {
-    it(`refuses ${found}`, () => {
+    it(`refuses ${found}`, () =>
       expect(() => resolveSource(source as never)).to.throw(
         ConfigError,
         `Expected a model class, a Repository or a subclass of Repository; got ${found}.`,
-      );
-    });
+      ));
   }
 
   it('refuses a subclass that has no model', () => {
@@ -27,10 +26,9 @@ describe('resolveSource', () => {
     );
   });
 
-  it('refuses Repository itself, which has no model', () => {
+  it('refuses Repository itself, which has no model', () =>
     expect(() => new Repository()).to.throw(
       ConfigError,
       'Repository has no model; pass one, or write `static override model = …` in it.',
-    );
-  });
+    ));
 });

@@ -49,12 +49,11 @@ describe('OperationCompiler', () => {
     expect(read(equalTo('lost', '1'), ['id'])).to.throw(TypeError, "Note has no attribute 'lost'.");
   });
 
-  it('refuses to run with a slot that is empty', () => {
+  it('refuses to run with a slot that is empty', () =>
     expect(() => fillSlots(compiler.read({ kind: 'read', where, select }), {})).to.throw(
       TypeError,
       "The slot 'id' has no value.",
-    );
-  });
+    ));
 });
 
 const OPERATORS = ['==', '!=', '=lt=', '=ge=', '=like=', '=inotlike='] as const;
@@ -159,7 +158,7 @@ describe('liftValues', () => {
     return { ...lifted, statement: toStatement(compilePredicate(lifted.predicate as Predicate, column)) };
   };
 
-  it('leaves no value in the text, and none out of the parameters', () => {
+  it('leaves no value in the text, and none out of the parameters', () =>
     fc.assert(
       fc.property(predicate, (each) => {
         const { statement, bound } = lift(each);
@@ -171,8 +170,7 @@ describe('liftValues', () => {
           statement.values.map((_, index) => `$${index + 1}`),
         );
       }),
-    );
-  });
+    ));
 
   it('gives predicates that differ in bound values one shape', () => {
     const replaced = (one: Predicate, next: () => string): Predicate => {

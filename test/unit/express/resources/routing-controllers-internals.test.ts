@@ -40,12 +40,11 @@ describe('the internals of routing-controllers', () => {
     [ExpressDriver.prototype, 'ExpressDriver', METHODS, checkDriver],
   ] as const) {
     for (const member of members) {
-      it(`are refused without ${name}.${member}`, () => {
+      it(`are refused without ${name}.${member}`, () =>
         without(owner, member, () => {
           const words = new RegExp(`^routing-controllers \\d+\\.\\d+\\.\\d+ has no ${name}\\.${member}, `);
           expect(check).to.throw(words);
-        });
-      });
+        }));
     }
   }
 

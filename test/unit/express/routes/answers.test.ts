@@ -11,12 +11,11 @@ describe('@Answers', () => {
     [[], 'an array of 0'],
     [[City, City], 'an array of 2'],
   ] as const) {
-    it(`refuses ${found}`, () => {
+    it(`refuses ${found}`, () =>
       expect(() => Answers(type as never)).to.throw(
         ConfigError,
         `@Answers expects a class, or an array of one class; got ${found}.`,
-      );
-    });
+      ));
   }
 
   for (const [declared, details, problems] of [

@@ -83,9 +83,7 @@ describe('a connection string', () => {
       },
     ],
   ] as const) {
-    it(`such as ${text} is read`, () => {
-      expect(partsOf(text)).to.deep.equal(parts);
-    });
+    it(`such as ${text} is read`, () => expect(partsOf(text)).to.deep.equal(parts));
   }
 
   const VARIABLES = {
@@ -178,9 +176,7 @@ describe('a connection string', () => {
       'sslmode=verify-ca checks no name; add sslrootcert with the authority to trust.',
     ],
   ] as const) {
-    it(`such as ${text} is refused`, () => {
-      expect(problemOf(text)).to.equal(problem);
-    });
+    it(`such as ${text} is refused`, () => expect(problemOf(text)).to.equal(problem));
   }
 
   for (const text of [
@@ -191,9 +187,8 @@ describe('a connection string', () => {
     'postgres://a,b:c/x',
     'postgres://h%zz/x',
   ]) {
-    it(`such as ${text} cannot be read for certain`, () => {
-      expect(problemOf(text)).to.match(/^The DSN cannot be read for certain; use one such as postgres:/);
-    });
+    it(`such as ${text} cannot be read for certain`, () =>
+      expect(problemOf(text)).to.match(/^The DSN cannot be read for certain; use one such as postgres:/));
   }
 
   describe('and TLS', () => {
@@ -229,9 +224,7 @@ describe('a connection string', () => {
       ['ssl=no-verify', { rejectUnauthorized: false }],
       ['uselibpqcompat=true&sslmode=require', { rejectUnauthorized: false }],
     ] as const) {
-      it(`is ${JSON.stringify(ssl)} for '${query}'`, () => {
-        expect(tlsOf(query)).to.deep.equal(ssl);
-      });
+      it(`is ${JSON.stringify(ssl)} for '${query}'`, () => expect(tlsOf(query)).to.deep.equal(ssl));
     }
 
     it('checks the authority and not the name, as libpq does, where that is asked for', () => {
@@ -258,9 +251,8 @@ describe('a connection string', () => {
       );
     });
 
-    it('is none on a socket', () => {
-      expect(read('postgres:///x?host=/run&sslmode=require').server.dialectOptions['ssl']).to.equal(false);
-    });
+    it('is none on a socket', () =>
+      expect(read('postgres:///x?host=/run&sslmode=require').server.dialectOptions['ssl']).to.equal(false));
 
     it('names a file that is no certificate', async () => {
       const file = join(folder.path, 'none');

@@ -88,9 +88,8 @@ describe('serializeExecutions', () => {
     fc.assert(fc.property(fc.stringMatching(/^crud_\d{1,3}$/), executions, expectSame));
   });
 
-  it('says it of large values, none, and half a surrogate pair', () => {
-    expectSame('crud_0', [[], ['x'.repeat(70_000), null, '🙂'.repeat(20_000)], ['\ud800'], ['']]);
-  });
+  it('says it of large values, none, and half a surrogate pair', () =>
+    expectSame('crud_0', [[], ['x'.repeat(70_000), null, '🙂'.repeat(20_000)], ['\ud800'], ['']]));
 
   it('puts other statements before them', () => {
     const before = [

@@ -10,9 +10,8 @@ describe('PoolerSigns', () => {
     performance.now = now;
   });
 
-  it('are enough when a name is there that nobody else has', () => {
-    expect(new PoolerSigns().add(said('42P05'))).to.equal(true);
-  });
+  it('are enough when a name is there that nobody else has', () =>
+    expect(new PoolerSigns().add(said('42P05'))).to.equal(true));
 
   it('are enough when many names are gone in a short time', () => {
     const signs = new PoolerSigns();

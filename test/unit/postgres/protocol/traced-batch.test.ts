@@ -39,9 +39,7 @@ describe('a tracer', () => {
     )();
   }
 
-  it('is not seen in what pg does itself', () => {
-    expect(isTraced()).to.equal(false);
-  });
+  it('is not seen in what pg does itself', () => expect(isTraced()).to.equal(false));
 
   it('is seen in a method around that of pg', () => {
     prototype.query = function traced(this: unknown, ...values: unknown[]) {

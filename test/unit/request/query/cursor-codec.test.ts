@@ -73,7 +73,7 @@ const MISMATCH = [
 ];
 
 describe('a cursor', () => {
-  it('gives back the place it was made of', () => {
+  it('gives back the place it was made of', () =>
     fc.assert(
       fc.property(keyset, fc.constantFrom('after' as const, 'before' as const), (place, parameter) => {
         for (const each of [codec, createCursorCodec([])]) {
@@ -82,8 +82,7 @@ describe('a cursor', () => {
           expect(each.decode(cursor, SCOPE, parameter)).to.deep.equal(place);
         }
       }),
-    );
-  });
+    ));
 
   it('has the key and a digest where the values are too long, whatever they are', () => {
     const texts = fc.string({ unit: 'binary', minLength: 2000 }).map((text) => text.replaceAll('\0', ''));
@@ -256,9 +255,7 @@ describe('a cursor', () => {
       'nothing at all': signed(''),
     };
     for (const [name, cursor] of Object.entries(WRONG)) {
-      it(`is refused: ${name}`, async () => {
-        expect(await refusal(cursor)).to.deep.equal(MALFORMED);
-      });
+      it(`is refused: ${name}`, async () => expect(await refusal(cursor)).to.deep.equal(MALFORMED));
     }
 
     for (const [name, ...content] of [

@@ -134,11 +134,10 @@ describe('a filter by relations', () => {
       'tags=any=(name==x);tags=any=(name==y)': 'and',
       'latest.rating==1;latest.text==x': 'and',
     })) {
-      it(`but not where that means something else: ${q}`, () => {
+      it(`but not where that means something else: ${q}`, () =>
         expect(short(parse(q).filter))
           .to.have.property(kind)
-          .with.length(2);
-      });
+          .with.length(2));
     }
   });
 

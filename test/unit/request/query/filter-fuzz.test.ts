@@ -92,8 +92,7 @@ describe('parseFilter', () => {
       .map(([text, times]) => text.repeat(times)),
   };
   for (const [name, arbitrary] of Object.entries(texts)) {
-    it(`gives a filter or positioned issues for ${name}`, () => {
-      fc.assert(fc.property(arbitrary, expectFilterOrIssues), { numRuns: 3000 });
-    });
+    it(`gives a filter or positioned issues for ${name}`, () =>
+      fc.assert(fc.property(arbitrary, expectFilterOrIssues), { numRuns: 3000 }));
   }
 });

@@ -86,7 +86,7 @@ const pieces = fc.constantFrom(
 );
 
 describe('RSQL', () => {
-  it('means the same to us as to its builder and emitter', () => {
+  it('means the same to us as to its builder and emitter', () =>
     fc.assert(
       fc.property(expression, fc.constantFrom('"' as const, "'" as const), (node, preferredQuote) => {
         expect(parsed(emit(node, { preferredQuote }))).to.deep.equal({
@@ -94,8 +94,7 @@ describe('RSQL', () => {
         });
       }),
       { numRuns: 1000 },
-    );
-  });
+    ));
 
   it('means the same to us as to its parser, where both understand it', () => {
     let understood = 0;
@@ -112,7 +111,7 @@ describe('RSQL', () => {
     expect(understood).to.be.above(100);
   });
 
-  it('is understood by us wherever its parser does, with our names and limits', () => {
+  it('is understood by us wherever its parser does, with our names and limits', () =>
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (texts) => {
         const theirs = foreignParsed(texts.join(''));
@@ -120,6 +119,5 @@ describe('RSQL', () => {
         expect(parsed(texts.join(''))).to.have.property('tree');
       }),
       { numRuns: 20_000 },
-    );
-  });
+    ));
 });

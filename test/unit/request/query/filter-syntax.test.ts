@@ -171,18 +171,14 @@ function controlCharacter(position: number): Parsed {
 
 describe('parseFilterSyntax', () => {
   for (const [text, tree] of Object.entries(TREES)) {
-    it(`understands ${JSON.stringify(text)}`, () => {
-      expect(parsed(text)).to.deep.equal({ tree });
-    });
+    it(`understands ${JSON.stringify(text)}`, () => expect(parsed(text)).to.deep.equal({ tree }));
   }
 
   for (const [text, problem] of Object.entries(ERRORS)) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(parsed(text)).to.deep.equal(problem);
-    });
+    it(`refuses ${JSON.stringify(text)}`, () => expect(parsed(text)).to.deep.equal(problem));
   }
 
-  it('knows where names, operators and values stood', () => {
+  it('knows where names, operators and values stood', () =>
     expect(parseFilterSyntax(' ab =in= ( x , "y" )')).to.deep.equal({
       kind: 'comparison',
       selector: { text: 'ab', position: 1 },
@@ -192,17 +188,15 @@ describe('parseFilterSyntax', () => {
         { text: 'y', position: 15 },
       ],
       isList: true,
-    });
-  });
+    }));
 
-  it('counts positions in UTF-16 code units', () => {
-    expect(parsed('a==🙂;')).to.deep.equal(unexpected('end', 6, 'a field name'));
-  });
+  it('counts positions in UTF-16 code units', () =>
+    expect(parsed('a==🙂;')).to.deep.equal(unexpected('end', 6, 'a field name')));
 
   describe('with a limit', () => {
     const { length, comparisons, depth, listValues } = FILTER_LIMITS;
 
-    it('[D5] has the documented limits', () => {
+    it('[D5] has the documented limits', () =>
       expect(FILTER_LIMITS).to.deep.equal({
         length: 2048,
         comparisons: 50,
@@ -212,8 +206,7 @@ describe('parseFilterSyntax', () => {
         sameAttribute: 10,
         patternLength: 256,
         patternWildcards: 4,
-      });
-    });
+      }));
 
     it('[D5] takes the longest text, and none longer', () => {
       const longest = `a==${'x'.repeat(length - 3)}`;
@@ -245,9 +238,8 @@ describe('parseFilterSyntax', () => {
       });
     });
 
-    it('counts depth, not parentheses', () => {
-      expect(parsed(Array.from({ length: 20 }, () => '(a==1)').join(';'))).to.have.property('tree');
-    });
+    it('counts depth, not parentheses', () =>
+      expect(parsed(Array.from({ length: 20 }, () => '(a==1)').join(';'))).to.have.property('tree'));
 
     it('takes the longest list, and none longer', () => {
       const values = Array.from({ length: listValues }, (_, index) => String(index));

@@ -88,9 +88,8 @@ describe('a typed filter', () => {
     'name=null=true': '=isnull=',
   };
   for (const [text, operator] of Object.entries(ALIASES)) {
-    it(`reads ${text} as ${operator}`, () => {
-      expect(parse(text).filter).to.include({ kind: 'comparison', operator });
-    });
+    it(`reads ${text} as ${operator}`, () =>
+      expect(parse(text).filter).to.include({ kind: 'comparison', operator }));
   }
 
   describe('takes values by the type of the column', () => {
@@ -112,9 +111,8 @@ describe('a typed filter', () => {
     };
     for (const [attribute, texts] of Object.entries(GOOD)) {
       for (const text of texts) {
-        it(`${attribute}: ${JSON.stringify(text.slice(0, 30))}`, () => {
-          expect(valuesOf(`${attribute}=="${text.replaceAll('\\', '\\\\')}"`)).to.deep.equal([text]);
-        });
+        it(`${attribute}: ${JSON.stringify(text.slice(0, 30))}`, () =>
+          expect(valuesOf(`${attribute}=="${text.replaceAll('\\', '\\\\')}"`)).to.deep.equal([text]));
       }
     }
 
@@ -125,11 +123,10 @@ describe('a typed filter', () => {
       );
     });
 
-    it('key: in either case, as lower', () => {
+    it('key: in either case, as lower', () =>
       expect(valuesOf('key==3F2504E0-4F89-11D3-9A0C-0305E82C3301')).to.deep.equal([
         '3f2504e0-4f89-11d3-9a0c-0305e82c3301',
-      ]);
-    });
+      ]));
 
     it('every value of a list', () => {
       expect(valuesOf('age=in=(1,2,3)')).to.deep.equal(['1', '2', '3']);
@@ -201,24 +198,23 @@ describe('a typed filter', () => {
       const [field] = attribute.split('=');
       const operator = attribute.includes('=') ? '' : '==';
       const q = `${attribute}${operator}"${text}"`;
-      it(q, () => {
+      it(q, () =>
         expect(issueOf(q)).to.deep.equal({
           parameter: 'q',
           code: 'q.type',
           detail: `'${text}' is not ${expected} (field '${field}').${hint}`,
           position: q.indexOf('"'),
-        });
-      });
+        }),
+      );
     }
 
-    it('and quotes only the beginning of a long one, without half a character', () => {
+    it('and quotes only the beginning of a long one, without half a character', () =>
       expect(issueOf(`age==${'x'.repeat(39)}\u{1f642}\u{1f642}`)).to.deep.equal({
         parameter: 'q',
         code: 'q.type',
         detail: `'${'x'.repeat(39)}\ufffd…' is not an integer (field 'age').`,
         position: 5,
-      });
-    });
+      }));
   });
 
   describe('refuses a value that the column cannot hold', () => {
@@ -257,15 +253,14 @@ describe('a typed filter', () => {
     const allowed = ['name', 'age'];
     const small = planOf(Thing, { filterAllow: allowed });
 
-    it('that is not allowed, with the allowed ones', () => {
+    it('that is not allowed, with the allowed ones', () =>
       expect(issueOf('nme==x', small)).to.deep.equal({
         parameter: 'q',
         code: 'q.unknown-field',
         detail: "Cannot filter by 'nme'. Did you mean 'name'? Filterable: name, age.",
         position: 0,
         allowed,
-      });
-    });
+      }));
 
     it('[D2] alike, whether the column exists or not', () => {
       const names = 'secret nothing shape __proto__ constructor hasOwnProperty name.x NAME'.split(' ');
@@ -278,15 +273,14 @@ describe('a typed filter', () => {
       }
     });
 
-    it('where nothing can be filtered', () => {
+    it('where nothing can be filtered', () =>
       expect(issueOf('name==x', planOf(Thing))).to.deep.equal({
         parameter: 'q',
         code: 'q.unknown-field',
         detail: "Cannot filter by 'name'. Nothing can be filtered here.",
         position: 0,
         allowed: [],
-      });
-    });
+      }));
   });
 
   describe('refuses an operator', () => {
@@ -299,15 +293,14 @@ describe('a typed filter', () => {
       ['age=in 5', 'q.unknown-operator', "Unknown operator '=in'. Did you mean '=in='? Use"],
       ['age=like=1*', 'q.operator-not-allowed', "'=like=' is not available for 'age' (integer). Use"],
     ] as const) {
-      it(`as in ${q}, and names the ones of the type`, () => {
+      it(`as in ${q}, and names the ones of the type`, () =>
         expect(issueOf(q)).to.deep.equal({
           parameter: 'q',
           code,
           detail: `${detail} ${allowed.join(', ')}.`,
           position: 3,
           allowed,
-        });
-      });
+        }));
     }
 
     it('[D7] of regular expressions, which would cost what nobody can tell', () => {
@@ -319,11 +312,10 @@ describe('a typed filter', () => {
       }
     });
 
-    it('that does not exist, with the one that is meant where the type has it', () => {
+    it('that does not exist, with the one that is meant where the type has it', () =>
       expect(issueOf('name=lik=5').detail).to.match(
         /^Unknown operator '=lik='\. Did you mean '=like='\? Use ==, /,
-      );
-    });
+      ));
 
     it('that the resource does not allow', () => {
       const narrow = planOf(Thing, { filterAllow: { name: ['==', '=ke='] } });
@@ -346,11 +338,10 @@ describe('a typed filter', () => {
       grid: ['=isnull='],
     };
     for (const [attribute, allowed] of Object.entries(TYPES)) {
-      it(`of order on ${attribute}`, () => {
+      it(`of order on ${attribute}`, () =>
         expect(issueOf(`${attribute}>x`))
           .to.include({ code: 'q.operator-not-allowed' })
-          .and.deep.include({ allowed });
-      });
+          .and.deep.include({ allowed }));
     }
   });
 
@@ -363,15 +354,14 @@ describe('a typed filter', () => {
       'age=isnull=(true,false)': "'=isnull=' takes one value; use =in=(a,b) for a list.",
     };
     for (const [text, detail] of Object.entries(ARITY)) {
-      it(text, () => {
-        expect(issueOf(text)).to.deep.equal({ parameter: 'q', code: 'q.arity', detail, position: 3 });
-      });
+      it(text, () =>
+        expect(issueOf(text)).to.deep.equal({ parameter: 'q', code: 'q.arity', detail, position: 3 }),
+      );
     }
   });
 
-  it('names the wrong one of many elements', () => {
-    expect(issueOf('counts=contains=(1,2,"3,4")')).to.include({ code: 'q.type', position: 21 });
-  });
+  it('names the wrong one of many elements', () =>
+    expect(issueOf('counts=contains=(1,2,"3,4")')).to.include({ code: 'q.type', position: 21 }));
 
   it('compares one attribute ten times at most', () => {
     const ten = Array.from({ length: 10 }, (_, index) => `age!=${index}`).join(';');

@@ -49,11 +49,10 @@ describe('a pattern', () => {
     [`${'x'.repeat(257)}`]: ['q.range', 'A pattern has at most 256 characters (found 257).'],
   };
   for (const [text, [code, detail]] of Object.entries(WRONG)) {
-    it(`[D5] ${text.slice(0, 20)} is wrong: ${code}`, () => {
+    it(`[D5] ${text.slice(0, 20)} is wrong: ${code}`, () =>
       expect(compiled('=like=', text)).to.deep.equal({
         filter: null,
         issues: [{ parameter: 'q', code, detail, position: 10 }],
-      });
-    });
+      }));
   }
 });

@@ -33,7 +33,7 @@ describe('parseQueryString', () => {
     ]);
   });
 
-  it('keeps the first of a repeated parameter and reports every other one', () => {
+  it('keeps the first of a repeated parameter and reports every other one', () =>
     expect(parsed('/cities?page=1&page=2&size=5&pa%67e=3')).to.deep.equal({
       parameters: [
         ['page', '1'],
@@ -43,8 +43,7 @@ describe('parseQueryString', () => {
         { parameter: 'page', code: 'repeated', detail: "Parameter 'page' may be given once." },
         { parameter: 'page', code: 'repeated', detail: "Parameter 'page' may be given once." },
       ],
-    });
-  });
+    }));
 
   it('joins the names of a list, and of no other parameter', () => {
     const target =
@@ -63,7 +62,7 @@ describe('parseQueryString', () => {
   });
 
   for (const raw of ['%', '%4', '%zz', '%C3', '%E9', '%C0%80', '%ED%A0%80', '%F5%80%80%80', 'ok%FF']) {
-    it(`reports ${raw}, in a value and in a name`, () => {
+    it(`reports ${raw}, in a value and in a name`, () =>
       expect(parsed(`/cities?page=${raw}&${raw}=1&size=5`)).to.deep.equal({
         parameters: [['size', '5']],
         issues: [
@@ -78,8 +77,7 @@ describe('parseQueryString', () => {
             detail: `Parameter '${raw}' is not valid percent-encoded UTF-8.`,
           },
         ],
-      });
-    });
+      }));
   }
 
   it('agrees with URLSearchParams wherever every name is given once', () => {
@@ -110,13 +108,12 @@ describe('parseQueryString', () => {
     );
   });
 
-  it('never throws', () => {
+  it('never throws', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (target) => {
         expect(parseQueryString(target).parameters).to.be.instanceOf(Map);
       }),
-    );
-  });
+    ));
 });
 
 describe('quote', () => {
@@ -125,9 +122,8 @@ describe('quote', () => {
     expect([quote(''), quote(forty), quote(`${forty}y`)]).to.deep.equal(["''", `'${forty}'`, `'${forty}…'`]);
   });
 
-  it('leaves no half of a character', () => {
-    expect(quote(`${'x'.repeat(39)}🎈`)).to.equal(`'${'x'.repeat(39)}\ufffd…'`);
-  });
+  it('leaves no half of a character', () =>
+    expect(quote(`${'x'.repeat(39)}🎈`)).to.equal(`'${'x'.repeat(39)}\ufffd…'`));
 });
 
 describe('InvalidQueryError', () => {

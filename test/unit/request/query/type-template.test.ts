@@ -38,9 +38,7 @@ describe('typeTemplate', () => {
       "visible of City gave the filter 'isCapital==…', which is wrong: The value for 'isCapital' is none that it can have (q.type).",
     ],
   ] as const) {
-    it(`refuses ${label}`, () => {
-      expect(() => typeTemplate(info, template)).to.throw(TypeError, message);
-    });
+    it(`refuses ${label}`, () => expect(() => typeTemplate(info, template)).to.throw(TypeError, message));
   }
 });
 
