@@ -32,19 +32,8 @@ export class Authority {
     if (!isThere(PROGRAM)) installPackage(PROGRAM);
     const folder = await createTemporaryFolder('certificates');
     const authority = new Authority(folder, await openFolder(folder.path));
-    await authority.#openssl(
-      'req',
-      '-x509',
-      ...NEW_KEY,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=A',
-    );
+    const args = '-keyout ca.key -out ca.pem -days 2 -subj /CN=A'.split(' ');
+    await authority.#openssl('req', '-x509', ...NEW_KEY, ...args);
     return authority;
   }
 
@@ -58,20 +47,8 @@ export class Authority {
     const [cert, key] = [join(this.#path, `${name}.pem`), join(this.#path, `${name}.key`)];
     await writeFile(join(this.#path, 'names'), `subjectAltName=${names.join()}`);
     await this.#openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', 'request', '-subj', `/CN=${name}`);
-    const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
-    await this.#openssl(
-      'x509',
-      '-req',
-      '-in',
-      'request',
-      ...by,
-      '-days',
-      '2',
-      '-extfile',
-      'names',
-      '-out',
-      cert,
-    );
+    const by = '-CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names'.split(' ');
+    await this.#openssl('x509', '-req', '-in', 'request', ...by, '-out', cert);
     await giveToServer(key);
     return { cert, key };
   }

@@ -249,118 +249,75 @@ const BODIES: readonly (readonly [routes: readonly string[], body: string, statu
 
 const COOKIE = { Cookie: 'size=3' };
 
+const wrong = (parameter: string, code: string, detail: string) => ({ parameter, code, detail });
+const none = (name: string) => wrong(name, 'required', `Parameter '${name}' is required.`);
+const twice = (name: string) => wrong(name, 'repeated', `Parameter '${name}' may be given once.`);
+const other = (name: string, code: string, sent: string, accepted: string) =>
+  wrong(name, code, `Parameter '${name}' is '${sent}'; it accepts ${accepted}.`);
+const NO_SIZE = wrong('size', 'required', "Cookie 'size' is required.");
+const FLAG = 'true and false';
+const LEST =
+  "This route has no parameter 'lest'. Did you mean 'least'? It accepts least, isNew, since, word, ids.";
+
 /** Requests for values by their names, below each route that reads them, and the answer. */
 const PARAMETERS: readonly (readonly [path: string, headers: object, ...errors: object[]])[] = [
-  [
-    '/x?least=1',
-    COOKIE,
-    { parameter: 'count', code: 'id', detail: "'x' is not a valid count; it must be a number." },
-  ],
-  ['/1', COOKIE, { parameter: 'least', code: 'required', detail: "Parameter 'least' is required." }],
-  ['/1?least=', COOKIE, { parameter: 'least', code: 'required', detail: "Parameter 'least' is required." }],
-  [
-    '/1?least=Infinity',
-    COOKIE,
-    { parameter: 'least', code: 'range', detail: "Parameter 'least' is 'Infinity'; it accepts a number." },
-  ],
-  [
-    '/1?least=1&least=2',
-    COOKIE,
-    { parameter: 'least', code: 'repeated', detail: "Parameter 'least' may be given once." },
-  ],
-  [
-    '/1?least=1&word=a&word=b',
-    COOKIE,
-    { parameter: 'word', code: 'repeated', detail: "Parameter 'word' may be given once." },
-  ],
-  [
-    '/1?least=1&isNew=yes',
-    COOKIE,
-    { parameter: 'isNew', code: 'boolean', detail: "Parameter 'isNew' is 'yes'; it accepts true and false." },
-  ],
+  ['/x?least=1', COOKIE, wrong('count', 'id', "'x' is not a valid count; it must be a number.")],
+  ['/1', COOKIE, none('least')],
+  ['/1?least=', COOKIE, none('least')],
+  ['/1?least=Infinity', COOKIE, other('least', 'range', 'Infinity', 'a number')],
+  ['/1?least=1&least=2', COOKIE, twice('least')],
+  ['/1?least=1&word=a&word=b', COOKIE, twice('word')],
+  ['/1?least=1&isNew=yes', COOKIE, other('isNew', 'boolean', 'yes', FLAG)],
   [
     '/1?least=1&since=soon',
     COOKIE,
-    {
-      parameter: 'since',
-      code: 'date',
-      detail: "Parameter 'since' is 'soon'; it accepts a date such as 2026-01-31, or a date and time.",
-    },
+    other('since', 'date', 'soon', 'a date such as 2026-01-31, or a date and time'),
   ],
-  [
-    '/1?least=1&ids=1&ids=x',
-    COOKIE,
-    { parameter: 'ids', code: 'range', detail: "Parameter 'ids' is 'x'; it accepts a number." },
-  ],
-  [
-    '/1?least=1&lest=2',
-    COOKIE,
-    {
-      parameter: 'lest',
-      code: 'unknown',
-      detail:
-        "This route has no parameter 'lest'. Did you mean 'least'? It accepts least, isNew, since, word, ids.",
-    },
-  ],
+  ['/1?least=1&ids=1&ids=x', COOKIE, other('ids', 'range', 'x', 'a number')],
+  ['/1?least=1&lest=2', COOKIE, wrong('lest', 'unknown', LEST)],
   [
     '/1?least=1&word=%ff',
     COOKIE,
-    { parameter: 'word', code: 'encoding', detail: "Parameter 'word' is not valid percent-encoded UTF-8." },
+    wrong('word', 'encoding', "Parameter 'word' is not valid percent-encoded UTF-8."),
   ],
   [
     '/1?least=1',
     { ...COOKIE, 'X-Depth': 'secret' },
-    { parameter: 'x-depth', code: 'range', detail: "Header 'x-depth' accepts a number." },
+    wrong('x-depth', 'range', "Header 'x-depth' accepts a number."),
   ],
-  ['/1?least=1', {}, { parameter: 'size', code: 'required', detail: "Cookie 'size' is required." }],
+  ['/1?least=1', {}, NO_SIZE],
   [
     '/1?least=x&isNew=y',
     {},
-    { parameter: 'least', code: 'range', detail: "Parameter 'least' is 'x'; it accepts a number." },
-    { parameter: 'isNew', code: 'boolean', detail: "Parameter 'isNew' is 'y'; it accepts true and false." },
-    { parameter: 'size', code: 'required', detail: "Cookie 'size' is required." },
+    other('least', 'range', 'x', 'a number'),
+    other('isNew', 'boolean', 'y', FLAG),
+    NO_SIZE,
   ],
 ];
 
+const at = (pointer: string, code: string, detail: string) => ({ pointer, code, detail });
+const BORN = 'born must be a date and time such as "2026-01-31T08:00:00.000Z".';
+const NAM =
+  "There is no such property. Did you mean 'name'? The properties are name, age, days, draft, born.";
+
 /** Bodies whose members are parameters. */
-const MEMBERS: readonly (readonly [body: string, status: number, ...errors: object[]])[] = [
-  ['[]', 422, { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' }],
-  ['', 400, { pointer: '', code: 'missing', detail: 'The request has no body; send a JSON object.' }],
-  ['{}', 422, { pointer: '/name', code: 'isDefined', detail: 'name is required.' }],
-  ['{"name":null}', 422, { pointer: '/name', code: 'isDefined', detail: 'name must not be null.' }],
-  ['{"name":7}', 422, { pointer: '/name', code: 'isString', detail: 'name must be a string.' }],
-  ['{"name":"a","age":"5"}', 422, { pointer: '/age', code: 'isNumber', detail: 'age must be a number.' }],
-  ['{"name":"a","age":{}}', 422, { pointer: '/age', code: 'isNumber', detail: 'age must be a number.' }],
-  [
-    '{"name":"a","days":[1,"x"]}',
-    422,
-    { pointer: '/days/1', code: 'isNumber', detail: 'An item must be a number.' },
-  ],
-  ['{"name":"a","days":1}', 422, { pointer: '/days', code: 'isArray', detail: 'days must be a JSON array.' }],
-  [
-    '{"name":"a","born":"x"}',
-    422,
-    {
-      pointer: '/born',
-      code: 'isDateTime',
-      detail: 'born must be a date and time such as "2026-01-31T08:00:00.000Z".',
-    },
-  ],
+const MEMBERS: readonly (readonly [body: string, status: number, error: object])[] = [
+  ['[]', 422, at('', 'isObject', 'The body must be a JSON object.')],
+  ['', 400, at('', 'missing', 'The request has no body; send a JSON object.')],
+  ['{}', 422, at('/name', 'isDefined', 'name is required.')],
+  ['{"name":null}', 422, at('/name', 'isDefined', 'name must not be null.')],
+  ['{"name":7}', 422, at('/name', 'isString', 'name must be a string.')],
+  ['{"name":"a","age":"5"}', 422, at('/age', 'isNumber', 'age must be a number.')],
+  ['{"name":"a","age":{}}', 422, at('/age', 'isNumber', 'age must be a number.')],
+  ['{"name":"a","days":[1,"x"]}', 422, at('/days/1', 'isNumber', 'An item must be a number.')],
+  ['{"name":"a","days":1}', 422, at('/days', 'isArray', 'days must be a JSON array.')],
+  ['{"name":"a","born":"x"}', 422, at('/born', 'isDateTime', BORN)],
   [
     '{"name":"a","draft":{"title":"t","author":{}}}',
     422,
-    { pointer: '/draft/author/name', code: 'isString', detail: 'name must be a string.' },
+    at('/draft/author/name', 'isString', 'name must be a string.'),
   ],
-  [
-    '{"name":"a","nam":1}',
-    422,
-    {
-      pointer: '/nam',
-      code: 'unknownProperty',
-      detail:
-        "There is no such property. Did you mean 'name'? The properties are name, age, days, draft, born.",
-    },
-  ],
+  ['{"name":"a","nam":1}', 422, at('/nam', 'unknownProperty', NAM)],
 ];
 
 describe('speaking with one voice', () => {
@@ -454,11 +411,12 @@ describe('speaking with one voice', () => {
   });
 
   it('refuses a name in the query string of a route without parameters', async () =>
-    expectErrors(await site.agent.get('/books/plain?x=1'), 400, 'request', {
-      parameter: 'x',
-      code: 'unknown',
-      detail: "This route has no parameter 'x'. It accepts none.",
-    }));
+    expectErrors(
+      await site.agent.get('/books/plain?x=1'),
+      400,
+      'request',
+      wrong('x', 'unknown', "This route has no parameter 'x'. It accepts none."),
+    ));
 
   it('speaks of the names of a query string that is a class', async () => {
     expectErrors(
@@ -475,9 +433,9 @@ describe('speaking with one voice', () => {
     expect((await site.agent.get('/hand/search?least=2')).body).to.deep.equal({ least: 2 });
   });
 
-  for (const [body, status, ...errors] of MEMBERS) {
+  for (const [body, status, error] of MEMBERS) {
     it(`refuses a member of a body: ${body || 'none'}`, async () =>
-      expectErrors(await post('/hand/members', body), status, 'body', ...errors));
+      expectErrors(await post('/hand/members', body), status, 'body', error));
   }
 
   it('reads the texts of a form as the types of its members', async () => {

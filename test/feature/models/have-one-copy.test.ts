@@ -1,4 +1,5 @@
 /** Packages that are twice in the tree: what their decorators say is found, or the start is refused. */
+
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,7 +13,6 @@ import { Column, DataType, Model, type ModelCtor, Sequelize, Table } from 'seque
 import {
   type BootstrapOptions,
   bootstrap,
-  ConfigError,
   Crud,
   engineLifespan,
   type ModelClass,
@@ -20,13 +20,16 @@ import {
 import { tryRun } from '../../package/run.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
+import { configProblems } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { forSuite } from '../../support/for-suite.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../../support/package-root.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
+
+const refusal = (options: BootstrapOptions) =>
+  configProblems(() => bootstrap(express(), { logger: new CapturedLog(), ...options }));
 
 describe('a second copy', () => {
   let folder: TemporaryFolder;
@@ -43,12 +46,6 @@ describe('a second copy', () => {
       symlinkSync(dirname(require.resolve(`${each}/package.json`)), join(modules, each));
     return createRequire(join(folder.path, 'index.js'))(name);
   }
-
-  const refusal = async (options: BootstrapOptions): Promise<readonly string[]> => {
-    const error = await caughtError(() => bootstrap(express(), { logger: new CapturedLog(), ...options }));
-    expect(error).to.be.instanceOf(ConfigError);
-    return (error as ConfigError).problems;
-  };
 
   before(async () => {
     folder = await createTemporaryFolder('copies');
@@ -277,8 +274,7 @@ exports.Task = Task;
   it('is named with both places where they differ, and is another one under another prefix', async () => {
     const classes = [load('task.js'), load('copy.js'), load('task.js', '/others')];
     new Sequelize({ dialect: 'postgres' }).addModels(classes as ModelCtor[]);
-    const refused = await caughtError(() => bootstrap(express(), { logger: new CapturedLog() }));
-    expect((refused as ConfigError).problems).to.deep.equal([
+    expect(await refusal({})).to.deep.equal([
       `Two models are called Task, both on '/tasks': that of ${join(folder.path, 'task.js')}:5:1 and that of ` +
         `${join(folder.path, 'copy.js')}:5:1; give one of the classes another name, or import it by one path where it is ` +
         'one class.',

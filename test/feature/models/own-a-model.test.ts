@@ -1,5 +1,6 @@
 /** A model class has one database: nothing takes it from an engine in use, and no application serves rows of another. */
 // @runs fast
+
 import { expect } from 'chai';
 import { HasMany, Sequelize, Table } from 'sequelize-typescript';
 import {
@@ -13,9 +14,9 @@ import {
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { caughtError } from '../../support/caught-error.js';
 import { Coin } from '../../support/coin.js';
 import { UNGUARDED } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -43,16 +44,11 @@ describe('the engine of a model', () => {
     const thief = plain(second);
     return Object.assign(thief, { [Symbol.asyncDispose]: () => thief.close() });
   };
-  const problemsOf = async (work: () => unknown): Promise<readonly string[]> => {
-    const error = await caughtError(work);
-    expect(error).to.be.instanceOf(ConfigError);
-    return (error as ConfigError).problems;
-  };
 
   it('is not taken over by a second engine', async () => {
     await using one = await connect(first);
     const { agent } = await buildApp({ models: [Coin] });
-    expect(await problemsOf(() => connect(second))).to.deep.equal([TAKEN]);
+    expect(await configProblems(() => connect(second))).to.deep.equal([TAKEN]);
     expect(Coin.sequelize).to.equal(one.sequelize);
     expect((await agent.post('/coins').send({})).status).to.equal(201);
   });
@@ -69,7 +65,7 @@ describe('the engine of a model', () => {
     await using one = await connect(first);
     const models = [require.resolve('../../support/coin.js')];
     const modelMatch = (_file: string, member: string) => member === 'Coin';
-    expect(await problemsOf(engineLifespan(second.url, { models, modelMatch }))).to.deep.equal([TAKEN]);
+    expect(await configProblems(engineLifespan(second.url, { models, modelMatch }))).to.deep.equal([TAKEN]);
     expect(Coin.sequelize).to.equal(one.sequelize);
   });
 
@@ -118,10 +114,10 @@ describe('the engine of a model', () => {
     await using one = await connect(first);
     await using thief = steal();
     const lost = `Coin belongs to an engine in use, and another instance has taken it over since; ${ADVICE}`;
-    expect(await problemsOf(() => buildApp({ models: [Coin] }))).to.deep.equal([lost]);
-    expect(await problemsOf(() => crudRouter(Coin))).to.deep.equal([lost]);
-    expect(await problemsOf(() => configureEngine({ sequelize: thief }))).to.deep.equal([TAKEN]);
-    expect(await problemsOf(() => configureEngine({ sequelize: one.sequelize }))).to.deep.equal([
+    expect(await configProblems(() => buildApp({ models: [Coin] }))).to.deep.equal([lost]);
+    expect(await configProblems(() => crudRouter(Coin))).to.deep.equal([lost]);
+    expect(await configProblems(() => configureEngine({ sequelize: thief }))).to.deep.equal([TAKEN]);
+    expect(await configProblems(() => configureEngine({ sequelize: one.sequelize }))).to.deep.equal([
       `Coin was given to this Sequelize instance, and another instance has taken it over since; ${ADVICE}`,
     ]);
   });
