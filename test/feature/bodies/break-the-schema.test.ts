@@ -6,6 +6,7 @@ import { Transform } from 'class-transformer';
 import { IsEmail, IsOptional, Matches, Max, MinLength, ValidateIf } from 'class-validator';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
+import { NumberedManyTypes } from '../../models/many-types.js';
 import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -14,23 +15,9 @@ import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'items', timestamps: false })
-class Item extends NumberedRow {
-  @Column(DataType.SMALLINT) declare small: number | null;
-  @Column(DataType.INTEGER) declare whole: number | null;
-  @Column(DataType.BIGINT) declare big: string | null;
+class Item extends NumberedManyTypes {
   @Column(DataType.DECIMAL(5, 2)) declare price: string | null;
-  @Column(DataType.REAL) declare weight: number | null;
-  @Column(DataType.BOOLEAN) declare isNew: boolean | null;
-  @Column(DataType.DATE) declare moment: Date | null;
-  @Column(DataType.DATEONLY) declare day: string | null;
-  @Column(DataType.TIME) declare time: string | null;
-  @Column(DataType.UUID) declare uuid: string | null;
-  @Column(DataType.JSONB) declare extra: unknown;
-  @Column(DataType.ENUM('red', 'green')) declare colour: string | null;
-  @Column(DataType.BLOB) declare bytes: string | null;
   @Column(DataType.TEXT) declare text: string | null;
-  @Column(DataType.STRING(5)) declare short: string | null;
-  @Column(DataType.ARRAY(DataType.INTEGER)) declare numbers: number[] | null;
   @Column(DataType.ARRAY(DataType.STRING(3))) declare codes: string[] | null;
 }
 
@@ -77,8 +64,8 @@ const BIG_RULE =
 const PRICE_RULE =
   'price must be a string holding a decimal number with at most 3 digits before the point and 2 after it, such as "12.5" (JSON numbers would be rounded).';
 const TEXT_RULE = 'text must be well-formed text without NUL characters.';
-const EXTRA_RULE =
-  'extra must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
+const JSON_RULE =
+  'jsonb must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 
 /** An attribute, values that its column does not take, and what is said about each; `unit/schema/wire-value` has more of them. */
 const BROKEN: readonly (readonly [
@@ -94,9 +81,9 @@ const BROKEN: readonly (readonly [
   ['whole', [-2147483649], 'min', 'whole must not be less than -2147483648.'],
   ['big', [1, '1.0', '9223372036854775808'], 'isBigint', BIG_RULE],
   ['price', [1.5, '1000', '1.234', '1e400', 'Infinity'], 'isDecimal', PRICE_RULE],
-  ['weight', ['1', true, []], 'isNumber', 'weight must be a number.'],
-  ['weight', [3.5e38, -1e300], 'max', 'weight is beyond the range of the column.'],
-  ['isNew', ['true', 1, 0, ''], 'isBoolean', 'isNew must be true or false.'],
+  ['real', ['1', true, []], 'isNumber', 'real must be a number.'],
+  ['real', [3.5e38, -1e300], 'max', 'real is beyond the range of the column.'],
+  ['flag', ['true', 1, 0, ''], 'isBoolean', 'flag must be true or false.'],
   [
     'moment',
     ['2024-02-30T00:00:00Z', '2026-01-31T08:00:00', 'now', 1769846400000],
@@ -106,7 +93,7 @@ const BROKEN: readonly (readonly [
   ['day', ['2023-02-29', 'today', 20260131], 'isDate', DAY_RULE],
   ['time', ['24:00:01', 'noon', 8], 'isTime', TIME_RULE],
   ['uuid', ['1', 'a0eebc999c0b4ef8bb6d6bb9bd380a11', 1], 'isUuid', UUID_RULE],
-  ['colour', ['blue', 'Red', '', 0, ['red']], 'isIn', 'colour must be one of red, green.'],
+  ['colour', ['blue', 'Red', '', 0, ['red']], 'isIn', "colour must be one of red, dark green, o'clock."],
   [
     'bytes',
     ['a', 'AP-AYQ==', 1],
@@ -121,7 +108,7 @@ const BROKEN: readonly (readonly [
     'maxLength',
     'short must be at most 5 characters long.',
   ],
-  ['extra', ['\0', { a: ['\ud800'] }, { 'a\0': 1 }], 'isStorableJson', EXTRA_RULE],
+  ['jsonb', ['\0', { a: ['\ud800'] }, { 'a\0': 1 }], 'isStorableJson', JSON_RULE],
   ['numbers', [1, '1', {}, '{1,2}'], 'isArray', 'numbers must be an array.'],
   [
     'numbers',
@@ -169,12 +156,12 @@ describe('[A9] breaking the schema', () => {
     });
 
     it('[B6] refuses a number that JSON can write and no column can hold', async () => {
-      const response = await site.agent.post('/items').type('json').send('{"weight":1e999}');
+      const response = await site.agent.post('/items').type('json').send('{"real":1e999}');
       expectProblem(response, 422, {
         detail: 'The body has 2 problems.',
         errors: [
-          { pointer: '/weight', code: 'isNumber', detail: 'weight must be a number.' },
-          { pointer: '/weight', code: 'max', detail: 'weight is beyond the range of the column.' },
+          { pointer: '/real', code: 'isNumber', detail: 'real must be a number.' },
+          { pointer: '/real', code: 'max', detail: 'real is beyond the range of the column.' },
         ],
       });
     });
@@ -187,11 +174,11 @@ describe('[A9] breaking the schema', () => {
             pointer: '/nothing',
             code: 'unknownProperty',
             detail:
-              'There is no such property. The properties are small, whole, big, price, weight, isNew, moment, day, time, uuid, extra, colour, bytes, text, short, numbers, codes.',
+              'There is no such property. The properties are small, whole, big, exact, unlimited, real, double, flag, moment, day, time, uuid, jsonb, colour, bytes, short, words, numbers, decimals, moments, uuids, sizes, price, text, codes.',
           },
           { pointer: '/small', code: 'isInt', detail: 'small must be an integer.' },
           { pointer: '/day', code: 'isDate', detail: DAY_RULE },
-          { pointer: '/colour', code: 'isIn', detail: 'colour must be one of red, green.' },
+          { pointer: '/colour', code: 'isIn', detail: "colour must be one of red, dark green, o'clock." },
         ],
       }));
   });
@@ -240,11 +227,11 @@ describe('[A9] breaking the schema', () => {
     const BODIES = [
       '{"__proto__":{"polluted":true}}',
       '{"constructor":{"prototype":{"polluted":true}}}',
-      '{"extra":{"__proto__":{"polluted":true}}}',
-      '{"extra":{"constructor":{"prototype":{"polluted":true}}}}',
-      '{"extra":[{"a":{"prototype":{"polluted":true}}}]}',
-      '{"extra":[[{"__proto__":[],"100000000":"x"}]]}',
-      '{"extra":{"constructor":null}}',
+      '{"jsonb":{"__proto__":{"polluted":true}}}',
+      '{"jsonb":{"constructor":{"prototype":{"polluted":true}}}}',
+      '{"jsonb":[{"a":{"prototype":{"polluted":true}}}]}',
+      '{"jsonb":[[{"__proto__":[],"100000000":"x"}]]}',
+      '{"jsonb":{"constructor":null}}',
       '{"text":{"__proto__":"x"}}',
       '{"codes":["a",{"constructor":{}}]}',
     ];

@@ -186,17 +186,11 @@ describe('an Idempotency-Key', () => {
     it('[K21] where it is malformed, and nothing is done', async () => {
       const malformed = [
         '',
-        '"',
-        '"a',
-        'a"b',
-        '"a"b"',
-        '""',
         'a b',
         '"a", "b"',
-        '"a";p=1',
         'x'.repeat(256),
-        '"ü"',
         ':YQ==:, a',
+        ...'" "a a"b "a"b" "" "a";p=1 "ü"'.split(' '),
       ];
       for (const key of malformed) {
         const refused = await create(key);

@@ -38,7 +38,7 @@ import {
 } from '../../../src/index.js';
 import type { OperationObject, PathItemObject, ResponseObject } from '../../../src/openapi/openapi-object.js';
 import { buildApp } from '../../support/build-app.js';
-import { caughtError } from '../../support/caught-error.js';
+import { configProblems } from '../../support/config-error.js';
 import { DESCRIBED_OPTIONS, DESCRIBED_TABLES, Maker } from '../../support/described-models.js';
 import { expectIssue, expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -88,6 +88,7 @@ async function expectValid(crud: CrudApplication): Promise<void> {
 /** Problems of every route of the user's on a resource, and of one that writes. */
 const OWN = ['400', '404', '405', '500', '503', '504'];
 const WRITES = [...OWN, '403', '409', '422'];
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const statusesOf = (item: PathItemObject | undefined) => Object.keys(item?.get?.responses ?? {});
 const answerOf = (item: PathItemObject | undefined, status = '200') =>
   (item?.get?.responses[status] as ResponseObject | undefined)?.content?.['application/json']?.schema;
@@ -178,27 +179,15 @@ describe('the OpenAPI document', () => {
     const id = { type: 'string', format: 'uuid' };
     const name = { description: 'As it is registered.', type: 'string', maxLength: 40 };
     const secret = { type: 'string', maxLength: 20 };
-    expect(MakerCreate).to.deep.equal({
-      type: 'object',
-      properties: { name, secret },
-      required: ['name', 'secret'],
-      additionalProperties: false,
-    });
-    expect(MakerUpdate).to.deep.equal({
-      type: 'object',
-      properties: { name, secret },
-      additionalProperties: false,
-    });
-    expect(MakerRead).to.deep.equal({
-      description: 'Who makes gadgets.',
-      type: 'object',
-      properties: { id, name },
-      required: ['id', 'name'],
-    });
+    const body = { type: 'object', properties: { name, secret }, additionalProperties: false };
+    const record = { type: 'object', properties: { id, name } };
+    const description = 'Who makes gadgets.';
+    expect(MakerCreate).to.deep.equal({ ...body, required: ['name', 'secret'] });
+    expect(MakerUpdate).to.deep.equal(body);
+    expect(MakerRead).to.deep.equal({ ...record, description, required: ['id', 'name'] });
     expect(MakerPartial).to.deep.equal({
+      ...record,
       description: 'The properties of a maker that `fields` names.',
-      type: 'object',
-      properties: { id, name },
     });
   });
 
@@ -237,7 +226,7 @@ describe('the OpenAPI document', () => {
       required: true,
       content: {
         'application/json': {
-          schema: { $ref: '#/components/schemas/Renaming' },
+          schema: ref('Renaming'),
           example: { code: 'text', times: 1 },
         },
       },
@@ -409,10 +398,10 @@ describe('the OpenAPI document', () => {
       ['many', 'any', 'one', 'unread'].map((path) => others[`/words/${path}`]?.post?.requestBody?.required),
     ).to.deep.equal([true, false, false, false]);
     expect(bodyOf(others['/words/many'])?.type).to.equal('array');
-    expect(bodyOf(others['/words/many'])?.items).to.deep.equal({ $ref: '#/components/schemas/Filters' });
+    expect(bodyOf(others['/words/many'])?.items).to.deep.equal(ref('Filters'));
     expect(schemas['Filters']).to.have.nested.property('properties.word');
     expect(bodyOf(others['/words/any'])).to.deep.equal({ type: 'array', items: {} });
-    expect(bodyOf(plain)).to.deep.equal({ $ref: '#/components/schemas/Filters' });
+    expect(bodyOf(plain)).to.deep.equal(ref('Filters'));
     expect(plain?.get?.parameters).to.deep.equal([
       { name: 'word', in: 'query', required: false, schema: { type: 'string' } },
     ]);
@@ -468,7 +457,7 @@ describe('the OpenAPI document', () => {
     });
     const { paths } = crud.openapi();
     expect(answerOf(paths['/papers/first'], '202')?.type).to.equal('array');
-    expect(answerOf(paths['/papers/last'], '201')).to.deep.equal({ $ref: '#/components/schemas/DocRead' });
+    expect(answerOf(paths['/papers/last'], '201')).to.deep.equal(ref('DocRead'));
     const handWritten = OWN.filter((status) => status !== '405');
     expect(statusesOf(paths['/papers/first'])).to.have.members(['202', '204', ...OWN]);
     expect(statusesOf(paths['/papers/last'])).to.have.members(['201', ...OWN]);
@@ -506,7 +495,6 @@ describe('the OpenAPI document', () => {
     }
     const { crud } = await buildApp({ models: [Doc], controllers: [MorePapers, Counts] });
     const { paths } = crud.openapi();
-    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     expect(answerOf(paths['/papers/first'])).to.deep.equal(ref('DocRead'));
     // It is no resource of this application.
     expect(answerOf(paths['/papers/last'])).to.deep.equal({ type: 'array', items: ref('MakerRead') });
@@ -563,7 +551,7 @@ describe('the OpenAPI document', () => {
     const { GadgetRead, GadgetPartial, GadgetPage, GadgetPartsItem } = crud.openapi().components.schemas;
     const read = crud.openapi().paths['/api/gadgets/{id}'];
     expect(docs).to.have.property('partial', true);
-    expect(answerOf(read)).to.deep.equal({ $ref: '#/components/schemas/GadgetRead' });
+    expect(answerOf(read)).to.deep.equal(ref('GadgetRead'));
     expect(GadgetPage?.properties?.['items']?.items).to.deep.equal(answerOf(read));
     expect(GadgetPartial).to.equal(undefined);
     expect(GadgetRead?.required).to.include.members(['id', 'code']).and.not.include('parts');
@@ -578,7 +566,7 @@ describe('the OpenAPI document', () => {
     }
     const { crud } = await buildApp({ models: [Maker], controllers: [Pages] });
     const { paths, components } = crud.openapi();
-    expect(answerOf(paths['/makers/all'])).to.deep.equal({ $ref: '#/components/schemas/MakerPage' });
+    expect(answerOf(paths['/makers/all'])).to.deep.equal(ref('MakerPage'));
     expect(components.schemas).to.include.keys('MakerPage', 'MakerRead');
   });
 
@@ -617,7 +605,6 @@ describe('the OpenAPI document', () => {
 
   it('describes relations in records that are read, with a schema for each path', () => {
     const { schemas } = app.crud.openapi().components;
-    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     const relations = {
       maker: { anyOf: [ref('GadgetMaker'), { type: 'null' }] },
       parts: ref('GadgetParts'),
@@ -653,7 +640,7 @@ describe('the OpenAPI document', () => {
 
   it('describes what a write answers without relations', () => {
     const { GadgetWritten, GadgetRead } = app.crud.openapi().components.schemas;
-    const written = { $ref: '#/components/schemas/GadgetWritten' };
+    const written = ref('GadgetWritten');
     const answers = [
       operation('post', '/api/gadgets').responses['201'],
       operation('patch', '/api/gadgets/{id}').responses['200'],
@@ -667,9 +654,9 @@ describe('the OpenAPI document', () => {
     class Owns extends crudController(Own, { include: { read: true, 'read.read': true } }) {}
     const { crud } = await buildApp({ models: [], controllers: [Owns] });
     const { OwnRead, OwnRead2, OwnReadRead } = crud.openapi().components.schemas;
-    const ref = (name: string) => ({ anyOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'null' }] });
-    expect(OwnRead?.properties?.['read']).to.deep.equal(ref('OwnRead2'));
-    expect(OwnRead2?.properties?.['read']).to.deep.equal(ref('OwnReadRead'));
+    const orNull = (name: string) => ({ anyOf: [ref(name), { type: 'null' }] });
+    expect(OwnRead?.properties?.['read']).to.deep.equal(orNull('OwnRead2'));
+    expect(OwnRead2?.properties?.['read']).to.deep.equal(orNull('OwnReadRead'));
     expect(OwnReadRead?.properties).to.not.have.property('read');
   });
 
@@ -812,12 +799,9 @@ describe('the OpenAPI document', () => {
     });
 
     it('is not hidden behind a resource', async () => {
-      const error = await caughtError(() => buildApp({ models: [Doc] }));
-      expect(error).to.include({
-        name: 'ConfigError',
-        message:
-          "Doc is on '/docs', where the documentation is; give one of them another path, such as docs: { path: '/api-docs' }.",
-      });
+      expect(await configProblems(() => buildApp({ models: [Doc] }))).to.deep.equal([
+        "Doc is on '/docs', where the documentation is; give one of them another path, such as docs: { path: '/api-docs' }.",
+      ]);
     });
 
     it('says everything that is wrong with its options', async () => {
@@ -829,19 +813,16 @@ describe('the OpenAPI document', () => {
         securitySchemes: { 'a b': {} },
         partial: 1,
       } as object;
-      const error = await caughtError(() => buildApp({ models: [Doc], docs }));
-      expect(error).to.deep.include({
-        problems: [
-          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license, securitySchemes, partial.",
-          'docs.path "docs?" is not a plain path; use one such as \'/docs\'.',
-          'docs.version is 2; use a text.',
-          'docs.license is "MIT"; use an object such as { name: \'…\' }.',
-          'docs.partial is 1; use true or false.',
-          "docs.securitySchemes has the name 'a b'; use letters, digits, '.', '-' and '_'.",
-          'docs.securitySchemes.a b has the type undefined; use http, apiKey, oauth2, openIdConnect, as in ' +
-            "{ bearer: { type: 'http', scheme: 'bearer' } }.",
-        ],
-      });
+      expect(await configProblems(() => buildApp({ models: [Doc], docs }))).to.deep.equal([
+        "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license, securitySchemes, partial.",
+        'docs.path "docs?" is not a plain path; use one such as \'/docs\'.',
+        'docs.version is 2; use a text.',
+        'docs.license is "MIT"; use an object such as { name: \'…\' }.',
+        'docs.partial is 1; use true or false.',
+        "docs.securitySchemes has the name 'a b'; use letters, digits, '.', '-' and '_'.",
+        'docs.securitySchemes.a b has the type undefined; use http, apiKey, oauth2, openIdConnect, as in ' +
+          "{ bearer: { type: 'http', scheme: 'bearer' } }.",
+      ]);
     });
   });
 

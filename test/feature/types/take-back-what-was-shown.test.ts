@@ -10,165 +10,115 @@ const FAR = `1${'0'.repeat(400)}`;
 const NEAR = `0.${'0'.repeat(399)}1`;
 const bounds = (lower: unknown, upper: unknown, ends = '[)') => ({ lower, upper, bounds: ends });
 
+/** SQL of a value, and how it is shown. */
+type Shown = readonly [sql: string, shown: unknown];
+
 interface Kind {
   readonly type: Type;
   /** The type of the column. Default: Sequelize's own for the attribute. */
   readonly column?: string;
-  /** SQL of values, and how they are shown. */
-  readonly values: readonly (readonly [sql: string, shown: unknown])[];
+  readonly values: readonly Shown[];
   /** True where the text that is shown is all that there is, so that another row can be given it. */
-  readonly isWhole?: boolean;
+  readonly isWhole: boolean;
 }
 
+const part = (type: Type, ...values: Shown[]): Kind => ({ type, values, isWhole: false });
+const whole = (type: unknown, ...values: Shown[]): Kind => ({ type: type as Type, values, isWhole: true });
+
+const ALL_TIME = bounds('2026-01-31T08:00:00.123456Z', 'infinity');
+const EMPTY: Shown = [`'empty'`, { empty: true }];
+
 const KINDS: Readonly<Record<string, Kind>> = {
-  moment: {
-    type: DataType.DATE,
-    isWhole: true,
-    values: [
-      [`'275761-01-01 00:00:00+00'`, '+275761-01-01T00:00:00.000Z'],
-      [`'294276-12-31 23:59:59.999+00'`, '+294276-12-31T23:59:59.999Z'],
-      [`'4713-01-01 00:00:00+00 BC'`, '-004712-01-01T00:00:00.000Z'],
-    ],
-  },
-  micros: {
-    type: DataType.DATE,
-    values: [
-      [`'294276-12-31 23:59:59.999999+00'`, '+294276-12-31T23:59:59.999Z'],
-      [`'2026-01-31 08:00:00.123456+00'`, '2026-01-31T08:00:00.123Z'],
-    ],
-  },
+  moment: whole(
+    DataType.DATE,
+    [`'275761-01-01 00:00:00+00'`, '+275761-01-01T00:00:00.000Z'],
+    [`'294276-12-31 23:59:59.999+00'`, '+294276-12-31T23:59:59.999Z'],
+    [`'4713-01-01 00:00:00+00 BC'`, '-004712-01-01T00:00:00.000Z'],
+  ),
+  micros: part(
+    DataType.DATE,
+    [`'294276-12-31 23:59:59.999999+00'`, '+294276-12-31T23:59:59.999Z'],
+    [`'2026-01-31 08:00:00.123456+00'`, '2026-01-31T08:00:00.123Z'],
+  ),
   local: {
-    type: DataType.DATE,
+    ...whole(DataType.DATE, [`'294276-12-31 23:59:59.999999'`, '+294276-12-31T23:59:59.999999']),
     column: 'timestamp',
-    isWhole: true,
-    values: [[`'294276-12-31 23:59:59.999999'`, '+294276-12-31T23:59:59.999999']],
   },
-  moments: {
-    type: DataType.ARRAY(DataType.DATE),
-    isWhole: true,
-    values: [
-      [
-        `'{{"275761-01-01 00:00:00.000001+00",infinity},{NULL,"2026-01-31 08:00:00.123456+00"}}'`,
-        [
-          ['+275761-01-01T00:00:00.000001Z', 'infinity'],
-          [null, '2026-01-31T08:00:00.123456Z'],
-        ],
-      ],
+  moments: whole(DataType.ARRAY(DataType.DATE), [
+    `'{{"275761-01-01 00:00:00.000001+00",infinity},{NULL,"2026-01-31 08:00:00.123456+00"}}'`,
+    [
+      ['+275761-01-01T00:00:00.000001Z', 'infinity'],
+      [null, '2026-01-31T08:00:00.123456Z'],
     ],
-  },
-  during: {
-    type: DataType.RANGE(DataType.DATE),
-    isWhole: true,
-    values: [
-      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, bounds('2026-01-31T08:00:00.123456Z', 'infinity')],
-      [`'(-infinity,]'`, bounds('-infinity', null, '()')],
-      [
-        `'("0044-03-15 12:00:00+00 BC","275761-01-01 00:00:00+00"]'`,
-        bounds('-000043-03-15T12:00:00.000Z', '+275761-01-01T00:00:00.000Z', '(]'),
-      ],
-      [`'empty'`, { empty: true }],
+  ]),
+  during: whole(
+    DataType.RANGE(DataType.DATE),
+    [`'["2026-01-31 08:00:00.123456+00",infinity)'`, ALL_TIME],
+    [`'(-infinity,]'`, bounds('-infinity', null, '()')],
+    [
+      `'("0044-03-15 12:00:00+00 BC","275761-01-01 00:00:00+00"]'`,
+      bounds('-000043-03-15T12:00:00.000Z', '+275761-01-01T00:00:00.000Z', '(]'),
     ],
-  },
+    EMPTY,
+  ),
   meanwhile: {
-    type: DataType.RANGE(DataType.DATE),
+    ...whole(DataType.RANGE(DataType.DATE), [
+      `'["2026-01-31 08:00:00.123456","12026-01-31 08:00:00")'`,
+      bounds('2026-01-31T08:00:00.123456', '+012026-01-31T08:00:00.000'),
+    ]),
     column: 'tsrange',
-    isWhole: true,
-    values: [
+  },
+  days: whole(
+    DataType.RANGE(DataType.DATEONLY),
+    [`'["0044-03-15 BC",12026-01-01)'`, bounds('-000043-03-15', '+012026-01-01')],
+    [`'[-infinity,infinity]'`, bounds('-infinity', 'infinity', '[]')],
+  ),
+  prices: whole(DataType.RANGE(DataType.DECIMAL), [`'[1.50,NaN]'`, bounds('1.50', 'NaN', '[]')]),
+  times: whole(DataType.ARRAY(DataType.RANGE(DataType.DATE)), [
+    `ARRAY['["2026-01-31 08:00:00.123456+00",infinity)', NULL, 'empty']::tstzrange[]`,
+    [ALL_TIME, null, { empty: true }],
+  ]),
+  named: whole('TSTZRANGE', [`'["2026-01-31 08:00:00.123456+00",infinity)'`, ALL_TIME], EMPTY),
+  several: whole('TSTZMULTIRANGE', [
+    `'{["2026-01-31 08:00:00.123456+00","2026-02-01 00:00:00+00"],("275761-01-01 00:00:00+00",infinity)}'`,
+    [
+      bounds('2026-01-31T08:00:00.123456Z', '2026-02-01T00:00:00.000Z', '[]'),
+      bounds('+275761-01-01T00:00:00.000Z', 'infinity', '()'),
+    ],
+  ]),
+  place: whole('POINT', [`'(-0,1e300)'`, '(-0,1e+300)']),
+  doc: part(
+    DataType.JSONB,
+    [`'null'`, null],
+    [`'${FAR}'`, FAR],
+    [`'{"a": [1, -1e400], "b": "1e400"}'`, { a: [1, `-${FAR}`], b: '1e400' }],
+    [`'{"a": 1e-400, "b": [0e-400, 0.0, 1e-30]}'`, { a: NEAR, b: [0, 0, 1e-30] }],
+    [`'12345678901234567890'`, 12345678901234567000],
+    [`'{"a": 0.300000000000000041}'`, { a: 0.30000000000000004 }],
+    [`'1.10'`, 1.1],
+  ),
+  text: part(
+    DataType.JSON,
+    [`'null'`, null],
+    [`'{"a":1e400, "b\\"1e999": 1e5}'`, { a: '1e400', 'b"1e999': 100000 }],
+    [`'{"a":-1e-400, "b":[0.0e-400, 1E-400000]}'`, { a: '-1e-400', b: [0, '1E-400000'] }],
+  ),
+  parts: part(DataType.ARRAY(DataType.JSONB), [`ARRAY['null', NULL, '1e400']::jsonb[]`, [null, null, FAR]]),
+  wholes: part(
+    DataType.ARRAY(DataType.INTEGER),
+    [`'[0:1]={1,NULL}'`, [1, null]],
+    [
+      `'[2:3][1:2]={{1,2},{3,4}}'`,
       [
-        `'["2026-01-31 08:00:00.123456","12026-01-31 08:00:00")'`,
-        bounds('2026-01-31T08:00:00.123456', '+012026-01-31T08:00:00.000'),
+        [1, 2],
+        [3, 4],
       ],
     ],
-  },
-  days: {
-    type: DataType.RANGE(DataType.DATEONLY),
-    isWhole: true,
-    values: [
-      [`'["0044-03-15 BC",12026-01-01)'`, bounds('-000043-03-15', '+012026-01-01')],
-      [`'[-infinity,infinity]'`, bounds('-infinity', 'infinity', '[]')],
-    ],
-  },
-  prices: {
-    type: DataType.RANGE(DataType.DECIMAL),
-    isWhole: true,
-    values: [[`'[1.50,NaN]'`, bounds('1.50', 'NaN', '[]')]],
-  },
-  times: {
-    type: DataType.ARRAY(DataType.RANGE(DataType.DATE)),
-    isWhole: true,
-    values: [
-      [
-        `ARRAY['["2026-01-31 08:00:00.123456+00",infinity)', NULL, 'empty']::tstzrange[]`,
-        [bounds('2026-01-31T08:00:00.123456Z', 'infinity'), null, { empty: true }],
-      ],
-    ],
-  },
-  named: {
-    type: 'TSTZRANGE' as never,
-    isWhole: true,
-    values: [
-      [`'["2026-01-31 08:00:00.123456+00",infinity)'`, bounds('2026-01-31T08:00:00.123456Z', 'infinity')],
-      [`'empty'`, { empty: true }],
-    ],
-  },
-  several: {
-    type: 'TSTZMULTIRANGE' as never,
-    isWhole: true,
-    values: [
-      [
-        `'{["2026-01-31 08:00:00.123456+00","2026-02-01 00:00:00+00"],("275761-01-01 00:00:00+00",infinity)}'`,
-        [
-          bounds('2026-01-31T08:00:00.123456Z', '2026-02-01T00:00:00.000Z', '[]'),
-          bounds('+275761-01-01T00:00:00.000Z', 'infinity', '()'),
-        ],
-      ],
-    ],
-  },
-  place: { type: 'POINT' as never, isWhole: true, values: [[`'(-0,1e300)'`, '(-0,1e+300)']] },
-  doc: {
-    type: DataType.JSONB,
-    values: [
-      [`'null'`, null],
-      [`'${FAR}'`, FAR],
-      [`'{"a": [1, -1e400], "b": "1e400"}'`, { a: [1, `-${FAR}`], b: '1e400' }],
-      [`'{"a": 1e-400, "b": [0e-400, 0.0, 1e-30]}'`, { a: NEAR, b: [0, 0, 1e-30] }],
-      [`'12345678901234567890'`, 12345678901234567000],
-      [`'{"a": 0.300000000000000041}'`, { a: 0.30000000000000004 }],
-      [`'1.10'`, 1.1],
-    ],
-  },
-  text: {
-    type: DataType.JSON,
-    values: [
-      [`'null'`, null],
-      [`'{"a":1e400, "b\\"1e999": 1e5}'`, { a: '1e400', 'b"1e999': 100000 }],
-      [`'{"a":-1e-400, "b":[0.0e-400, 1E-400000]}'`, { a: '-1e-400', b: [0, '1E-400000'] }],
-    ],
-  },
-  parts: {
-    type: DataType.ARRAY(DataType.JSONB),
-    values: [[`ARRAY['null', NULL, '1e400']::jsonb[]`, [null, null, FAR]]],
-  },
-  wholes: {
-    type: DataType.ARRAY(DataType.INTEGER),
-    values: [
-      [`'[0:1]={1,NULL}'`, [1, null]],
-      [
-        `'[2:3][1:2]={{1,2},{3,4}}'`,
-        [
-          [1, 2],
-          [3, 4],
-        ],
-      ],
-    ],
-  },
-  words: { type: DataType.ARRAY(DataType.TEXT), values: [[`'[0:1]={"=","{"}'`, ['=', '{']]] },
-  exacts: { type: DataType.ARRAY(DataType.DECIMAL), values: [[`'[-1:0]={1.50,NaN}'`, ['1.50', 'NaN']]] },
-  floats: {
-    type: DataType.ARRAY(DataType.DOUBLE),
-    values: [[`'[0:2]={1.5,NaN,-0}'`, [1.5, 'NaN', 0]]],
-  },
-  sizes: { type: DataType.ARRAY(DataType.ENUM('s', 'm')), values: [[`'[0:0]={s}'`, ['s']]] },
+  ),
+  words: part(DataType.ARRAY(DataType.TEXT), [`'[0:1]={"=","{"}'`, ['=', '{']]),
+  exacts: part(DataType.ARRAY(DataType.DECIMAL), [`'[-1:0]={1.50,NaN}'`, ['1.50', 'NaN']]),
+  floats: part(DataType.ARRAY(DataType.DOUBLE), [`'[0:2]={1.5,NaN,-0}'`, [1.5, 'NaN', 0]]),
+  sizes: part(DataType.ARRAY(DataType.ENUM('s', 'm')), [`'[0:0]={s}'`, ['s']]),
 };
 
 function modelOf(name: string, type: Type): ModelClass {
@@ -214,12 +164,7 @@ describe('a value that is sent back as it was shown', () => {
         );
         const before = await stored(name);
         const { items } = (await agent.get(`/${name}?sort=id`)).body;
-        expect(items.map(({ value }: { value: unknown }) => value)).to.deep.equal([
-          shown,
-          shown,
-          shown,
-          shown,
-        ]);
+        expect(items.map(({ value }: { value: unknown }) => value)).to.deep.equal(Array(4).fill(shown));
         expect((await agent.get(`/${name}/1`)).body.value).to.deep.equal(shown);
         for (const answer of [
           await agent.patch(`/${name}/1`).send({ value: shown }),

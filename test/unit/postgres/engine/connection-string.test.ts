@@ -95,31 +95,18 @@ describe('a connection string', () => {
   };
 
   it('leaves to the environment what it does not say, and to the code before', () => {
-    expect(partsOf('postgres://', VARIABLES)).to.deep.equal({
-      host: '/run/pg',
-      port: 6432,
-      ...ANN,
-      database: 'atlas',
-    });
-    expect(partsOf('postgres://bob:word@h:1/x', VARIABLES)).to.deep.equal({
-      host: 'h',
-      port: 1,
-      username: 'bob',
-      password: 'word',
-      database: 'x',
-    });
+    const ofVariables = { host: '/run/pg', port: 6432, ...ANN, database: 'atlas' };
+    expect(partsOf('postgres://', VARIABLES)).to.deep.equal(ofVariables);
     const code = { host: 'h', port: 1, username: 'bob', password: 'word', database: 'x' };
+    expect(partsOf('postgres://bob:word@h:1/x', VARIABLES)).to.deep.equal(code);
     expect(partsOf('postgres://', VARIABLES, code)).to.deep.equal(code);
-    expect(
-      partsOf('postgres://', { PGHOST: 'a,b', PGPORT: '1,2', PGTARGETSESSIONATTRS: 'primary' }),
-    ).to.deep.equal({
-      host: 'a',
-      port: 1,
+    const several = { PGHOST: 'a,b', PGPORT: '1,2', PGTARGETSESSIONATTRS: 'primary' };
+    expect(partsOf('postgres://', several)).to.deep.equal({
+      ...{ host: 'a', port: 1, sessionAttributes: 'primary' },
       hosts: [
         { host: 'a', port: 1 },
         { host: 'b', port: 2 },
       ],
-      sessionAttributes: 'primary',
     });
   });
 
@@ -140,43 +127,45 @@ describe('a connection string', () => {
     expect(ofEnvironment.dialectOptions).to.deep.equal({ connectionTimeoutMillis: 2_000, options: '-c x=1' });
   });
 
+  const PORT = 'use a number from 1 to 65535.';
   for (const [text, problem] of [
-    ['postgres://a:1,b:2/x?port=1,2,3', 'The DSN has 2 hosts and 3 ports; use one port for each host.'],
-    ['postgres://h:0/x', "The DSN has the port '0'; use a number from 1 to 65535."],
-    ['postgres://h:65536/x', "The DSN has the port '65536'; use a number from 1 to 65535."],
-    ['postgres://h/x?port=many', "The DSN has the port 'many'; use a number from 1 to 65535."],
-    ['postgres://h/x?hostaddr=10.0.0.1', 'The DSN has the parameter hostaddr, which is not read; use host.'],
+    ['a:1,b:2/x?port=1,2,3', 'The DSN has 2 hosts and 3 ports; use one port for each host.'],
+    ['h:0/x', `The DSN has the port '0'; ${PORT}`],
+    ['h:65536/x', `The DSN has the port '65536'; ${PORT}`],
+    ['h/x?port=many', `The DSN has the port 'many'; ${PORT}`],
+    ['h/x?hostaddr=10.0.0.1', 'The DSN has the parameter hostaddr, which is not read; use host.'],
     [
-      'postgres://h/x?service=mine',
+      'h/x?service=mine',
       'The DSN has the parameter service, which is not read; use host, port, user and dbname.',
     ],
     [
-      'postgres://h/x?sslmod=verify-full',
+      'h/x?sslmod=verify-full',
       "The DSN has the parameter sslmod, which is not read. Did you mean 'sslmode'?",
     ],
     [
-      'postgres://h/x?target_session_attributes=primary',
+      'h/x?target_session_attributes=primary',
       "The DSN has the parameter target_session_attributes, which is not read. Did you mean 'target_session_attrs'?",
     ],
     [
-      'postgres://h/x?target_session_attrs=master',
+      'h/x?target_session_attrs=master',
       "target_session_attrs is 'master'; use one of any, read-write, read-only, primary, standby, prefer-standby.",
     ],
-    ['postgres://h/x?connect_timeout=soon', "connect_timeout is 'soon'; use a number of seconds."],
+    ['h/x?connect_timeout=soon', "connect_timeout is 'soon'; use a number of seconds."],
     [
-      'postgres://h/x?sslmode=on',
+      'h/x?sslmode=on',
       "sslmode is 'on'; use one of disable, allow, prefer, require, verify-ca, verify-full, no-verify.",
     ],
     [
-      'postgres://h/x?sslrootcert=/nowhere/ca.pem',
+      'h/x?sslrootcert=/nowhere/ca.pem',
       "sslrootcert is '/nowhere/ca.pem', which cannot be read (ENOENT); correct the path.",
     ],
     [
-      'postgres://h/x?uselibpqcompat=true&sslmode=verify-ca',
+      'h/x?uselibpqcompat=true&sslmode=verify-ca',
       'sslmode=verify-ca checks no name; add sslrootcert with the authority to trust.',
     ],
   ] as const) {
-    it(`such as ${text} is refused`, () => expect(problemOf(text)).to.equal(problem));
+    it(`such as postgres://${text} is refused`, () =>
+      expect(problemOf(`postgres://${text}`)).to.equal(problem));
   }
 
   for (const text of [
