@@ -49,11 +49,6 @@ describe('paging by cursor', () => {
       expectJson(await ask(), 200, EMPTY);
     });
 
-    it('with a whole last page and nothing behind it', async () => {
-      const all = await page({ size: 5 });
-      expect([ids(all), all.has_next, all.next_cursor]).to.deep.equal([[1, 2, 3, 4, 5], false, null]);
-    });
-
     it('with another size in between', async () => {
       const first = await page({ size: 1 });
       const second = await page({ size: 3, after: first.next_cursor });
@@ -74,42 +69,9 @@ describe('paging by cursor', () => {
         3, 4, 2, 1,
       ]);
     });
-
-    it('[D15] with microseconds that a JavaScript date does not have', async () => {
-      await site.app.engine.sequelize.query(
-        `UPDATE entries SET made = timestamptz '2026-01-31 08:00:00Z' + (6 - id) * interval '1 microsecond'`,
-      );
-      const seen: number[] = [];
-      for (let after: string | null = ''; after !== null; ) {
-        const each = await page({ sort: 'made', size: 1, ...(after ? { after } : {}) });
-        seen.push(...ids(each));
-        after = each.next_cursor;
-      }
-      expect(seen).to.deep.equal([5, 4, 3, 2, 1]);
-    });
   });
 
   describe('between two pages', () => {
-    it('[D13] survives the deletion of the row that the cursor was made from', async () => {
-      const first = await page();
-      await Item.destroy({ where: { id: [2, 3] } });
-      const second = await page({ after: first.next_cursor });
-      expect([ids(second), second.has_prev]).to.deep.equal([[4, 5], true]);
-      expect(ids(await page({ before: second.prev_cursor }))).to.deep.equal([1]);
-    });
-
-    it('shows rows that came behind the cursor, and not those before it', async () => {
-      await Item.update({ rank: 5 }, { where: {} });
-      const first = await page({ sort: 'rank' });
-      await Item.bulkCreate([
-        { name: 'new', rank: 4 },
-        { name: 'new', rank: 6 },
-      ]);
-      const second = await page({ sort: 'rank', after: first.next_cursor, size: 5 });
-      expect(ids(second)).to.deep.equal([3, 4, 5, 7]);
-      expect(ids(await page({ sort: 'rank', before: second.prev_cursor, size: 5 }))).to.deep.equal([6, 1, 2]);
-    });
-
     // The last key of the second order is NULL.
     for (const sort of ['id', 'id,rank']) {
       it(`knows the way back from an empty page behind the end, sorted by ${sort}`, async () => {

@@ -6,6 +6,7 @@ import { Crud, crudController, type IdType, type ModelClass } from '../../../src
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { exchange, requestHead } from '../../support/listen.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -79,34 +80,10 @@ describe('addressing a record', () => {
     }
   };
 
-  const WRONG_INTEGERS = [
-    'abc',
-    '1.0',
-    '1e3',
-    '0x10',
-    '%201',
-    '1%20',
-    '+1',
-    '-0',
-    '007',
-    '1;',
-    '1%0A',
-    '1_000',
-    '--1',
-    '1n',
-    '%20',
-    '%D9%A3',
-    'NaN',
-    'Infinity',
-    'null',
-    'undefined',
-    '%00',
-    '1%00',
-    '1,2',
-    "1'--",
-    '{}',
-    '%7B%7D',
-  ];
+  const WRONG_INTEGERS = (
+    'abc 1.0 1e3 0x10 %201 1%20 +1 -0 007 1; 1%0A 1_000 --1 1n %20 %D9%A3 NaN Infinity null undefined %00 1%00 1,2 ' +
+    "1'-- {} %7B%7D"
+  ).split(' ');
 
   describe('by an integer', () => {
     before(() => Seat.bulkCreate([{ id: -5 }, { id: 0 }, { id: 2147483647 }]));
@@ -225,6 +202,23 @@ describe('addressing a record', () => {
       expectIssue(result, 400, notAnId('a\0b', 'text without NUL characters'));
       expect(statements).to.deep.equal([]);
     });
+  });
+
+  describe('in an encoding that is none', () => {
+    for (const id of ['%ff', '%C3%28', '%ED%A0%80', '%', '%4', '%zz']) {
+      it(`answers 400 to ${id}, whatever the method, asking nothing of the database`, async () => {
+        for (const method of ['get', 'delete', 'options'] as const) {
+          const { result, statements } = await sql.duringRequest(() => site.agent[method](`/words/${id}`));
+          expectProblem(result, 400, { detail: 'The path is not valid percent-encoded UTF-8.' });
+          expect(statements).to.deep.equal([]);
+        }
+      });
+    }
+  });
+
+  it('in a request line with a whole address', async () => {
+    const head = requestHead(`GET ${site.server.url}/seats?size=1`, { Connection: 'close' });
+    expect((await exchange(site.server, head)).status).to.equal(200);
   });
 
   describe('by a member of an enumeration', () => {

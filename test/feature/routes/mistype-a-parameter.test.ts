@@ -61,6 +61,29 @@ describe('mistyping a parameter', () => {
       }
     });
 
+    for (const name of '__proto__ constructor hasOwnProperty toString size[] size[gt] q[] q[$gt] where page.x'.split(
+      ' ',
+    )) {
+      it(`[D11] refuses ${name}`, async () => {
+        const { status, body } = await site.agent.get(`/names?${encodeURIComponent(name)}=1`);
+        expect(body.errors).to.have.lengthOf(1);
+        expect(body.errors[0]).to.include({ parameter: name, code: 'unknown' });
+        expect(status).to.equal(400);
+      });
+    }
+
+    it('[C5 D11] refuses those that are encoded wrongly, by a name that can be shown', async () => {
+      for (const [query, parameter] of [
+        ['size=%ff', 'size'],
+        ['size=%C3%28', 'size'],
+        ['size=%', 'size'],
+        ['%ff=1', '%ff'],
+      ] as const) {
+        const detail = `Parameter '${parameter}' is not valid percent-encoded UTF-8.`;
+        expectIssue(await site.agent.get(`/names?${query}`), 400, { parameter, code: 'encoding', detail });
+      }
+    });
+
     it('[D12] refuses them on every route, and does nothing', async () => {
       const problem = (parameter: string, accepted = 'none') => ({
         parameter,

@@ -274,19 +274,22 @@ describe('serve', () => {
     expect(listenerCounts()).to.deep.equal(before);
   });
 
+  const PORT = 'use an integer from 0 to 65535.';
+  const TIME = 'use a number of milliseconds from 0 to 2000000000.';
+  const HOST = 'use a name or an address of this machine, or leave it out.';
   const bad: readonly (readonly [options: object, ...problems: string[]])[] = [
-    [{ port: 65_536 }, 'The port is 65536; use an integer from 0 to 65535.'],
-    [{ port: -1 }, 'The port is -1; use an integer from 0 to 65535.'],
-    [{ port: '80' }, "The port is '80'; use an integer from 0 to 65535."],
+    [{ port: 65_536 }, `The port is 65536; ${PORT}`],
+    [{ port: -1 }, `The port is -1; ${PORT}`],
+    [{ port: '80' }, `The port is '80'; ${PORT}`],
     [
       { drainDelay: '5', shutdownTimeout: 2_000_000_001 },
-      "drainDelay is '5'; use a number of milliseconds from 0 to 2000000000.",
-      'shutdownTimeout is 2000000001; use a number of milliseconds from 0 to 2000000000.',
+      `drainDelay is '5'; ${TIME}`,
+      `shutdownTimeout is 2000000001; ${TIME}`,
     ],
     [
       { drainDelay: -1, shutdownTimeout: Number.NaN },
-      'drainDelay is -1; use a number of milliseconds from 0 to 2000000000.',
-      'shutdownTimeout is NaN; use a number of milliseconds from 0 to 2000000000.',
+      `drainDelay is -1; ${TIME}`,
+      `shutdownTimeout is NaN; ${TIME}`,
     ],
     [
       { drainDelai: 5, constructor: 1 },
@@ -295,11 +298,11 @@ describe('serve', () => {
     ],
     [
       { lifespan: {}, host: 127 },
-      'host is 127; use a name or an address of this machine, or leave it out.',
+      `host is 127; ${HOST}`,
       'lifespan is {}; use a function such as engineLifespan(dsn).',
     ],
     // Node would listen on all addresses.
-    [{ host: '' }, "host is ''; use a name or an address of this machine, or leave it out."],
+    [{ host: '' }, `host is ''; ${HOST}`],
     [
       { host: '192.0.2.1' },
       'Port 0 cannot be had, because host is no address of this machine; correct it or leave it out.',

@@ -165,15 +165,6 @@ for (const [whose, start] of [
       expect(error).to.have.nested.property('cause.message', 'refused');
     });
 
-    it('is committed where a savepoint has undone what failed', async () => {
-      await unitOfWork(async (uow) => {
-        await add(uow, 'one');
-        await caughtError(() => uow.savepoint(() => add(uow, 'one')));
-        await caughtError(() => uow.savepoint(nestedFailure));
-      });
-      expect(await texts()).to.deep.equal(['one']);
-    });
-
     it('undoes a savepoint in which the error of a unit inside was caught, and goes on', async () => {
       await unitOfWork(async (uow) => {
         await add(uow, 'one');

@@ -82,18 +82,6 @@ describe('a unit of work', () => {
     expect(await names()).to.deep.equal(['one', 'two']);
   });
 
-  it('rolls back when the work throws, and throws the same', async () => {
-    const failure = new Error('no');
-    const error = await caughtError(() =>
-      unitOfWork(async (uow) => {
-        await uow.repository(Entry).create({ name: 'one' });
-        throw failure;
-      }),
-    );
-    expect(error).to.equal(failure);
-    expect(await names()).to.deep.equal([]);
-  });
-
   it('throws what the commit fails with, and leaves no row', async () => {
     const error = await caughtError(() => unitOfWork((uow) => uow.repository(Entry).create(ORPHAN)));
     expect(error).to.have.nested.property('parent.code', '23503');
