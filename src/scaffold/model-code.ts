@@ -174,7 +174,9 @@ function attributeLines(
   const isNullable = !column.isNotNull && !isKey && code.field !== 'unknown';
   return [
     ...docComment([column.comment ?? '', ...remarks(column, constant !== undefined)], '  '),
-    ...(isSecret || isBlobs ? [`  @${need('class-transformer', 'Exclude')}(${isSecret ? '' : WRITE})`] : []),
+    ...(isSecret || isBlobs
+      ? [`  @${need('class-transformer', 'Exclude')}(${isSecret ? (isRequired(column) ? READ : '') : WRITE})`]
+      : []),
     ...(Object.values(options).filter((each) => each !== undefined).length === 1
       ? [`  ${decorator}(${code.type})`]
       : callWith(`${decorator}(`, options, '  ')),
@@ -183,6 +185,13 @@ function attributeLines(
 }
 
 const WRITE = '{ toClassOnly: true }';
+
+/** A secret that no row can be created without is in no answer, and in bodies. */
+const READ = '{ toPlainOnly: true }';
+
+function isRequired({ isNotNull, defaultSql, isGenerated, identity }: AttributePlan['column']): boolean {
+  return isNotNull && defaultSql === null && !isGenerated && identity === null;
+}
 
 function flag(isSet: boolean): string | undefined {
   return isSet ? 'true' : undefined;

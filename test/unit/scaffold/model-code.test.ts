@@ -155,6 +155,7 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
           }),
           attributeOf('at', { type: 'timestamp with time zone', defaultSql: 'now()' }),
           attributeOf('token', { isSecret: true }),
+          attributeOf('salt', { isSecret: true, isNotNull: true }),
           attributeOf('parts', { type: 'bytea[]' }),
         ],
       }),
@@ -184,6 +185,10 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
   @Exclude()
   @Column(DataType.TEXT)
   declare token: string | null;
+
+  @Exclude({ toPlainOnly: true })
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare salt: string;
 
   @Exclude({ toClassOnly: true })
   @Column(DataType.ARRAY(DataType.BLOB))
