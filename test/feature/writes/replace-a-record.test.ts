@@ -165,7 +165,7 @@ describe('a PUT of a record', () => {
     expect([created.status, created.body.id]).to.deep.equal([201, id.toLowerCase()]);
   });
 
-  it('is refused as a create or an update would be', async () => {
+  it('is refused as a create or an update would be, and by either of their rules', async () => {
     for (const body of [{}, { name: 'x', stock: 'many' }, []])
       expect((await put('a', body)).status).to.equal(422);
     for (const values of [{ inner: 'mine' }, { tenant: 2 }, { version: 3 }])
@@ -181,13 +181,8 @@ describe('a PUT of a record', () => {
     });
     expect((await site.agent.get('/items/1234567890123')).status).to.equal(404);
     expect((await put('a?x=1')).status).to.equal(400);
-    expect(await Item.count()).to.equal(0);
-  });
-
-  it('is asked of both rules of can', async () => {
-    for (const header of ['x-no-create', 'x-no-update']) {
+    for (const header of ['x-no-create', 'x-no-update'])
       expect((await put('a').set(header, '1')).status).to.equal(403);
-    }
     expect(await Item.count()).to.equal(0);
   });
 
@@ -220,24 +215,22 @@ describe('a PUT of a record', () => {
     expect(await rows()).to.deep.equal(before);
   });
 
-  it('names foreign keys within the access only', async () => {
-    expect((await put('a', { name: 'x', shelfId: 2 })).status).to.equal(409);
-    await put('a', { name: 'x', shelfId: 1 });
-    const [foreign, none] = [
-      await put('a', { name: 'x', shelfId: 2 }),
-      await put('a', { name: 'x', shelfId: 9 }),
-    ];
-    expect(foreign.status).to.equal(409);
-    expect(foreign.body.errors).to.deep.equal(none.body.errors);
+  it('names foreign keys within the access only, and tells a unique value that another record has', async () => {
+    for (const create of ['a', 'a'])
+      expect((await put(create, { name: 'x', shelfId: 1 })).status).to.be.oneOf([201, 200]);
+    for (const code of ['a', 'b']) {
+      const [foreign, none] = [
+        await put(code, { name: 'y', shelfId: 2 }),
+        await put(code, { name: 'y', shelfId: 9 }),
+      ];
+      expect(foreign.status).to.equal(409);
+      expect(foreign.body.errors).to.deep.equal(none.body.errors);
+    }
     expect((await Item.findByPk('a'))?.shelfId).to.equal(1);
-  });
-
-  it('tells a unique value that another record has', async () => {
-    await put('a', { name: 'one' });
     await put('b', { name: 'two' });
     const detail = 'Another Item has the same name.';
     for (const code of ['b', 'c']) {
-      const refused = await put(code, { name: 'one' });
+      const refused = await put(code, { name: 'x' });
       expectProblem(refused, 409, { detail, errors: [{ pointer: '/name', code: 'unique', detail }] });
     }
     expect(await Item.count()).to.equal(2);
@@ -310,25 +303,21 @@ describe('a PUT of a record', () => {
     ]);
   });
 
-  it('[M32] creates one of twenty at the same moment, and replaces it with the others', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` })),
-    );
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).to.deep.equal([...Array.from({ length: 19 }, () => 200), 201]);
-    const versions = answers.map(({ body }) => body.version).sort((first, second) => first - second);
-    expect(versions).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
-    const last = answers.find(({ body }) => body.version === 19);
-    expectJson(await site.agent.get('/items/race'), 200, last?.body);
-  });
-
-  it('[T16] creates one of twenty that only create', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` }).set('if-none-match', '*')),
-    );
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).to.deep.equal([201, ...Array.from({ length: 19 }, () => 412)]);
-  });
+  for (const [what, headers, status] of [
+    ['[M32] creates one of twenty at the same moment, and replaces it with the others', {}, 200],
+    ['[T16] creates one of twenty that only create', { 'if-none-match': '*' }, 412],
+  ] as const)
+    it(what, async () => {
+      const sent = Array.from({ length: 20 }, (_, index) => put('race', { name: `n${index}` }).set(headers));
+      const answers = await Promise.all(sent);
+      const statuses = answers.map((answer) => answer.status).sort();
+      expect(statuses).to.deep.equal([...Array(19).fill(status), 201].sort());
+      const done = answers.filter((answer) => answer.status < 300);
+      const versions = done.map(({ body }) => body.version).sort((first, second) => first - second);
+      expect(versions).to.deep.equal(done.map((_, index) => index));
+      const last = done.find(({ body }) => body.version === done.length - 1);
+      expectJson(await site.agent.get('/items/race'), 200, last?.body);
+    });
 
   it('is a method of its path', async () => {
     expect((await site.agent.options('/items/a')).headers['allow']).to.equal(
@@ -445,14 +434,10 @@ describe('a PUT of a record', () => {
     class Other {
       @IsString() declare name: string;
     }
-    for (const [model, options, problem] of [
-      [Plain, { createSchema: Body, updateSchema: Other }, 'updateSchema Other is not'],
-    ] as const) {
-      const own = crudController(model as typeof Plain, { endpoints: ['replace'], ...(options as object) });
-      class Controller extends own {}
-      const start = () => buildApp({ models: [], controllers: [Controller] });
-      expect(await configError(start)).to.include(problem);
-    }
+    const options = { endpoints: ['replace'], createSchema: Body, updateSchema: Other } as const;
+    class Controller extends crudController(Plain, options as object) {}
+    const start = () => buildApp({ models: [], controllers: [Controller] });
+    expect(await configError(start)).to.include('updateSchema Other is not');
     class Both extends crudController(Plain, { createSchema: Body, updateSchema: Body }) {}
     const { agent } = await buildApp({ models: [], controllers: [Both] });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
