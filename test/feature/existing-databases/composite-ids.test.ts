@@ -2,9 +2,8 @@
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import pg from 'pg';
 import type { DataType as ColumnDataType } from 'sequelize';
-import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { idSegment, joinParts, splitParts } from '../../../src/describe/id-text.js';
 import { Crud, formatId, readId } from '../../../src/index.js';
@@ -13,7 +12,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { listen } from '../../support/listen.js';
-import { freshDatabase } from '../../support/postgres.js';
+import { execute, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
@@ -25,7 +24,7 @@ import { serveTestApp } from '../../support/test-app.js';
 class OrderLine extends Model {
   @Column({ type: DataType.INTEGER, primaryKey: true, field: 'order_id' }) declare orderId: number;
   @Column({ type: DataType.INTEGER, primaryKey: true, field: 'line_no' }) declare lineNo: number;
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare quantity: number;
+  @Column({ type: DataType.INTEGER, defaultValue: 1 }) declare quantity: number | null;
 }
 
 /** Any two texts. */
@@ -37,13 +36,6 @@ class Text extends Model {
   @Column({ type: DataType.TEXT }) declare value: string | null;
 }
 
-@Crud({ include: { rates: true }, idType: Number })
-@Table({ tableName: 'lines_of_rates', timestamps: false })
-class Line extends Model {
-  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number;
-  @HasMany(() => Rate) declare rates?: Rate[];
-}
-
 /** Tags do not tell its version. */
 @Crud({ fields: { version: { read: () => false } } })
 @Table({ tableName: 'sealed_lines', timestamps: false, version: true })
@@ -53,110 +45,45 @@ class SealedLine extends Model {
   @Column({ type: DataType.INTEGER }) declare value: number | null;
 }
 
-/** Answers have their id, for clients that need one member. */
-@Crud({
-  id: { attributes: ['region', 'limit'], member: 'id' },
-  sentBack: 'ignore-unchanged',
-  include: { line: true },
-})
-@Table({ tableName: 'rates', timestamps: false })
-class Rate extends Model {
-  @Column({ type: DataType.TEXT, primaryKey: true }) declare region: string;
-  @Column({ type: DataType.DECIMAL(10, 2), primaryKey: true }) declare limit: string;
-  @ForeignKey(() => Line) @Column({ type: DataType.INTEGER }) declare lineId: number | null;
-  @BelongsTo(() => Line) declare line?: Line;
+@Crud({ id: ['on', 'price', 'at', 'day'], endpoints: ['read', 'replace'] })
+@Table({ tableName: 'quotes', timestamps: false })
+class Quote extends Model {
+  @PrimaryKey @Column(DataType.BOOLEAN) declare on: boolean;
+  @PrimaryKey @Column(DataType.DECIMAL(8, 2)) declare price: string;
+  @PrimaryKey @Column(DataType.DATE) declare at: Date;
+  @PrimaryKey @Column(DataType.DATEONLY) declare day: string;
+  @Column(DataType.TEXT) declare note: string | null;
 }
 
 const KINDS = ['one', 'two/three', 'four,five'] as const;
 
-/** Two rows differ in one part only, by as little as the type can. */
-const TYPES: Readonly<Record<string, { type: ColumnDataType; rows: readonly [string, unknown][] }>> = {
-  integer: {
-    type: DataType.INTEGER,
-    rows: [
-      ['-1', -1],
-      ['0', 0],
-    ],
-  },
-  bigint: {
-    type: DataType.BIGINT,
-    rows: [
-      ['9007199254740992', '9007199254740992'],
-      ['9007199254740993', '9007199254740993'],
-    ],
-  },
-  uuid: {
-    type: DataType.UUID,
-    rows: [
-      ['3fa85f64-5717-4562-b3fc-2c963f66afa6', '3fa85f64-5717-4562-b3fc-2c963f66afa6'],
-      ['3fa85f64-5717-4562-b3fc-2c963f66afa7', '3fa85f64-5717-4562-b3fc-2c963f66afa7'],
-    ],
-  },
-  text: {
-    type: DataType.TEXT,
-    rows: [
-      ['', ''],
-      ['~0~1~2~3%.', '~/,\\%.'],
-    ],
-  },
-  citext: {
-    type: DataType.CITEXT,
-    rows: [
-      ['a', 'a'],
-      ['B', 'B'],
-    ],
-  },
-  char: {
-    type: DataType.CHAR(3),
-    rows: [
-      ['ab', 'ab'],
-      ['abc', 'abc'],
-    ],
-  },
-  enum: {
-    type: DataType.ENUM(...KINDS),
-    rows: [
-      ['one', 'one'],
-      ['two~1three', 'two/three'],
-      ['four~2five', 'four,five'],
-    ],
-  },
-  boolean: {
-    type: DataType.BOOLEAN,
-    rows: [
-      ['false', false],
-      ['true', true],
-    ],
-  },
-  decimal: {
-    type: DataType.DECIMAL(10, 2),
-    rows: [
-      ['1.00', '1.00'],
-      ['1.01', '1.01'],
-    ],
-  },
-  dateonly: {
-    type: DataType.DATEONLY,
-    rows: [
-      ['2026-01-31', '2026-01-31'],
-      ['2026-02-01', '2026-02-01'],
-    ],
-  },
-  time: {
-    type: DataType.TIME,
-    rows: [
-      ['08:00:00', '08:00:00'],
-      ['08:00:00.000001', '08:00:00.000001'],
-    ],
-  },
-  date: {
-    type: DataType.DATE,
-    rows: [
-      ['2026-01-31T08:00:00.000Z', '2026-01-31T08:00:00.000Z'],
-      ['2026-01-31T08:00:00.001Z', '2026-01-31T08:00:00.001Z'],
-    ],
-  },
+const UUIDS = ['3fa85f64-5717-4562-b3fc-2c963f66afa6', '3fa85f64-5717-4562-b3fc-2c963f66afa7'];
+
+/** Values that differ by as little as the type can, with the texts of their parts where those are others. */
+const VALUES: Readonly<Record<string, readonly [ColumnDataType, ...unknown[]]>> = {
+  integer: [DataType.INTEGER, -1, 0],
+  bigint: [DataType.BIGINT, '9007199254740992', '9007199254740993'],
+  uuid: [DataType.UUID, ...UUIDS],
+  text: [DataType.TEXT, '', ['~0~1~2~3%.', '~/,\\%.']],
+  citext: [DataType.CITEXT, 'a', 'B'],
+  char: [DataType.CHAR(3), 'ab', 'abc'],
+  enum: [DataType.ENUM(...KINDS), 'one', ['two~1three', 'two/three'], ['four~2five', 'four,five']],
+  boolean: [DataType.BOOLEAN, false, true],
+  decimal: [DataType.DECIMAL(10, 2), '1.00', '1.01'],
+  dateonly: [DataType.DATEONLY, '2026-01-31', '2026-02-01'],
+  time: [DataType.TIME, '08:00:00', '08:00:00.000001'],
+  date: [DataType.DATE, '2026-01-31T08:00:00.000Z', '2026-01-31T08:00:00.001Z'],
 };
+type Part = readonly [text: string, value: unknown];
+const TYPES = Object.fromEntries(
+  Object.entries(VALUES).map(([name, [type, ...values]]) => [
+    name,
+    {
+      type,
+      rows: values.map((each) => (Array.isArray(each) ? each : [String(each), each]) as unknown as Part),
+    },
+  ]),
+);
 
 const TYPED_OPTIONS = {
   pagination: 'cursor',
@@ -209,11 +136,12 @@ function alone([, k]: readonly [string, unknown]): readonly [string, unknown] {
 except(OF_MANY).describe('an id of several attributes', () => {
   const site = serveTestApp(async () => {
     const database = await freshDatabase();
-    const client = new pg.Client(database.url);
-    await client.connect();
-    await client.query('CREATE EXTENSION citext');
-    await client.end();
-    return { models: [OrderLine, SealedLine, Text, Line, Rate, ...TYPED] as never, database };
+    await execute(
+      database.url,
+      `CREATE EXTENSION citext; CREATE TABLE quotes ("on" boolean, price numeric(8, 2), at timestamp, day date, note text,
+        PRIMARY KEY ("on", price, at, day))`,
+    );
+    return { models: [OrderLine, SealedLine, Text, Quote, ...TYPED] as never, database };
   });
 
   /** Writes `,` for `%2C` in paths, as some do. */
@@ -321,6 +249,39 @@ except(OF_MANY).describe('an id of several attributes', () => {
       });
   });
 
+  it('is the order of rows that a list sorts alike, and each comes once', async () => {
+    const rows = [1, 2, 3].flatMap((orderId) =>
+      [1, 2, 3].map((lineNo) => ({ orderId, lineNo, quantity: lineNo === 3 ? null : orderId % 2 })),
+    );
+    await OrderLine.bulkCreate(rows);
+    const walk = async (query: string) => {
+      const walked: object[] = [];
+      for (let place = ''; ; ) {
+        const path = `/order-lines?size=3&fields=orderId,lineNo,quantity&${query}${place}`;
+        const { body } = await site.agent.get(path).expect(200);
+        walked.push(...body.items);
+        if (body.next_cursor === null) return walked;
+        place = `&after=${body.next_cursor}`;
+      }
+    };
+    type Terms = (row: (typeof rows)[number]) => readonly number[];
+    const orders: Readonly<Record<string, Terms>> = {
+      '': ({ orderId, lineNo }) => [orderId, lineNo],
+      'sort=-orderId': ({ orderId, lineNo }) => [-orderId, -lineNo],
+      'sort=lineNo,-orderId': ({ orderId, lineNo }) => [lineNo, -orderId],
+      'sort=quantity': ({ orderId, lineNo, quantity }) => [quantity ?? 9, orderId, lineNo],
+      'sort=-quantity': ({ orderId, lineNo, quantity }) => [-(quantity ?? 9), -orderId, -lineNo],
+    };
+    for (const [query, order] of Object.entries(orders)) {
+      const sorted = rows.toSorted((one, other) => {
+        const [left, right] = [order(one), order(other)];
+        const first = left.findIndex((each, index) => each !== right[index]);
+        return (left[first] ?? 0) - (right[first] ?? 0);
+      });
+      expect(await walk(query), query).to.deep.equal(sorted);
+    }
+  });
+
   it('is described by its parts', async () => {
     const { body } = await site.agent.get('/openapi.json').expect(200);
     const [id] = body.paths['/order-lines/{id}'].get.parameters;
@@ -348,30 +309,6 @@ except(OF_MANY).describe('an id of several attributes', () => {
       'en GB,home~1title',
     );
     expect(() => formatId(OrderLine, { orderId: 1 })).to.throw(TypeError, 'orderId and lineNo');
-  });
-
-  it('is a member of answers that names one, and of no body', async () => {
-    await site.agent.post('/lines').send({ id: 1 }).expect(201);
-    const rate = { limit: '5.00', region: 'a,b/c', lineId: 1, id: 'a~2b~1c,5.00' };
-    const created = await site.agent.post('/rates').send({ region: 'a,b/c', limit: '5', lineId: 1 });
-    expectJson(created, 201, rate);
-    expect(decodeURIComponent(String(created.headers['location']))).to.equal(`/rates/${rate.id}`);
-    const page = { total: 1, page: 1, size: 20, pages: 1, has_next: false, has_prev: false };
-    expectJson(await site.agent.get('/rates'), 200, { items: [rate], ...page });
-    expectJson(await site.agent.get('/rates?fields=id'), 200, { items: [{ id: rate.id }], ...page });
-    const path = `/rates/${rate.id}`;
-    expectJson(await site.agent.get(`${path}?include=line`), 200, { ...rate, line: { id: 1 } });
-    const rates = { items: [rate], has_next: false };
-    expectJson(await site.agent.get('/lines/1?include=rates'), 200, { id: 1, rates });
-    expectJson(await site.agent.patch(path).send({ ...rate, lineId: null }), 200, { ...rate, lineId: null });
-    const issue = { pointer: '/id', code: 'readOnly', detail: 'id cannot be set.' } as never;
-    expectIssue(await site.agent.patch(path).send({ id: 'a,5.00' }), 422, issue);
-    expectIssue(await site.agent.post('/rates').send({ region: 'b', limit: '5', id: 'b,5.00' }), 422, issue);
-    for (const query of ['sort=id', 'q=id==x']) await site.agent.get(`/rates?${query}`).expect(400);
-    const { body } = await site.agent.get('/openapi.json').expect(200);
-    expect(body.components.schemas.RateRead.properties.id).to.include({ type: 'string', readOnly: true });
-    expect(body.components.schemas.RateRead.required).to.include('id');
-    expect(body.components.schemas.RateCreate.properties).to.not.have.property('id');
   });
 
   for (const { name, of, start, head, rows } of SHAPES) {
@@ -477,6 +414,20 @@ except(OF_MANY).describe('an id of several attributes', () => {
       })
       .map((all) => all.join('')),
   );
+
+  it('is that of a row that a PUT creates and replaces, of a moment without a zone as well', async () => {
+    const path = '/quotes/true,1.50,2026-01-31T08:00:00.123456,2026-02-01';
+    const row = { on: true, price: '1.50', at: '2026-01-31T08:00:00.123456', day: '2026-02-01' };
+    for (const [status, note] of [
+      [201, 'first'],
+      [200, 'second'],
+    ] as const) {
+      const answer = await site.agent.put(path).send({ note });
+      expect([answer.status, answer.body]).to.deep.equal([status, { ...row, note }]);
+    }
+    expect((await site.agent.put(path).send({ ...row, on: false })).body.errors[0].pointer).to.equal('/on');
+    expect((await site.agent.get(path)).body).to.deep.equal({ ...row, note: 'second' });
+  });
 
   it('is written in one way, and read back', () => {
     const texts = new Map<string, string>();

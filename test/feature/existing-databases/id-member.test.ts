@@ -42,7 +42,11 @@ class Line extends Model {
 }
 
 /** Its records are made for a getter, and its id is one day. */
-@Crud({ id: { attributes: 'day', member: 'key' }, endpoints: ['list', 'read', 'create', 'updateMany'] })
+@Crud({
+  id: { attributes: 'day', member: 'key' },
+  endpoints: ['list', 'read', 'create', 'update', 'updateMany'],
+  sentBack: 'ignore-unchanged',
+})
 @Table({ tableName: 'marked_days', timestamps: false })
 class Day extends Model {
   @PrimaryKey @Column(DataType.DATEONLY) declare day: string;
@@ -165,6 +169,12 @@ except({
     ],
     ['a record with a getter', { path: '/days' }, 200, page(day)],
     ['fields beside a getter', { path: '/days?fields=key' }, 200, page({ key: day.key })],
+    [
+      'a change that sends it back',
+      { method: 'PATCH', path: `/days/${day.key}`, body: { day: day.day, key: day.key, size: 2 } },
+      200,
+      { ...day, size: 2, double: 4 },
+    ],
     ['a read by it', { path: `/days/${day.key}` }, 200, day],
   ] as const satisfies readonly (readonly [string, WholeRequest, number, object])[])
     it(`is in ${title}`, async () => {

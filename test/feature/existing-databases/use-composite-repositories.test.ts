@@ -1,16 +1,32 @@
 /** Rows with a key of several attributes, or with none, as code of the user's reads and writes them: by our SQL and by Sequelize. */
 import { expect } from 'chai';
+import { Get, Post } from 'routing-controllers';
 import { Op } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { PreciseDate } from '../../../src/describe/exact-time.js';
-import { MultipleResultsFound, NotFoundError, Repository, unitOfWork } from '../../../src/index.js';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  InjectId,
+  InjectRecord,
+  InjectRepository,
+  MultipleResultsFound,
+  NotFoundError,
+  type ReadQuery,
+  Repository,
+  type UpdateValues,
+  unitOfWork,
+} from '../../../src/index.js';
 import { addedHook } from '../../support/added-hook.js';
 import { caughtError } from '../../support/caught-error.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-@Table({ tableName: 'order_lines', timestamps: false, paranoid: false, version: true })
+@Crud()
+@Table({ tableName: 'order_lines', timestamps: false, version: true })
 class OrderLine extends Model {
   @PrimaryKey @Column({ type: DataType.INTEGER, field: 'order_id' }) declare orderId: number;
   @PrimaryKey @Column({ type: DataType.STRING(9), field: 'line_no' }) declare lineNo: string;
@@ -36,6 +52,37 @@ class LogEntry extends Model {
   @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
 }
 
+type LineId = { readonly orderId: number; readonly lineNo: string };
+/** The ids that overrides were called with. */
+const seen: unknown[] = [];
+function see(method: string, id: object): void {
+  seen.push([method, id, Object.isFrozen(id)]);
+}
+class OrderLineController extends crudController(OrderLine) {
+  override read(id: LineId, query: ReadQuery, context: CrudContext<OrderLine>) {
+    see('read', id);
+    return super.read(id, query, context);
+  }
+  override async update(id: LineId, values: UpdateValues<OrderLine>, context: CrudContext<OrderLine>) {
+    see('update', id);
+    const { quantity } = await context.repository.get(id);
+    return super.update(id, { quantity: Number(quantity) + Number(values.quantity) }, context);
+  }
+  override remove({ orderId, lineNo }: LineId, context: CrudContext<OrderLine>) {
+    see('remove', { orderId, lineNo });
+    return super.remove({ lineNo, orderId }, context);
+  }
+  @Get('/:id/siblings')
+  async siblings(@InjectId() id: LineId, @InjectRepository(OrderLine) lines: Repository<OrderLine>) {
+    see('siblings', id);
+    return { count: await lines.count({ where: { orderId: id.orderId } }) };
+  }
+  @Post('/:id/double')
+  double(@InjectRecord() line: OrderLine) {
+    return line.update({ quantity: Number(line.quantity) * 2 });
+  }
+}
+
 const EXECUTORS = [
   ['our SQL', () => ({ [Symbol.dispose]() {} })],
   [
@@ -48,7 +95,7 @@ describe('a repository of rows with a key of several attributes', () => {
   const sql = new SqlLog();
   const site = serveTestApp(() => ({
     models: [OrderLine, Draft, Visit, LogEntry],
-    bootstrap: { models: [] },
+    bootstrap: { models: [], controllers: [OrderLineController], indexAdvice: false },
     engine: { logging: sql.record },
   }));
   const lines = new Repository(OrderLine);
@@ -155,6 +202,28 @@ describe('a repository of rows with a key of several attributes', () => {
           '22026-01-31 08:00:00.123456+00',
           '22026-01-31 08:00:00.123457+00',
         ]);
+      });
+
+      it('gives overrides and injected ids the id as a frozen object, and takes it from them', async () => {
+        seen.length = 0;
+        const { agent } = site;
+        const id = { orderId: 1, lineNo: 'b' };
+        const line = (quantity: number, version: number) => ({ ...id, quantity, version });
+        expectJson(await agent.get('/order-lines/1,b'), 200, line(6, 0));
+        expectJson(await agent.patch('/order-lines/1,b').send({ quantity: 10 }), 200, line(16, 1));
+        expectJson(await agent.get('/order-lines/1,b/siblings'), 200, { count: 2 });
+        expectJson(await agent.post('/order-lines/1,b/double'), 200, line(32, 2));
+        expectNothing(await agent.delete('/order-lines/2,a'), 204);
+        expectProblem(await agent.post('/order-lines/2,a/double'), 404, {
+          detail: 'There is no OrderLine with this orderId,lineNo.',
+        });
+        expect(seen).to.deep.equal([
+          ['read', id, true],
+          ['update', id, true],
+          ['siblings', id, true],
+          ['remove', { orderId: 2, lineNo: 'a' }, false],
+        ]);
+        expect(await rows()).to.deep.equal(['1,a,5', '1,b,32', '2,c,8']);
       });
 
       it('lists in the order of the key', async () => {

@@ -310,6 +310,8 @@ describe('a moment in the key of a new row', () => {
       const changed = shown(0, { text: 'c', version: 1 });
       expectJson(await site.agent.put(path).send({ at, kind: true, text: 'c' }), 200, changed);
       expectJson(await site.agent.get(path), 200, changed);
+      const moved = await site.agent.put(path).send({ at: shown(1, {}).at, text: 'd' });
+      expect([moved.status, moved.body.errors[0].pointer]).to.deep.equal([422, '/at']);
       const repeated = (url: string) =>
         site.agent.put(url).set('Idempotency-Key', `comma-${hooks.length}`).send({ text: 'c' });
       expectReplay(await repeated(path), await repeated(path.replace(',', '%2C')));
