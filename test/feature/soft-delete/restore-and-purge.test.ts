@@ -1,6 +1,17 @@
-/** Soft-deleted records: brought back by `POST /{id}/restore`, removed for good by `DELETE /{id}/purge`. */
+/** Soft-deleted records: brought back by `POST /{id}/restore`, removed for good by `DELETE /{id}/purge`, whatever their columns and hooks are. */
 import { expect } from 'chai';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { Body, Param, Post } from 'routing-controllers';
+import type { DestroyOptions, SaveOptions } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -9,71 +20,114 @@ import {
   NotDeletedError,
   Repository,
 } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
+const ENDPOINTS = ['list', 'read', 'update', 'delete', 'restore', 'purge'] as const;
+
 @Crud({
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'],
+  endpoints: ENDPOINTS,
   scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) },
   can: { deleted: (request) => request.get('x-guest') === undefined },
 })
-@Table({ tableName: 'files', paranoid: true, version: true })
-class File extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
-  @Column({ type: DataType.STRING(20), allowNull: false, unique: true }) declare name: string;
+@Table({
+  tableName: 'plots',
+  paranoid: true,
+  version: 'revision',
+  deletedAt: 'removedAt',
+  updatedAt: 'movedAt',
+})
+class Plot extends Model {
+  @PrimaryKey @AutoIncrement @Column({ type: DataType.INTEGER, field: 'plot_no' }) declare id: number;
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_no' }) declare tenant: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false, unique: true, field: 'the_name' })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, field: 'revision_no', allowNull: false, defaultValue: 0 })
+  declare revision: number;
+
+  @Column({ type: DataType.DATE, field: 'moved_at' }) declare movedAt: Date;
+  @Column({ type: DataType.DATE, field: 'removed_at' }) declare removedAt: Date | null;
+}
+
+@Table({ tableName: 'trees', paranoid: true, timestamps: true })
+class Tree extends NumberedRow {
+  @ForeignKey(() => Plot)
+  @Column({ type: DataType.INTEGER, references: { model: 'plots', key: 'plot_no' } })
+  declare plotId: number;
+}
+
+@Crud({ endpoints: ENDPOINTS })
+@DefaultScope(() => ({ where: { isOpen: true } }))
+@Table({ tableName: 'gates', paranoid: true, createdAt: false, updatedAt: false })
+class Gate extends KeyedRow {
+  @Column(DataType.BOOLEAN) declare isOpen: boolean;
 }
 
 @Table({ tableName: 'plain_files' })
 class PlainFile extends Model {}
 
-const MISSING = { detail: 'There is no File with this id.' };
-const ALIVE = { detail: 'This File is not deleted.' };
+const MISSING = { detail: 'There is no Plot with this id.' };
+const ALIVE = { detail: 'This Plot is not deleted.' };
 
-describe('soft-deleted records', () => {
-  const site = serveTestApp(() => ({ models: [File, PlainFile], bootstrap: { models: [File] }, minPool: 2 }));
+describe('a restore and a purge', () => {
+  const log = new SqlLog();
+  const site = serveTestApp(() => ({
+    engine: { logging: log.record },
+    models: [Plot, Tree, Gate, PlainFile],
+    bootstrap: { models: [Plot, Gate] },
+    minPool: 2,
+  }));
+  const ofPlot = (id: number) => Plot.findByPk(id, { paranoid: false });
 
   beforeEach(async () => {
-    await emptyTables(site, 'files');
-    await File.bulkCreate([
+    await emptyTables(site, 'trees', 'plots', 'gates');
+    await Plot.bulkCreate([
       { tenant: 1, name: 'kept' },
       { tenant: 1, name: 'gone' },
       { tenant: 2, name: 'foreign' },
     ]);
-    await File.destroy({ where: { id: [2, 3] } });
+    await Plot.destroy({ where: { id: [2, 3] } });
   });
 
-  it('[S1 S5 S13] come back as they were, in a new state', async () => {
-    const before = await File.findByPk(2, { paranoid: false });
-    const restored = await site.agent.post('/files/2/restore');
-    expectJson(restored, 200, {
-      id: 2,
-      tenant: 1,
-      name: 'gone',
-      createdAt: before?.get('createdAt').toJSON(),
-      updatedAt: (await File.findByPk(2))?.get('updatedAt').toJSON(),
-      deletedAt: null,
-      version: 1,
-    });
-    expect(restored.headers['etag']).to.match(/^"1[".]/);
-    expectJson(await site.agent.get('/files/2'), 200, restored.body);
-    expectProblem(await site.agent.post('/files/2/restore'), 409, ALIVE);
+  it('[S1 S5 S13] bring back a record as it was, in a new state, and write the same columns on every path', async () => {
+    const restored: Record<string, unknown>[] = [];
+    for (const isHooked of [false, true]) {
+      using _hook = isHooked ? addedHook(Plot, 'beforeRestore') : undefined;
+      const before = await ofPlot(2);
+      const { status, body, headers } = await site.agent.post('/plots/2/restore');
+      const after = await ofPlot(2);
+      expect(status).to.equal(200);
+      expect(after?.movedAt.getTime()).to.be.greaterThan(before?.movedAt.getTime() ?? 0);
+      expect(body).to.deep.equal(JSON.parse(JSON.stringify(after)));
+      expect(body).to.include({ name: 'gone', removedAt: null, revision: (before?.revision ?? 0) + 1 });
+      expect(headers['etag']).to.match(new RegExp(`^"${body.revision}[".]`));
+      expectJson(await site.agent.get('/plots/2'), 200, body);
+      expectProblem(await site.agent.post('/plots/2/restore'), 409, ALIVE);
+      restored.push({ ...body, movedAt: '', revision: 0 });
+      await site.agent.delete('/plots/2');
+    }
+    expect(restored[0]).to.deep.equal(restored[1]);
   });
 
   it('[S2 S6] are removed for good', async () => {
-    expectNothing(await site.agent.delete('/files/2/purge'), 204);
-    expect(await File.findByPk(2, { paranoid: false })).to.equal(null);
-    expectProblem(await site.agent.delete('/files/2/purge'), 404, MISSING);
+    expectNothing(await site.agent.delete('/plots/2/purge'), 204);
+    expect(await Plot.findByPk(2, { paranoid: false })).to.equal(null);
+    expectProblem(await site.agent.delete('/plots/2/purge'), 404, MISSING);
   });
 
   it('[S5 S6 S8 S11] are neither where they are not deleted, not there, or not of the request', async () => {
     for (const send of [
-      (id: number) => site.agent.post(`/files/${id}/restore`),
-      (id: number) => site.agent.delete(`/files/${id}/purge`),
+      (id: number) => site.agent.post(`/plots/${id}/restore`),
+      (id: number) => site.agent.delete(`/plots/${id}/purge`),
     ]) {
       expectProblem(await send(1), 409, ALIVE);
       expectProblem(await send(3), 404, MISSING);
@@ -82,14 +136,14 @@ describe('soft-deleted records', () => {
       expectProblem(await send(1).set('x-tenant', '2'), 404, MISSING);
       expect((await send(2).set('x-guest', '1')).status).to.equal(403);
     }
-    expect(await File.count({ paranoid: false })).to.equal(3);
+    expect(await Plot.count({ paranoid: false })).to.equal(3);
   });
 
   it('[S5] are restored and purged by one of many requests at the same time', async () => {
     for (const [send, done, late] of [
-      [() => site.agent.post('/files/2/restore'), 200, 409],
-      [() => site.agent.delete('/files/2'), 204, 404],
-      [() => site.agent.delete('/files/2/purge'), 204, 404],
+      [() => site.agent.post('/plots/2/restore'), 200, 409],
+      [() => site.agent.delete('/plots/2'), 204, 404],
+      [() => site.agent.delete('/plots/2/purge'), 204, 404],
     ] as const) {
       const answers = await Promise.all(Array.from({ length: 8 }, send));
       const statuses = answers.map(({ status }) => status);
@@ -98,68 +152,60 @@ describe('soft-deleted records', () => {
   });
 
   it('[M26] are not among many that are changed or deleted', async () => {
-    class Files extends crudController(File, {
+    class Plots extends crudController(Plot, {
       endpoints: ['updateMany', 'deleteMany'],
       filterAllow: ['name'],
     }) {}
-    const { agent } = await buildApp({ models: [], controllers: [Files] });
-    const changed = await agent.patch('/files').send([
+    const { agent } = await buildApp({ models: [], controllers: [Plots] });
+    const changed = await agent.patch('/plots').send([
       { id: 1, name: 'x' },
       { id: 2, name: 'y' },
     ]);
     expectProblem(changed, 404, { ...MISSING, errors: [{ pointer: '/1', code: 'notFound', ...MISSING }] });
-    const found = '/files?q=name=in=(kept,gone,foreign)&dry_run=true';
+    const found = '/plots?q=name=in=(kept,gone,foreign)&dry_run=true';
     expectJson(await agent.delete(found), 200, { affected: 1 });
     const each = await agent.patch(`${found}&atomic=false`).send({});
     expect(each.body.items.map(({ key }: { key: number }) => key)).to.deep.equal([1]);
-    expect((await File.findByPk(1))?.name).to.equal('kept');
+    expect((await Plot.findByPk(1))?.name).to.equal('kept');
   });
 
   it('[S10] have tags, which both may name', async () => {
     for (const send of [
-      () => site.agent.post('/files/2/restore'),
-      () => site.agent.delete('/files/2/purge'),
+      () => site.agent.post('/plots/2/restore'),
+      () => site.agent.delete('/plots/2/purge'),
     ]) {
       const refused = await send().set('if-match', '"7"');
       expect([refused.status, refused.headers['etag']]).to.deep.equal([412, '"0"']);
-      expectProblem(await site.agent.post('/files/1/restore').set('if-match', '"7"'), 409, ALIVE);
+      expectProblem(await site.agent.post('/plots/1/restore').set('if-match', '"7"'), 409, ALIVE);
     }
-    expect((await site.agent.post('/files/2/restore').set('if-match', '"0"')).status).to.equal(200);
-    await site.agent.delete('/files/2');
-    expectNothing(await site.agent.delete('/files/2/purge').set('if-match', '"1"'), 204);
+    expect((await site.agent.post('/plots/2/restore').set('if-match', '"0"')).status).to.equal(200);
+    await site.agent.delete('/plots/2');
+    expectNothing(await site.agent.delete('/plots/2/purge').set('if-match', '"1"'), 204);
   });
 
   it('[S4] stay deleted where another record has their unique value by now', async () => {
-    await site.engine.sequelize.query('ALTER TABLE files DROP CONSTRAINT files_name_key');
+    await site.engine.sequelize.query('ALTER TABLE plots DROP CONSTRAINT plots_the_name_key');
     await site.engine.sequelize.query(
-      'CREATE UNIQUE INDEX files_name_key ON files (name) WHERE "deletedAt" IS NULL',
+      'CREATE UNIQUE INDEX plots_the_name_key ON plots (the_name) WHERE removed_at IS NULL',
     );
-    await File.create({ tenant: 1, name: 'gone' });
-    const refused = await site.agent.post('/files/2/restore');
-    expect([refused.status, refused.body.detail]).to.deep.equal([409, 'Another File has the same name.']);
-  });
-
-  it('[S12] are restored through hooks, which may refuse', async () => {
-    using _refusing = addedHook(File, 'beforeRestore', () =>
-      Promise.reject(new NotDeletedError('Not today.')),
-    );
-    expectProblem(await site.agent.post('/files/2/restore'), 409, { detail: 'Not today.' });
-    expect(await File.findByPk(2)).to.equal(null);
+    await Plot.create({ tenant: 1, name: 'gone' });
+    const refused = await site.agent.post('/plots/2/restore');
+    expect([refused.status, refused.body.detail]).to.deep.equal([409, 'Another Plot has the same name.']);
   });
 
   it('[S17] are restored and purged by repositories, also through overrides', async () => {
-    const files = new Repository(File);
-    expect((await files.restore(2)).name).to.equal('gone');
-    expect(await files.purge(2).catch((error: unknown) => error)).to.be.instanceOf(NotDeletedError);
-    await files.delete(2);
-    class Files extends crudController(File) {
-      override async restore(id: number, context: CrudContext<File>) {
-        const file = await super.restore(id, context);
-        return context.repository.update(file.id, { name: 'again' });
+    const plots = new Repository(Plot);
+    expect((await plots.restore(2)).name).to.equal('gone');
+    expect(await plots.purge(2).catch((error: unknown) => error)).to.be.instanceOf(NotDeletedError);
+    await plots.delete(2);
+    class Plots extends crudController(Plot) {
+      override async restore(id: number, context: CrudContext<Plot>) {
+        const plot = await super.restore(id, context);
+        return context.repository.update(plot.id, { name: 'again' });
       }
     }
-    const { agent } = await buildApp({ models: [File], controllers: [Files] });
-    expect((await agent.post('/files/2/restore')).body.name).to.equal('again');
+    const { agent } = await buildApp({ models: [Plot], controllers: [Plots] });
+    expect((await agent.post('/plots/2/restore')).body.name).to.equal('again');
   });
 
   it('[S2] are no endpoints of models that remove their rows', async () => {
@@ -169,5 +215,122 @@ describe('soft-deleted records', () => {
     expect(String(failure)).to.include(
       "PlainFile: endpoints has 'restore', and a delete removes the rows; make the model paranoid, set softDelete, or leave it out.",
     );
+  });
+
+  except({ general: 'Sequelize locks before it writes' }).it('[S14] are one statement each', async () => {
+    for (const [send, status] of [
+      [() => site.agent.post('/plots/2/restore'), 200],
+      [() => site.agent.delete('/plots/2'), 204],
+      [() => site.agent.delete('/plots/2/purge'), 204],
+    ] as const) {
+      const { result, statements } = await log.duringRequest(send);
+      expect(result.status).to.equal(status);
+      expect(statements.filter((each) => each.includes('"plots"'))).to.have.length(1);
+    }
+  });
+
+  it('see what hooks of a restore change, but for what the row belongs to', async () => {
+    using _hook = addedHook(Plot, 'beforeRestore', (plot: Plot) => {
+      plot.name = 'by hook';
+      plot.tenant = 2;
+    });
+    expect((await site.agent.post('/plots/2/restore')).body).to.include({ name: 'by hook', tenant: 1 });
+    expect(await ofPlot(2)).to.include({ name: 'by hook', tenant: 1, removedAt: null });
+  });
+
+  it('[S12] are refused by a hook, or where it has changed the row meanwhile', async () => {
+    {
+      const refuse = () => Promise.reject(new NotDeletedError('Not today.'));
+      using _refusing = addedHook(Plot, 'beforeRestore', refuse);
+      expectProblem(await site.agent.post('/plots/2/restore'), 409, { detail: 'Not today.' });
+      expect(await Plot.findByPk(2)).to.equal(null);
+    }
+    using _hook = addedHook(Plot, 'beforeRestore', (_plot, { transaction = null }: SaveOptions) =>
+      site.engine.sequelize.query('UPDATE plots SET revision_no = 7', { transaction }),
+    );
+    expect((await site.agent.post('/plots/2/restore')).status).to.equal(409);
+    expect(await ofPlot(2))
+      .to.include({ revision: 0 })
+      .and.to.have.property('removedAt')
+      .that.is.not.equal(null);
+  });
+
+  it('[S12] run the hooks of a destroy on what is purged, which may refuse', async () => {
+    const seen: string[] = [];
+    using _bulk = addedHook(Plot, 'beforeBulkDestroy', ({ force }: DestroyOptions) =>
+      seen.push(`bulk ${force}`),
+    );
+    using _before = addedHook(Plot, 'beforeDestroy', ({ name }: Plot) => seen.push(`before ${name}`));
+    using _after = addedHook(Plot, 'afterDestroy', ({ name }: Plot) => seen.push(`after ${name}`));
+    expectNothing(await site.agent.delete('/plots/2/purge'), 204);
+    expect(seen).to.deep.equal(['bulk true', 'before gone', 'after gone']);
+    using _refusing = addedHook(Plot, 'beforeDestroy', () => Promise.reject(new Error('Not this one.')));
+    const refused = await new Repository(Plot).purge(3).catch((error: unknown) => error);
+    expect(String(refused)).to.equal('Error: Not this one.');
+    expect(await ofPlot(3)).to.not.equal(null);
+  });
+
+  it('[S16] leave the records behind relations as they are', async () => {
+    await Tree.bulkCreate([{ plotId: 2 }, { plotId: 2 }]);
+    await Tree.destroy({ where: { id: 1 } });
+    expect((await site.agent.post('/plots/2/restore')).status).to.equal(200);
+    expect(
+      (await Tree.findAll({ paranoid: false })).map(({ deletedAt }) => deletedAt === null),
+    ).to.have.members([true, false]);
+    await site.agent.delete('/plots/2');
+    expect((await site.agent.delete('/plots/2/purge')).status).to.equal(409);
+    expect(await Tree.count({ paranoid: false })).to.equal(2);
+  });
+
+  it('find no row outside of a default scope', async () => {
+    await Gate.bulkCreate([
+      { id: 1, isOpen: true },
+      { id: 2, isOpen: false },
+    ]);
+    await Gate.unscoped().destroy({ where: { id: [1, 2] } });
+    const missing = { detail: 'There is no Gate with this id.' };
+    expectProblem(await site.agent.post('/gates/2/restore'), 404, missing);
+    expectProblem(await site.agent.delete('/gates/2/purge'), 404, missing);
+    expectJson(await site.agent.post('/gates/1/restore'), 200, { id: 1, isOpen: true, deletedAt: null });
+    await site.agent.delete('/gates/1');
+    expectNothing(await site.agent.delete('/gates/1/purge'), 204);
+  });
+
+  it('are methods like any other where the resource does not name them', async () => {
+    class Plots extends crudController(Plot, { endpoints: ['read'] }) {
+      // @ts-expect-error It is older than the endpoint, and gets something else.
+      @Post('/:id/restore') override restore(@Param('id') id: number, @Body() body: object) {
+        return { id, body };
+      }
+      // @ts-expect-error The same.
+      @Post('/purge') override purge() {
+        return { purged: 3 };
+      }
+    }
+    const { agent, crud } = await buildApp({ models: [], controllers: [Plots] });
+    expectJson(await agent.post('/plots/7/restore').send({ from: 'tape' }), 200, {
+      id: 7,
+      body: { from: 'tape' },
+    });
+    expectJson(await agent.post('/plots/purge'), 200, { purged: 3 });
+    expect(crud.routes.map(({ operation }) => operation)).to.have.members(['read', null, null]);
+  });
+
+  it('are described', () => {
+    const { paths } = site.crud.openapi();
+    const restore = paths['/plots/{id}/restore']?.post;
+    const purge = paths['/plots/{id}/purge']?.delete;
+    expect([restore?.operationId, purge?.operationId]).to.deep.equal(['restorePlot', 'purgePlot']);
+    for (const each of [restore, purge])
+      expect(each?.description).to.match(/A record that is not deleted is a 409\.$/);
+    expect([restore?.requestBody, purge?.requestBody]).to.deep.equal([undefined, undefined]);
+    expect(Object.keys(restore?.responses ?? {})).to.include.members(['200', '403', '404', '409', '412']);
+    expect(Object.keys(purge?.responses ?? {})).to.include.members(['204', '403', '404', '409', '412']);
+    for (const { parameters = [] } of [restore, purge].flatMap((each) => each ?? []))
+      expect(parameters.flatMap((each) => ('name' in each ? each.name : []))).to.deep.equal([
+        'id',
+        'If-Match',
+        'Prefer',
+      ]);
   });
 });
