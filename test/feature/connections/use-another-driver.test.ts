@@ -30,28 +30,14 @@ describe('using another driver', () => {
     await new SpecimenTable(paths.site.engine.sequelize).fill(Array.from({ length: 12 }, (_, id) => row(id)));
   });
 
-  it('gives the same answers to reads', async () => {
-    for (let id = 0; id < 13; id += 1) await paths.same({ path: `/specimens/${id}` });
-    for (const order of ['id', '-moment', 'exact'])
-      await paths.same({ path: `/specimens?size=5&sort=${order}` });
-    expect(JSON.parse((await paths.same({ path: '/specimens' })).body).items).to.have.length(12);
-  });
-
-  it('gives the same answers to writes', async () => {
-    await paths.same({
-      method: 'PATCH',
-      path: '/specimens/1',
-      body: { text: 'new', moment: '2026-01-31T08:00:00Z' },
-    });
-    await paths.same({ method: 'PATCH', path: '/specimens/99', body: { text: 'new' } });
-    await paths.same({ method: 'DELETE', path: '/specimens/99' });
-    expect((await paths.same({ path: '/specimens/1' })).body).to.include('"text":"new"');
-  });
-
-  it('is a reason for the general path', () => {
+  it('is a reason for the general path, which gives the same answers', async () => {
     const { routes } = paths.site.crud;
     const reasons = routes.find(({ path, method }) => path === '/specimens/:id' && method === 'GET');
     expect(reasons?.generalPathReasons).to.include('the driver is another one than the installed pg');
+    for (const path of ['/specimens', '/specimens/1', '/specimens/99', '/specimens?size=5&sort=-moment'])
+      await paths.same({ path });
+    await paths.same({ method: 'PATCH', path: '/specimens/1', body: { text: 'new' } });
+    expect((await paths.same({ path: '/specimens/1' })).body).to.include('"text":"new"');
   });
 
   it('repeats the answer to a request with an Idempotency-Key', async () => {

@@ -5,7 +5,6 @@ import { Column, DataType, Default, Table } from 'sequelize-typescript';
 import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
 import { aliveRows } from '../../../src/features/soft-delete/deletion.js';
 import { Crud } from '../../../src/index.js';
-import type { ListOperation, Operation } from '../../../src/operation/operation.js';
 import { allOf, equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
 import { TitledRow } from '../../models/rows.js';
@@ -57,15 +56,6 @@ describe('running operations', () => {
 
   const alive = () => aliveRows(infoOf(Paper));
   const rowOf = () => allOf(equalTo('id', id), alive());
-  const list = (change: Partial<ListOperation> = {}): ListOperation => ({
-    kind: 'list',
-    where: alive(),
-    select: { columns: ['title'] },
-    order: [{ attribute: 'id', descending: false }],
-    window: { kind: 'offset', page: 1, size: 2 },
-    count: 'exact',
-    ...change,
-  });
 
   it('writes a row after all that refers to one which has come meanwhile', async () => {
     const [first, second] = await Paper.findAll({ order: ['id'] });
@@ -95,21 +85,5 @@ describe('running operations', () => {
     expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
     expect((await first?.reload())?.pages).to.equal(second?.id);
     expect(writes).to.equal(2);
-  });
-
-  it('runs on the connection that it is given', async () => {
-    await using client = await connectTo(database.url);
-    const on = targetOn(client);
-    await client.query('BEGIN');
-    const returning = { columns: ['id'] };
-    const created = await executor.run({ kind: 'insert', row: { title: 'e' }, returning }, {}, on);
-    const slots = { id: created?.rows[0]?.[0] ?? '' };
-    const set = { title: 'f' };
-    await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);
-    const read: Operation = { kind: 'read', where: rowOf(), select: { columns: ['title'] } };
-    expect((await executor.run(read, slots, on)).rows).to.deep.equal([['f']]);
-    expect((await executor.run(list(), {}, on)).page.total).to.equal(4);
-    expect((await executor.run(read, slots)).rows).to.deep.equal([]);
-    expect((await executor.run({ kind: 'delete', where: rowOf(), mark: null }, slots, on)).count).to.equal(1);
   });
 });

@@ -2,11 +2,12 @@
 // @runs fast
 import { expect } from 'chai';
 import { type DataType as AnyType, DataTypes } from 'sequelize';
-import { BelongsTo, Column, HasMany, Model, Table } from 'sequelize-typescript';
-import { Crud, type ModelClass } from '../../../src/index.js';
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
+import { type Class, Crud, crudController, type ModelClass } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 /** A type of a key, and what two rows of the target have in it, as a body names them. */
 interface Key {
@@ -18,6 +19,8 @@ interface Key {
   /** The column of the child. Default: that of the key. */
   readonly childType?: string;
   readonly sql?: string;
+  /** A key of a child that leads to no row. Default: NULL. */
+  readonly nowhere?: string;
   /** The key is unique, and another attribute is the primary key. */
   readonly isOther?: boolean;
 }
@@ -53,6 +56,7 @@ const KEYS: readonly Key[] = [
     sql: `CREATE DOMAIN code AS VARCHAR(3) CHECK (length(VALUE) > 1)`,
   },
   { title: 'collated', type: 'TEXT COLLATE nocase', keys: ['Oslo', 'Rome'], named: 'oslO' },
+  { title: 'narrower', type: 'INTEGER', childType: 'BIGINT', keys: [-7, 0], nowhere: '9007199254740993' },
   { title: 'wider', type: 'BIGINT', childType: 'INTEGER', keys: ['7', '8'] },
   { title: 'real', type: 'REAL', keys: [0.1, 1e20], isOther: true },
   { title: 'unique', type: 'TEXT', keys: ['x', 'y'], isOther: true },
@@ -121,6 +125,7 @@ describe('including by a key of any type', () => {
         named = first,
         sql = '',
         isOther = false,
+        nowhere,
       }) => {
         const tables = [`"The Keys"."${title} targets"`, `"The Keys"."${title}.children"`];
         const literal = (key: string | number) => `'${String(key).replaceAll("'", "''")}'`;
@@ -130,7 +135,7 @@ describe('including by a key of any type', () => {
           `CREATE TABLE ${tables[0]} (${isOther ? 'id INTEGER PRIMARY KEY, ' : ''}"the Key" ${type} UNIQUE)`,
           `CREATE TABLE ${tables[1]} (id INTEGER PRIMARY KEY, "Of key" ${childType})`,
           `INSERT INTO ${tables[0]} VALUES ${rows}`,
-          `INSERT INTO ${tables[1]} VALUES (1, ${literal(named)}), (2, ${literal(first)}), (3, NULL)`,
+          `INSERT INTO ${tables[1]} VALUES (1, ${literal(named)}), (2, ${literal(first)}), (3, ${nowhere ?? 'NULL'})`,
         ];
       },
     );
@@ -158,4 +163,44 @@ describe('including by a key of any type', () => {
       );
     });
   }
+});
+
+@Crud()
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends KeyedRow {
+  @Column(DataType.TEXT) declare name: string;
+}
+
+@Crud({ include: { shelf: UNGUARDED } } as object)
+@Table({ tableName: 'books', timestamps: false })
+class Book extends KeyedRow {
+  /** Wider than the key that it refers to. */
+  @ForeignKey(() => Shelf) @Column(DataType.BIGINT) declare shelfId: string | null;
+  @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false }) declare shelf?: Shelf | null;
+}
+
+/** Its answers have keys as somebody has typed them. */
+class TypedBooks extends crudController(Book) {
+  override async read(): Promise<Book> {
+    return { id: 1, shelfId: '+007' } as unknown as Book;
+  }
+}
+
+describe('including one record by a key that the database takes for equal', () => {
+  const models = [Shelf, Book];
+
+  async function expectMaps(controllers: readonly Class[], change: string, rows: readonly object[]) {
+    const bootstrap = { logger: new CapturedLog(), models, controllers };
+    await using site = await startTestApp({ models, bootstrap });
+    await Shelf.sequelize?.query(change);
+    await Shelf.create({ id: 7, name: 'Maps' } as never);
+    await Book.bulkCreate(rows as never);
+    const { body } = await site.agent.get('/books/1?include=shelf&shelf.fields=name').expect(200);
+    expect(body.shelf).to.deep.equal({ name: 'Maps' });
+  }
+
+  it('finds it where the column is none of the type of the model', () =>
+    expectMaps([], 'ALTER TABLE shelves ALTER id TYPE numeric(9, 2)', [{ id: 1, shelfId: '7' }]));
+
+  it('finds it where code of the user has written the key', () => expectMaps([TypedBooks], 'SELECT 1', []));
 });

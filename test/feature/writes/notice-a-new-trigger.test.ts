@@ -75,20 +75,6 @@ for (const fastPath of [true, false]) {
       expectJson(await change('last'), 200, { id: 1, text: 'last', size: null });
     });
 
-    it('is looked for once in half a minute, however many writes there are', async () => {
-      const asked = async () => {
-        const { statements } = await sql.during(() =>
-          Promise.all(Array.from({ length: 20 }, () => change('x'))),
-        );
-        return statements.filter((text) => text.includes('tgisinternal')).length;
-      };
-      await change('first');
-      expect(await asked()).to.equal(0);
-      pass(HALF_A_MINUTE);
-      expect(await asked()).to.equal(1);
-      expect(await asked()).to.equal(0);
-    });
-
     it('is looked for again when the database has not told', async () => {
       await change('first');
       pass(HALF_A_MINUTE);
