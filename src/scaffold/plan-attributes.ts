@@ -141,22 +141,24 @@ export function planAttributes(
   table: DatabaseTable,
   { columns, key }: UsableColumns,
   references: readonly ReferenceName[],
-  { columns: chosen = {} }: TableNames,
+  { columns: names = {} }: TableNames,
   problems: NameProblems,
 ): readonly AttributePlan[] {
+  // A column may have the name of a member of objects.
+  const chosen = new Map(Object.entries(names));
   const plain = new Map(
-    columns.map((column) => [column.name, chosen[column.name] ?? plainName(table, column, key)]),
+    columns.map((column) => [column.name, chosen.get(column.name) ?? plainName(table, column, key)]),
   );
   const taken = new Set(plain.values());
   for (const { column, relation } of references) {
     const longer = `${relation}Id`;
-    if (plain.get(column) !== relation || chosen[column] !== undefined || taken.has(longer)) continue;
+    if (plain.get(column) !== relation || chosen.has(column) || taken.has(longer)) continue;
     taken.delete(relation);
     taken.add(longer);
     plain.set(column, longer);
   }
   reportSame(table, plain, problems);
-  for (const [column, name] of Object.entries(chosen))
+  for (const [column, name] of chosen)
     if (plain.has(column) && (isReserved(name) || (name === 'id' && !key.includes(column))))
       problems.add(`The attribute '${name}' of ${keyOf(table)} is the name of a member of records.`, [
         { table: keyOf(table), column, attribute: `${name}_` },
