@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `crud-controllers`: begins a project, or prints the OpenAPI document, the routes, or SQL of a module. */
+/** The command `crud-controllers`: begins a project, writes models of a database, or prints the OpenAPI document, the routes, or SQL of a module. */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
@@ -12,9 +12,20 @@ const USAGE = `Usage: crud-controllers <command> [options]
 
 Commands:
   init [folder]     writes a project to begin with; the folder is new or empty, by default the current one
+  models [address]  writes models of the tables of a database, such as postgres://user@host/shop, and keeps your edits
   openapi <module>  prints the OpenAPI document
   routes <module>   prints a table of the routes
   sql <module>      prints tables and indexes for your migrations, beside those of the models
+
+Options of models; without an address it takes DATABASE_URL, which keeps a password out of the history of the shell:
+  --out <folder>      by default src/models
+  --schema <names>    such as sales,hr; by default all schemas but those of the system
+  --tables <patterns> such as 'order*,!*_old'; by default all tables
+  --names <file>      JSON with names of classes, attributes and relations
+  --read-only         new models can be listed and read; the default
+  --writable          clients may write the tables of new models
+  --check             writes nothing, and exits with 1 where the models are not those of the database
+  --force             generates again what somebody has edited between the marks
 
 Options, for a module that exports models:
   --route-prefix <path>  before every path, such as /api (openapi, routes)
@@ -33,18 +44,64 @@ interface OptionToken {
   readonly inlineValue: boolean | undefined;
 }
 
-interface Command {
-  /** Kind of the only argument, and its value where it is left out. */
-  readonly argument: { readonly kind: 'folder' | 'module'; readonly fallback?: string };
-  readonly options: readonly (keyof typeof OPTIONS)[];
-  /** Returns the text that is printed. */
-  run(argument: string, options: GivenOptions): string | Promise<string>;
+/** Options of all commands: `boolean` is a flag, and all others have a value. */
+const OPTIONS = {
+  'route-prefix': { type: 'string' },
+  title: { type: 'string' },
+  out: { type: 'string' },
+  schema: { type: 'string' },
+  tables: { type: 'string' },
+  names: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  writable: { type: 'boolean' },
+  check: { type: 'boolean' },
+  force: { type: 'boolean' },
+} as const;
+
+type OptionName = keyof typeof OPTIONS;
+
+/** Values of the options that were given; that of a flag is empty. */
+type Given = ReadonlyMap<string, string>;
+
+/** A text that is printed, and the exit code. */
+interface Printed {
+  readonly text: string;
+  readonly exitCode: number;
 }
 
-const OPTIONS = { 'route-prefix': { type: 'string' }, title: { type: 'string' } } as const;
+interface Command {
+  /** Kind of the only argument, and its value where it is left out. */
+  readonly argument: {
+    readonly kind: 'address' | 'folder' | 'module';
+    readonly fallback?: string | undefined;
+    /** Another way to say it, as the end of a sentence. */
+    readonly otherwise?: string;
+  };
+  readonly options: readonly OptionName[];
+  /** Options that exclude each other. */
+  readonly rivals?: readonly (readonly [OptionName, OptionName])[];
+  /** Returns the text that is printed. */
+  run(argument: string, given: Given): string | Promise<string | Printed>;
+}
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['init', { argument: { kind: 'folder', fallback: '.' }, options: [], run: initProject }],
+  [
+    'models',
+    {
+      argument: {
+        kind: 'address',
+        fallback: process.env['DATABASE_URL'] || undefined,
+        otherwise: ', or set DATABASE_URL',
+      },
+      options: ['out', 'schema', 'tables', 'names', 'read-only', 'writable', 'check', 'force'],
+      rivals: [
+        ['read-only', 'writable'],
+        ['check', 'force'],
+      ],
+      run: printModels,
+    },
+  ],
   [
     'openapi',
     describing(
@@ -56,6 +113,30 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['sql', describing(({ sql }) => sql(), [])],
 ]);
 
+/** Writes the models of a database, with a line of progress where a person is watching. */
+async function printModels(url: string, given: Given): Promise<Printed> {
+  const { writeModels } = await import('./scaffold/model-files.js');
+  const { stderr } = process;
+  const show = (line: string) => stderr.isTTY && stderr.write(`\r\x1b[K${line}`);
+  const check = given.has('check');
+  try {
+    const { text, differences } = await writeModels({
+      url,
+      out: given.get('out') ?? 'src/models',
+      schemas: given.get('schema')?.split(','),
+      tables: given.get('tables')?.split(','),
+      names: given.get('names'),
+      writable: given.has('writable'),
+      check,
+      force: given.has('force'),
+      onProgress: show,
+    });
+    return { text, exitCode: differences.length > 0 ? 1 : 0 };
+  } finally {
+    show('');
+  }
+}
+
 /** A command that prints something of an application. */
 function describing(
   print: (described: DescribedApplication) => string,
@@ -64,9 +145,10 @@ function describing(
   return {
     argument: { kind: 'module' },
     options,
-    run: async (file, given) => {
+    run: async (file, options) => {
       // Whoever begins a project has no peers of this package yet.
       const { loadApplication } = await import('./load-application.js');
+      const given: GivenOptions = { routePrefix: options.get('route-prefix'), title: options.get('title') };
       const { write } = process.stdout;
       // The text may go to a file, and the application may log.
       process.stdout.write = process.stderr.write.bind(process.stderr);
@@ -88,18 +170,19 @@ async function main(args: readonly string[]): Promise<number> {
       name === undefined ? '' : `There is no command '${name}'.${didYouMean(name, [...COMMANDS.keys()])}\n`;
     return print(process.stderr, `${known}${USAGE}`, 2);
   }
-  const given = readArguments(rest, command, name ?? '');
-  if (typeof given === 'string') return print(process.stderr, `${given}\n${USAGE}`, 2);
-  const { argument, ...options } = given;
-  return print(process.stdout, await command.run(argument, options), 0);
+  const read = readArguments(rest, command, name ?? '');
+  if (typeof read === 'string') return print(process.stderr, `${read}\n${USAGE}`, 2);
+  const printed = await command.run(read.argument, read.given);
+  const { text, exitCode } = typeof printed === 'string' ? { text: printed, exitCode: 0 } : printed;
+  return print(process.stdout, text, exitCode);
 }
 
 /** The argument and the options, or what is wrong with them. */
 function readArguments(
   args: readonly string[],
-  { argument: { kind, fallback }, options }: Command,
+  { argument: { kind, fallback, otherwise = '' }, options, rivals = [] }: Command,
   name: string,
-): (GivenOptions & { readonly argument: string }) | string {
+): { readonly argument: string; readonly given: Given } | string {
   // Not strict: what Node says of an unknown option suggests none.
   const { positionals, tokens } = parseArgs({
     args: [...args],
@@ -111,23 +194,29 @@ function readArguments(
   const given = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    const problem = optionProblem(token, options, name);
+    const problem = given.has(token.name)
+      ? `${token.rawName} comes twice.`
+      : optionProblem(token, options, name);
     if (problem) return problem;
     given.set(token.name, token.value ?? '');
   }
+  const both = rivals.find((pair) => pair.every((each) => given.has(each)));
+  if (both) return `--${both[0]} and --${both[1]} exclude each other.`;
   const [argument = fallback, ...others] = positionals;
-  if (argument === undefined || others.length > 0) return `Name one ${kind}.`;
-  return { argument, routePrefix: given.get('route-prefix'), title: given.get('title') };
+  if (argument === undefined || others.length > 0) return `Name one ${kind}${otherwise}.`;
+  return { argument, given };
 }
 
-/** Problem of an option, in a sentence. All options take a value. */
+/** Problem of an option, in a sentence. */
 function optionProblem(
   { name, rawName, value, inlineValue }: OptionToken,
-  options: Command['options'],
+  options: readonly OptionName[],
   command: string,
 ): string | undefined {
-  if (!options.some((option) => option === name))
-    return `${command} has no option ${rawName}.${didYouMean(name, options)}`;
+  const option = options.find((each) => each === name);
+  if (!option) return `${command} has no option ${rawName}.${didYouMean(name, options)}`;
+  if (OPTIONS[option].type === 'boolean')
+    return value === undefined ? undefined : `${rawName} takes no value.`;
   // The next option is not the value of this one.
   if (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
     return `${rawName} needs a value: ${rawName}=<value>.`;

@@ -1,4 +1,5 @@
 /** The plan of a model -> the parts of its file: the regions that are generated again, and all around them that is written once. */
+import { MAX_SORT_TERMS } from '../compile/compile-options.js';
 import { callWith, docComment, quoted, quotedList } from './code-text.js';
 import { columnCode, constantDefault } from './column-code.js';
 import { importLines, type NeededImport } from './import-code.js';
@@ -259,7 +260,7 @@ function crudLines(plan: ModelPlan, { isWritable }: ModelContext) {
   const isKept = isWritable && !table.kind.endsWith('view');
   const sorted = attributes.filter((each) => !each.isSecret && columnCode(each.column).isOrdered);
   const leading = sortAllow.filter((name) => sorted.some((each) => each.name === name));
-  const order = [...new Set([...leading, ...sorted.map(({ name }) => name)])];
+  const order = [...new Set([...leading, ...sorted.map(({ name }) => name)])].slice(0, MAX_SORT_TERMS);
   if (id.length === 0 && order.length === 0)
     return { lines: [], unserved: 'it has neither a key nor a column that its list could be sorted by.' };
   const isKeyed = id.length > 0;

@@ -1,280 +1,76 @@
-/** Writes the files of models, and keeps what people have written into them. */
+/** The command `models`: the tables of a database -> files of models, and a report for people. */
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../util/config-error.js';
+import { type FolderReport, type WriteOptions, writePlan } from './model-folder.js';
+import { planModels } from './plan-models.js';
+import { readDatabase } from './read-database.js';
 
-import { isUtf8 } from 'node:buffer';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { throwProblems } from '../util/config-error.js';
-import { importLines, withImports } from './import-code.js';
-import { lineDifference } from './line-difference.js';
-import { type ModelCode, modelCode } from './model-code.js';
-import type { LeftOut, ModelsPlan } from './model-plan.js';
-import { findRegion, isSame, markRegion, type Region, type RegionName } from './region.js';
-
-/** Options of `writePlan`. */
-export interface WriteOptions {
-  /** The folder. It is made where it is missing. */
-  readonly out: string;
-  /** True where clients may write tables. Default: false. */
-  readonly writable?: boolean;
-  /** True where nothing is written, and the report has what would be. */
-  readonly check?: boolean;
-  /** True where regions that people have edited are generated again. */
-  readonly force?: boolean;
-  /** True where the plan has all tables of the database, so that the table of a file that is not in it was dropped. */
-  readonly isWhole?: boolean;
-  readonly onProgress?: (done: number, of: number) => void;
+/** Options of `writeModels`. */
+export interface ModelsOptions extends Omit<WriteOptions, 'isWhole'> {
+  /** The address of the database. */
+  readonly url: string;
+  /** Default: all but those of the system. */
+  readonly schemas?: readonly string[] | undefined;
+  /** Patterns such as `order*` and `!*_old`. Default: all tables. */
+  readonly tables?: readonly string[] | undefined;
+  /** Path of the file of names. */
+  readonly names?: string | undefined;
 }
 
-/** The work on the files. Names are those in the folder, in alphabetical order. */
-export interface ModelsReport {
-  readonly models: number;
-  readonly relations: number;
-  readonly created: readonly string[];
-  readonly changed: readonly string[];
-  readonly unchanged: readonly string[];
-  /** Lines about the changes of a check: files, and their lines that go and come. */
-  readonly differences: readonly string[];
-  readonly warnings: readonly string[];
-  readonly leftOut: readonly LeftOut[];
-  readonly hints: readonly string[];
+/** The work on the files, and the same as lines. */
+export interface ModelsReport extends FolderReport {
+  readonly text: string;
 }
-
-/** A file as it is, and as it is to be. */
-interface Draft {
-  readonly file: string;
-  readonly before: string | null;
-  readonly after: string;
-}
-
-const INDEX = 'index.ts';
 
 /**
- * Writes the files of a plan into a folder: all of them, or none where one cannot be written.
+ * Reads the tables of a database, and writes their models. No row of a table is read.
  *
- * @throws ConfigError for files without marks, and for edited regions, with the lines that differ
+ * @throws ConfigError where the database, the file of names or a file of a model is not as it should be; then nothing is written
  */
-export function writePlan(plan: ModelsPlan, options: WriteOptions): ModelsReport {
-  const { out, writable = false, check = false, isWhole = true, onProgress } = options;
-  const models = new Map(plan.models.map((model) => [model.className, model]));
-  const codes = plan.models.map((model) => modelCode(model, { models, isWritable: writable }));
-  const folder = new ModelFolder(out);
-  const problems: string[] = [];
-  if (existsSync(out) && !statSync(out).isDirectory()) throwProblems([`'${out}' is a file; name a folder.`]);
-  const drafts = codes.map((code) => draftOf(targetOf(code), folder, options, problems));
-  const leftOver = folder.others(codes);
-  drafts.push(draftOf(indexOf([...codes, ...leftOver]), folder, options, problems));
-  throwProblems(problems);
-  const changed = drafts.filter(({ before, after }) => before !== after);
-  if (!check)
-    changed.forEach((draft, at) => {
-      folder.write(draft);
-      onProgress?.(at + 1, changed.length);
-    });
-  const namesOf = (some: readonly Draft[]) => some.map(({ file }) => file).sort();
-  return {
-    models: codes.length,
-    relations: plan.models.reduce((sum, { relations }) => sum + relations.length, 0),
-    created: namesOf(changed.filter(({ before }) => before === null)),
-    changed: namesOf(changed.filter(({ before }) => before !== null)),
-    unchanged: namesOf(drafts.filter(({ before, after }) => before === after)),
-    differences: check ? changed.flatMap(differenceOf) : [],
-    warnings: isWhole ? leftOver.map(({ file }) => `${file}: ${DROPPED}`) : [],
-    leftOut: [
-      ...plan.leftOut,
-      ...codes.flatMap(({ className, unserved }) =>
-        unserved === null ? [] : [{ construct: `routes of ${className}`, reason: unserved }],
-      ),
-    ],
-    hints: plan.hints,
-  };
+export async function writeModels(options: ModelsOptions): Promise<ModelsReport> {
+  const { url, schemas, tables, names, onProgress } = options;
+  const choices = names === undefined ? {} : { names: readNames(names) };
+  onProgress?.('Reading the tables');
+  const schema = await readDatabase(url, { schemas, tables });
+  onProgress?.(`${schema.tables.length} tables read`);
+  const report = writePlan(planModels(schema, choices), { ...options, isWhole: !schemas && !tables });
+  return { ...report, text: `${linesOf(report, options).join('\n')}\n` };
 }
 
-const DROPPED =
-  'no table of the database has this model any more. The file stays as it is, and index.ts exports it; delete the file where nobody needs it.';
-
-function differenceOf({ file, before, after }: Draft): string[] {
-  if (before === null) return [`${file} is missing.`];
-  return [`${file} is out of date:`, ...lineDifference(before, after)];
-}
-
-/** A class of a file that is in the folder. */
-interface ModelFile {
-  readonly className: string;
-  readonly file: string;
-}
-
-/** The folder of the files. Texts have plain line feeds here. */
-class ModelFolder {
-  constructor(private readonly path: string) {}
-
-  /** @throws TypeError where a file is none in UTF-8 */
-  read(file: string): string | null {
-    const path = join(this.path, file);
-    if (!existsSync(path)) return null;
-    const bytes = readFileSync(path);
-    const text = bytes.toString();
-    if (!isUtf8(bytes)) throw new TypeError('is no text in UTF-8.');
-    return hasReturns(text) ? text.replaceAll('\r\n', '\n') : text;
-  }
-
-  /** Puts the file in its place at once, so that nobody meets a half of it. */
-  write({ file, before, after }: Draft): void {
-    mkdirSync(this.path, { recursive: true });
-    const path = join(this.path, file);
-    const target = before === null ? path : realpathSync(path);
-    const isWindows = before !== null && hasReturns(readFileSync(target, 'utf8'));
-    const temporary = `${target}.${process.pid}.tmp`;
-    try {
-      writeFileSync(temporary, isWindows ? after.replaceAll('\n', '\r\n') : after, { flag: 'wx' });
-      renameSync(temporary, target);
-    } finally {
-      rmSync(temporary, { force: true });
-    }
-  }
-
-  /** Models of earlier runs that are in none of these files. */
-  others(codes: readonly ModelCode[]): ModelFile[] {
-    const files = new Set(codes.map(({ file }) => file).concat(INDEX));
-    const classes = new Set(codes.map(({ className }) => className));
-    if (!existsSync(this.path)) return [];
-    return readdirSync(this.path)
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !files.has(file))
-      .sort()
-      .flatMap((file) => {
-        const text = readFileSync(join(this.path, file), 'utf8');
-        const [, className] = /^export class (\w+) extends /m.exec(text) ?? [];
-        const isOurs = /^[ \t]*\/\/ <columns digest=/m.test(text);
-        return className && isOurs && !classes.has(className) ? [{ className, file }] : [];
-      });
-  }
-}
-
-function hasReturns(text: string): boolean {
-  return text.includes('\r\n') && !/(?<!\r)\n/.test(text);
-}
-
-/** A region as it is to be; null where the file needs none. */
-interface Wanted {
-  readonly name: RegionName;
-  readonly content: string | null;
-}
-
-/** A file as it is to be. */
-interface Target {
-  readonly file: string;
-  /** The text of a new one. */
-  readonly whole: string;
-  readonly regions: readonly Wanted[];
-  /** The class that others import. */
-  readonly className?: string;
-  /** Completes a text around its regions. @param replaced what was in them */
-  complete?(text: string, replaced: string): string;
-}
-
-function targetOf({ file, whole, className, enums, columns, imports }: ModelCode): Target {
-  const regions = [
-    { name: 'enums', content: enums },
-    { name: 'columns', content: columns },
-  ] as const;
-  return {
-    file,
-    whole,
-    className,
-    regions,
-    complete: (text, replaced) => withImports(text, imports, replaced),
-  };
-}
-
-function draftOf(
-  target: Target,
-  folder: ModelFolder,
-  { out, force }: WriteOptions,
-  problems: string[],
-): Draft {
-  const { file, whole, regions, className, complete } = target;
-  const path = join(out, file);
+function readNames(file: string): unknown {
   try {
-    const before = folder.read(file);
-    if (before === null) return { file, before, after: whole };
-    const edited: string[] = [];
-    let text = before;
-    let replaced = '';
-    for (const { name, content } of regions) {
-      const region = findRegion(name, text);
-      if (!region && name !== 'enums') throw new TypeError(noMarks(name));
-      if (region && isUntouched(name, region, content)) continue;
-      if (region?.isEdited && !force && !(content !== null && isSame(name, region.content, content)))
-        edited.push(...lineDifference(region.content, content ?? ''));
-      replaced += `${region?.content ?? ''}\n`;
-      text = withRegion(text, name, region, content);
-    }
-    if (className !== undefined && !new RegExp(`\\bclass ${className}\\b`).test(before))
-      throw new TypeError(
-        `has no class ${className}, which index.ts and other models import; give the class another name in the file of --names.`,
-      );
-    if (edited.length > 0)
-      problems.push(`${path} was edited between its marks: ${EDITED}\n${edited.join('\n')}`);
-    return { file, before, after: complete?.(text, replaced) ?? text };
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    problems.push(`${path} ${error.message}`);
-    return { file, before: null, after: whole };
+    throw new ConfigError([
+      `The file of names '${file}' cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
   }
 }
 
-function noMarks(name: RegionName): string {
-  return `has no marks // <${name} digest=…> and // </${name}>, so that it is a file of yours; move it, or name another folder by --out.`;
+function linesOf(report: FolderReport, { out, check = false }: ModelsOptions): string[] {
+  const { models, relations, created, changed, unchanged, differences, leftOut, warnings, hints } = report;
+  const counts = `${count(models, 'model')} with ${count(relations, 'relation')}`;
+  const isSame = created.length + changed.length === 0;
+  const files = `${count(created.length, 'file')} new, ${changed.length} changed, ${unchanged.length} as they were`;
+  const checked = isSame ? 'as the database has them' : `out of date; run the command without --check`;
+  return [
+    ...differences,
+    `${out}: ${counts}, ${check ? checked : files}.`,
+    ...section(
+      'Left out',
+      leftOut.map(({ construct, reason }) => `${construct}: ${reason}`),
+    ),
+    ...section('Warnings', warnings),
+    ...section('Proposals', hints),
+  ];
 }
 
-const EDITED =
-  'move what is yours above the decorators or below the mark, or generate it again by --force. The file has the lines with -, and the database those with +:';
-
-function isUntouched(name: RegionName, region: Region, content: string | null): boolean {
-  return content !== null && !region.isEdited && isSame(name, region.content, content);
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-function withRegion(text: string, name: RegionName, region: Region | null, content: string | null): string {
-  if (region) {
-    const own = content === null ? '' : markRegion(name, content, region.indent);
-    const behind = text.slice(region.end);
-    return text.slice(0, region.start) + own + (content === null ? behind.replace(/^\n{1,2}/, '') : behind);
-  }
-  if (content === null) return text;
-  // Enums that were not there before: above the class, with its decorators and its comment.
-  const imports = [...text.matchAll(/(?<=^|\n)import\b[^;'"]*(['"])[^'"\n]+\1[^\S\n]*;?\n/g)].at(-1);
-  const place = imports ? imports.index + imports[0].length : 0;
-  return `${text.slice(0, place)}\n${markRegion(name, content, '')}\n${text.slice(place)}`;
-}
-
-/** The file that exports all models. */
-function indexOf(files: readonly ModelFile[]): Target {
-  const sorted = [...files].sort((one, other) => (one.className < other.className ? -1 : 1));
-  const imports = sorted.map(({ className, file }) => ({
-    name: className,
-    from: `./${file.replace(/\.ts$/, '.js')}`,
-    isType: false,
-  }));
-  const list = (names: readonly string[]) => names.map((name) => `  ${name},\n`).join('');
-  const names = sorted.map(({ className }) => className);
-  const content = [
-    "import type { ModelClass } from 'crud-controllers';",
-    ...importLines(imports),
-    '',
-    '/** All of them, for `engineLifespan`. */',
-    `export const models: readonly ModelClass[] = [\n${list(names)}];`,
-    '',
-    `export {\n${list(names)}};`,
-  ].join('\n');
-  const whole = `/** The models of the database. What is between the marks is generated again, and the rest is yours. */\n${markRegion('models', content, '')}\n`;
-  return { file: INDEX, whole, regions: [{ name: 'models', content }] };
+/** Names of a database may hold signs that a terminal takes for commands. */
+function section(title: string, lines: readonly string[]): string[] {
+  const shown = lines.map((line) => `  ${line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')}`);
+  return lines.length === 0 ? [] : ['', `${title}:`, ...shown];
 }
