@@ -1,8 +1,10 @@
 /** `include` of one resource -> its plans, or everything that is wrong with it. */
+
 import type { IncludeOptions } from '../declare/include-options.js';
 import type { Relation } from '../describe/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { compileCount } from './compile-count.js';
+import { DEFAULT_PAGE_SIZE } from './compile-options.js';
 import type { DecoratorReader } from './compile-resource.js';
 import {
   choiceProblems,
@@ -19,6 +21,15 @@ const MAX_PATHS = 10;
 /** Rows that a request may read along with its page. */
 const MAX_ROWS = 10_000;
 const DEFAULT_SIZE: PageSize = Object.freeze({ default: 10, max: 20 });
+
+/** The first of relations that a resource may include together, where nothing else has a size of its own. */
+export function includable<T>(relations: readonly T[], isOne: (relation: T) => boolean): T[] {
+  let rows = MAX_ROWS / DEFAULT_PAGE_SIZE.max;
+  return relations.slice(0, MAX_PATHS).filter((each) => {
+    rows -= isOne(each) ? 1 : DEFAULT_SIZE.max + 1;
+    return rows >= 0;
+  });
+}
 
 /** Compiles `include` of one resource. */
 export class IncludeCompiler {

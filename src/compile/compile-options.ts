@@ -15,7 +15,8 @@ import { didYouMean, showValue, unknownOptions } from '../util/option-problems.j
 import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';
 
-const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
+/** Records of a page, where no option has other sizes. */
+export const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
 /** The most columns an order may name. */
 export const MAX_SORT_TERMS = 5;
 

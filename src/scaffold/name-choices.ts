@@ -2,6 +2,7 @@
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import type { DatabaseSchema, DatabaseTable } from './model-plan.js';
+import { isTakenClass } from './names.js';
 
 /** Names of relations, by the foreign key that they follow. */
 export interface RelationNames {
@@ -69,9 +70,11 @@ function tableProblems(key: string, names: unknown, table: DatabaseTable): strin
     return [`${at} ${showValue(names)} is no object; use { "class": "…", "columns": {…} }.`];
   const { class: className, columns: attributes = {}, relations = {} } = names;
   const ofClass =
-    className === undefined || isMatch(className, CLASS)
+    className === undefined || (isMatch(className, CLASS) && !isTakenClass(className))
       ? []
-      : [`${at} class is ${showValue(className)}; use a name such as 'OrderLine'.`];
+      : [
+          `${at} class is ${showValue(className)}; use a name such as 'OrderLine', which no import and no type of JavaScript has.`,
+        ];
   return [
     ...unknownMembers(at, names, ['class', 'id', 'columns', 'relations']),
     ...ofClass,

@@ -60,6 +60,19 @@ export function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
+/** Classes that generated files import, and those that decorators and types of fields name. */
+const TAKEN: ReadonlySet<string> = new Set(
+  (
+    'Model Table Column DataType BelongsTo HasOne HasMany BelongsToMany Crud Ref Exclude Expose ' +
+    'Object String Number Boolean Array Function Symbol BigInt Date Promise Map Set Error Buffer Record Parameters'
+  ).split(' '),
+);
+
+/** True for a class that another one of the same name would hide from its file. */
+export function isTakenClass(name: string): boolean {
+  return TAKEN.has(name);
+}
+
 /** Singulars and plurals, where the rules below have another result. */
 const IRREGULAR: readonly (readonly [one: string, many: string])[] = (
   'person people,man men,woman women,child children,foot feet,tooth teeth,goose geese,mouse mice,ox oxen,index indices,vertex vertices,' +

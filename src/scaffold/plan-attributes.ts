@@ -94,7 +94,7 @@ export function plainColumns({ columns }: DatabaseIndex): string[] {
 }
 
 const SECRET =
-  /passw|(?:^|_)pass$|pwd|passphrase|secret(?!ar)|token|(?:api|private|access|signing|encryption|session|auth)_?key|credential|(?:^|_)(?:hash|salt|digest|otp|pin|cvv|cvc)(?:_|$)|[a-z](?:hash|(?<!ba)salt)(?:_|$)/;
+  /passw|kennwort|mot_de_passe|contrasen|senha|parol|(?:^|_)pass$|pwd|passphrase|secret(?!ar)|token(?!able)|(?:api|private|access|signing|encryption|session|auth|activation)_?key|credential|(?:^|_)(?:hash|salt|digest|otp|pin|cvv|cvc)(?:_|$)|[a-z](?:hash|(?<!ba)salt)(?:_|$)/;
 /** Columns that hold a secret in a table of secrets. */
 const SECRET_TABLE = /token|secret|credential|password/;
 const SECRET_VALUE = /^(?:key|value|code)$/;
@@ -102,10 +102,10 @@ const SECRET_VALUE = /^(?:key|value|code)$/;
 const NO_SECRET =
   /^(?:smallint|integer|bigint|real|double precision|numeric|money|boolean|date|interval|time(?:stamp)? with(?:out)? time zone)$/;
 
-/** True for names such as `password_hash`, and not for references such as `token_id`. */
+/** True for names such as `password_hash`, and not for references such as `token_id` and kinds such as `token_type`. */
 export function isSecret(table: string, { name, base, labels }: DatabaseColumn): boolean {
   const word = wordsOf(name).join('_') || name.toLowerCase();
-  if (labels !== null || NO_SECRET.test(base) || /_(?:uu)?id$/.test(word)) return false;
+  if (labels !== null || NO_SECRET.test(base) || /_(?:(?:uu)?id|type)$/.test(word)) return false;
   return SECRET.test(word) || (SECRET_VALUE.test(word) && SECRET_TABLE.test(table.toLowerCase()));
 }
 

@@ -4,7 +4,7 @@ import { kebabCase } from '../compile/compile-options.js';
 import type { DatabaseTable } from './model-plan.js';
 import { keyOf, type NameChoices } from './name-choices.js';
 import type { NameProblems } from './name-problems.js';
-import { capital, fileCase, pascalCase, singular, withLast, wordsOf } from './names.js';
+import { capital, fileCase, isTakenClass, pascalCase, singular, withLast, wordsOf } from './names.js';
 
 /** Names of a model. */
 export interface ClassNames {
@@ -14,14 +14,6 @@ export interface ClassNames {
   /** Where the default would be the path of another model, or of the documentation. */
   readonly prefix: string | null;
 }
-
-/** Classes that generated files import, and those that decorators and types of fields name. */
-const TAKEN: ReadonlySet<string> = new Set(
-  (
-    'Model Table Column DataType BelongsTo HasOne HasMany BelongsToMany Crud Ref Exclude Expose ' +
-    'Object String Number Boolean Array Function Symbol BigInt Date Promise Map Set Error Buffer Record Parameters'
-  ).split(' '),
-);
 
 /** Names that Windows has no files of. */
 const NO_FILES = /^(?:con|prn|aux|nul|com\d|lpt\d|index)$/;
@@ -66,7 +58,7 @@ function grouped(
 function plainName({ name }: DatabaseTable): string {
   const words = wordsOf(name);
   const found = words.length > 0 ? pascalCase(withLast(words, singular)) : codedName(name);
-  return TAKEN.has(found) ? `${found}Row` : found;
+  return isTakenClass(found) ? `${found}Row` : found;
 }
 
 /** A name of letters that have no sound in ASCII, by their numbers: the same whatever tables come later. */
@@ -85,7 +77,7 @@ function withSchema(table: DatabaseTable): string {
 function otherName(table: DatabaseTable, taken: readonly string[]): string {
   const files = new Set(taken.map(fileCase));
   const whole = capital(pascalCase(wordsOf(table.name))) || plainName(table);
-  if (!files.has(fileCase(whole)) && !TAKEN.has(whole)) return whole;
+  if (!files.has(fileCase(whole)) && !isTakenClass(whole)) return whole;
   let count = 2;
   while (files.has(fileCase(`${plainName(table)}${count}`))) count += 1;
   return `${plainName(table)}${count}`;

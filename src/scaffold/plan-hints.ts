@@ -1,9 +1,8 @@
 /** Options that the names and triggers of a table suggest: proposals, which nothing assumes. */
+import { includable } from '../compile/compile-include.js';
 import type { AttributePlan, DatabaseTable, ModelPlan, RelationPlan } from './model-plan.js';
 import { keyOf } from './name-choices.js';
 
-/** Relations that the option `include` takes. */
-const MOST_INCLUDED = 10;
 const TENANT = /^(?:tenant|account|organi[sz]ation|org|company|workspace)_?id$/i;
 /** Tables that have to have a column, so that it is that of tenants: most of them, and some. */
 const LEAST_TENANTS = 3;
@@ -28,7 +27,9 @@ export function planHints(
 ): { readonly proposals: readonly string[]; readonly hints: readonly string[] } {
   const own = keyOf(table);
   const isWritten = !table.kind.endsWith('view');
-  const [first, more] = [included.slice(0, MOST_INCLUDED), included.slice(MOST_INCLUDED)];
+  const ones = included.filter(isOne);
+  const first = includable([...ones, ...included.filter((each) => !isOne(each))], isOne);
+  const more = included.filter((each) => !first.includes(each));
   const set = attributes.filter(({ column }) => table.setByTriggers.includes(column.name));
   const proposals = [
     ...(first.length > 0 ? [`include: { ${first.map(({ name }) => `${name}: true`).join(', ')} }`] : []),
@@ -47,11 +48,15 @@ export function planHints(
         : []),
       ...(more.length > 0
         ? [
-            `${own}: include takes ${MOST_INCLUDED} relations; the others are ${more.map(({ name }) => name).join(', ')}.`,
+            `${own}: the proposed include is as large as one may be, without ${more.map(({ name }) => name).join(', ')}.`,
           ]
         : []),
     ],
   };
+}
+
+function isOne({ kind }: RelationPlan): boolean {
+  return kind === 'BelongsTo' || kind === 'HasOne';
 }
 
 /** Tables that a line of the report names. */

@@ -251,7 +251,7 @@ class RelationPlanner {
     let count = 2;
     while (taken.has(`${first}${count}`)) count += 1;
     this.problems.add(
-      `The relation "${first}" of ${keyOf(table)}, by the foreign key "${key.name}" of ${keyOf(child)}, has the name of another attribute or relation.`,
+      `The relation "${first}" of ${keyOf(table)}, by the foreign key "${key.name}" of ${keyOf(child)}, has a name that is taken.`,
       [{ table: keyOf(child), relation: key.name, names: { [side]: `${first}${count}` } }],
     );
     return `${first}${count}`;

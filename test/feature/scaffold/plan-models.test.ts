@@ -237,6 +237,7 @@ foreign key "posts_thread" of public.posts: It has several columns, and Sequeliz
 
 const HINTS = `
 public.artists: Password, api_token, file_hash are hidden as a secret.
+public.artists: the proposed include is as large as one may be, without salesOrders, followers, followees.
 public.sessions: token is hidden as a secret.
 public.items: consider readOnly: ['updatedAt', 'keyText']
 public.items: consider etag: { attribute: 'lockVersion' }
