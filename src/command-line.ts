@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command `crud-controllers`: begins a project, writes models of a database, or prints the OpenAPI document, the routes, or SQL of a module. */
 import 'reflect-metadata';
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
 import type { GivenOptions } from './load-application.js';
@@ -17,7 +18,12 @@ Commands:
   routes <module>   prints a table of the routes
   sql <module>      prints tables and indexes for your migrations, beside those of the models
 
-Options of models; without an address it takes DATABASE_URL, which keeps a password out of the history of the shell:
+Options of init, for a project with models of the tables of a database:
+  --from <address>    such as postgres://user@host/shop; --from alone takes DATABASE_URL
+  --schema, --tables and --names as models has them
+
+Options of models; without an address it takes DATABASE_URL, which keeps a password out of the history of the shell,
+or else that of the file .env in the current folder:
   --out <folder>      by default src/models
   --schema <names>    such as sales,hr; by default all schemas but those of the system
   --tables <patterns> such as 'order*,!*_old'; by default all tables
@@ -46,6 +52,7 @@ interface OptionToken {
 
 /** Options of all commands: `boolean` is a flag, and all others have a value. */
 const OPTIONS = {
+  from: { type: 'string' },
   'route-prefix': { type: 'string' },
   title: { type: 'string' },
   out: { type: 'string' },
@@ -73,7 +80,7 @@ interface Command {
   /** Kind of the only argument, and its value where it is left out. */
   readonly argument: {
     readonly kind: 'address' | 'folder' | 'module';
-    readonly fallback?: string | undefined;
+    fallback?(): string | undefined;
     /** Another way to say it, as the end of a sentence. */
     readonly otherwise?: string;
   };
@@ -84,17 +91,27 @@ interface Command {
   run(argument: string, given: Given): string | Promise<string | Printed>;
 }
 
+/** Options that choose tables, and their names. */
+const OF_TABLES = ['schema', 'tables', 'names'] as const;
+
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['init', { argument: { kind: 'folder', fallback: '.' }, options: [], run: initProject }],
+  [
+    'init',
+    {
+      argument: { kind: 'folder', fallback: () => '.' },
+      options: ['from', ...OF_TABLES],
+      run: beginProject,
+    },
+  ],
   [
     'models',
     {
       argument: {
         kind: 'address',
-        fallback: process.env['DATABASE_URL'] || undefined,
+        fallback: addressOfFile,
         otherwise: ', or set DATABASE_URL',
       },
-      options: ['out', 'schema', 'tables', 'names', 'read-only', 'writable', 'check', 'force'],
+      options: ['out', ...OF_TABLES, 'read-only', 'writable', 'check', 'force'],
       rivals: [
         ['read-only', 'writable'],
         ['check', 'force'],
@@ -113,28 +130,64 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['sql', describing(({ sql }) => sql(), [])],
 ]);
 
-/** Writes the models of a database, with a line of progress where a person is watching. */
-async function printModels(url: string, given: Given): Promise<Printed> {
-  const { writeModels } = await import('./scaffold/model-files.js');
+/** Writes a project, with `from` one of the tables of a database. */
+async function beginProject(folder: string, given: Given): Promise<string> {
+  const from = given.get('from');
+  if (from === undefined) {
+    const stray = OF_TABLES.find((each) => given.has(each));
+    if (stray)
+      throw new ConfigError([`--${stray} is for the tables of a database; name it by --from=<address>.`]);
+    return initProject(folder);
+  }
+  const url = from || process.env['DATABASE_URL'];
+  if (!url)
+    throw new ConfigError(['--from has no address, and DATABASE_URL is not set; write --from=<address>.']);
+  return withProgress((onProgress) => initProject(folder, { url, ...tablesOf(given), onProgress }));
+}
+
+/** The address in the environment, or else that of a project of `init --from`. */
+function addressOfFile(): string | undefined {
+  if (process.env['DATABASE_URL'] === undefined && existsSync('.env')) process.loadEnvFile();
+  return process.env['DATABASE_URL'] || undefined;
+}
+
+function tablesOf(given: Given) {
+  return {
+    schemas: given.get('schema')?.split(','),
+    tables: given.get('tables')?.split(','),
+    names: given.get('names'),
+  };
+}
+
+/** Shows a line of progress where a person is watching. */
+async function withProgress<T>(work: (show: (line: string) => void) => Promise<T>): Promise<T> {
   const { stderr } = process;
-  const show = (line: string) => stderr.isTTY && stderr.write(`\r\x1b[K${line}`);
-  const check = given.has('check');
+  const show = (line: string): void => {
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${line}`);
+  };
   try {
-    const { text, differences } = await writeModels({
-      url,
-      out: given.get('out') ?? 'src/models',
-      schemas: given.get('schema')?.split(','),
-      tables: given.get('tables')?.split(','),
-      names: given.get('names'),
-      writable: given.has('writable'),
-      check,
-      force: given.has('force'),
-      onProgress: show,
-    });
-    return { text, exitCode: differences.length > 0 ? 1 : 0 };
+    return await work(show);
   } finally {
     show('');
   }
+}
+
+/** Writes the models of a database. */
+async function printModels(url: string, given: Given): Promise<Printed> {
+  const { writeModels } = await import('./scaffold/model-files.js');
+  const check = given.has('check');
+  const { text, differences } = await withProgress((onProgress) =>
+    writeModels({
+      url,
+      out: given.get('out') ?? 'src/models',
+      ...tablesOf(given),
+      writable: given.has('writable'),
+      check,
+      force: given.has('force'),
+      onProgress,
+    }),
+  );
+  return { text, exitCode: differences.length > 0 ? 1 : 0 };
 }
 
 /** A command that prints something of an application. */
@@ -185,7 +238,7 @@ function readArguments(
 ): { readonly argument: string; readonly given: Given } | string {
   // Not strict: what Node says of an unknown option suggests none.
   const { positionals, tokens } = parseArgs({
-    args: [...args],
+    args: args.map((arg, at) => (isFromAlone(arg, args[at + 1]) ? `${arg}=` : arg)),
     options: OPTIONS,
     allowPositionals: true,
     strict: false,
@@ -202,9 +255,14 @@ function readArguments(
   }
   const both = rivals.find((pair) => pair.every((each) => given.has(each)));
   if (both) return `--${both[0]} and --${both[1]} exclude each other.`;
-  const [argument = fallback, ...others] = positionals;
+  const [argument = fallback?.(), ...others] = positionals;
   if (argument === undefined || others.length > 0) return `Name one ${kind}${otherwise}.`;
   return { argument, given };
+}
+
+/** True for `--from` without a value: the next option is none. */
+function isFromAlone(arg: string, next: string | undefined): boolean {
+  return arg === '--from' && (next === undefined || next.startsWith('-'));
 }
 
 /** Problem of an option, in a sentence. */
@@ -217,6 +275,7 @@ function optionProblem(
   if (!option) return `${command} has no option ${rawName}.${didYouMean(name, options)}`;
   if (OPTIONS[option].type === 'boolean')
     return value === undefined ? undefined : `${rawName} takes no value.`;
+  if (option === 'from') return undefined;
   // The next option is not the value of this one.
   if (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
     return `${rawName} needs a value: ${rawName}=<value>.`;

@@ -1,10 +1,18 @@
-/** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/notes`. */
+/** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/`. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { throwProblems } from '../util/config-error.js';
+import { modelsScript, type ProjectDatabase, writeAddress, writeProjectModels } from './project-database.js';
 
 const PACKAGE = join(__dirname, '../../..');
-const TEMPLATE = join(PACKAGE, 'template/notes');
+/** A project with a model, its migration and its test. */
+const NOTES = join(PACKAGE, 'template/notes');
+/** Files of a project with the models of a database, in the place of those of the notes or beside them. */
+const DATABASE = join(PACKAGE, 'template/database');
+/** Files of the notes that a database with tables of its own has no use for. */
+const OF_NOTES_ALONE = /^(?:compose\.yaml$|test\/|src\/(?:migrat|note))/;
+/** The command writes the models, and the file in the template is there for the compiler. */
+const MODELS = /^src\/models\//;
 /** npm leaves some names out of what it packs, and reads others as its own. */
 const REAL_NAMES: Readonly<Record<string, string>> = {
   '_package.json': 'package.json',
@@ -14,49 +22,68 @@ const REAL_NAMES: Readonly<Record<string, string>> = {
 /** Placeholder of the name of the project. */
 const NAME = '{{name}}';
 
-type Versions = Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, string>>;
 
 /** Fields that are read of the package.json of this package, and of that of the template. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly engines?: Versions;
-  readonly dependencies: Versions;
-  readonly devDependencies: Versions;
-  readonly peerDependencies?: Versions;
+  readonly scripts: Texts;
+  readonly engines?: Texts;
+  readonly dependencies: Texts;
+  readonly devDependencies: Texts;
+  readonly peerDependencies?: Texts;
 }
 
 /**
- * Writes the project, named after its folder.
+ * Writes the project, named after its folder. With a database, its tables are read before anything is written.
  *
- * @returns what to do next
- * @throws ConfigError when the folder is not empty, or its name cannot be that of a package
+ * @returns a report on the models, and the next steps
+ * @throws ConfigError when the folder is not empty, its name cannot be that of a package, or the database cannot be read
  */
-export function initProject(folder: string): string {
+export async function initProject(folder: string, database?: ProjectDatabase): Promise<string> {
   const target = resolve(folder);
   const name = basename(target);
-  const manifest = completeManifest(readManifest(join(TEMPLATE, '_package.json')), target);
+  const template = readManifest(join(NOTES, '_package.json'));
+  const manifest = completeManifest(database ? withoutTables(template, database) : template, target);
   throwProblems([...folderProblems(target, folder), ...nameProblems(name, manifest)]);
-  for (const file of templateFiles()) {
-    const text =
-      file === '_package.json' ? JSON.stringify(manifest, null, 2) : readFileSync(join(TEMPLATE, file));
+  const report = database ? await writeProjectModels(database, folder) : '';
+  for (const [file, source] of templateFiles(database !== undefined)) {
+    const text = file === '_package.json' ? JSON.stringify(manifest, null, 2) : readFileSync(source, 'utf8');
     const path = join(target, REAL_NAMES[file] ?? file);
     mkdirSync(dirname(path), { recursive: true });
     // Never over a file that has come there meanwhile.
-    writeFileSync(path, `${String(text).trimEnd().replaceAll(NAME, name)}\n`, { flag: 'wx' });
+    writeFileSync(path, `${text.trimEnd().replaceAll(NAME, name)}\n`, { flag: 'wx' });
   }
-  return nextSteps(name, relative(process.cwd(), target));
+  // Behind the .gitignore that names it.
+  if (database) writeAddress(database, target);
+  return `${report}${nextSteps(name, relative(process.cwd(), target), database !== undefined)}`;
 }
 
-/** Their paths in the template. */
-function templateFiles(): readonly string[] {
-  return readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })
+/** Their sources, by their paths in the project. */
+function templateFiles(isOfDatabase: boolean): ReadonlyMap<string, string> {
+  if (!isOfDatabase) return filesIn(NOTES);
+  const shared = [...filesIn(NOTES)].filter(([file]) => !OF_NOTES_ALONE.test(file));
+  const own = [...filesIn(DATABASE)].filter(([file]) => !MODELS.test(file));
+  return new Map([...shared, ...own]);
+}
+
+function filesIn(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(TEMPLATE, join(entry.parentPath, entry.name)));
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(files.map((path) => [relative(folder, path).replaceAll(sep, '/'), path]));
 }
 
 function readManifest(file: string): Manifest {
   return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** Tables are there: the project has the models of a database in the place of migrations. */
+function withoutTables(manifest: Manifest, database: ProjectDatabase): Manifest {
+  const { migrate: _, prestart: __, build = '', ...scripts } = manifest.scripts;
+  const { umzug: ___, ...dependencies } = manifest.dependencies;
+  return { ...manifest, scripts: { models: modelsScript(database), build, ...scripts }, dependencies };
 }
 
 /** Sets each package to the version that this one is tested with: it is in the range of the peers, and all fit together. */
@@ -68,7 +95,7 @@ function completeManifest(template: Manifest, target: string): Manifest {
     ...own.dependencies,
     [name]: installedFile(name, target) ?? `^${version}`,
   };
-  const withVersions = (names: Versions): Versions =>
+  const withVersions = (names: Texts): Texts =>
     Object.fromEntries(Object.keys(names).map((each) => [each, known[each] ?? '*']));
   return {
     ...template,
@@ -122,9 +149,11 @@ function nameProblems(name: string, { dependencies, devDependencies }: Manifest)
   ];
 }
 
-function nextSteps(name: string, path: string): string {
+function nextSteps(name: string, path: string, hasDatabase: boolean): string {
   const steps = [
-    ['docker compose up --detach --wait', 'a PostgreSQL; or set DATABASE_URL to the address of yours'],
+    ...(hasDatabase
+      ? []
+      : [['docker compose up --detach --wait', 'a PostgreSQL; or set DATABASE_URL to the address of yours']]),
     ['npm install', ''],
     ['npm run build', ''],
     ['npm start', 'http://localhost:3000'],

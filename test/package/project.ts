@@ -1,7 +1,7 @@
 /** A project with the packed package: what its command writes, and what `npm start` there serves. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
@@ -23,7 +23,12 @@ export async function installProject(
 ): Promise<void> {
   const { 'crud-controllers': _, ...others } = { ...dependencies, ...devDependencies };
   await install(project, await pack(), Object.keys(others));
-  symlinkSync(join(PACKAGE_ROOT, 'node_modules/.bin'), join(project, 'node_modules/.bin'), 'junction');
+  const commands = join(project, 'node_modules/.bin');
+  mkdirSync(commands);
+  symlinkSync(join(PACKAGE_ROOT, 'node_modules/.bin/tsc'), join(commands, 'tsc'));
+  const own = join(project, 'node_modules/crud-controllers/dist/src/command-line.js');
+  chmodSync(own, 0o755);
+  symlinkSync(own, join(commands, 'crud-controllers'));
 }
 
 /** What `npm start` serves. */

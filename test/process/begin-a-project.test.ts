@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { tryRun } from '../package/run.js';
 import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE } from '../support/package-root.js';
+import { execute, freshDatabase } from '../support/postgres.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
@@ -12,8 +13,8 @@ const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 describe('beginning a project', () => {
   const folder = forSuite(() => createTemporaryFolder('init'));
 
-  async function init(args: readonly string[], cwd = folder.path) {
-    const { code, everything } = await tryRun(process.execPath, [COMMAND, 'init', ...args], cwd);
+  async function init(args: readonly string[], cwd = folder.path, variables: NodeJS.ProcessEnv = {}) {
+    const { code, everything } = await tryRun(process.execPath, [COMMAND, 'init', ...args], cwd, variables);
     return { code, everything };
   }
 
@@ -85,7 +86,44 @@ describe('beginning a project', () => {
     });
   });
 
-  it('takes one folder and no option', async () => {
+  it('writes nothing where the database cannot be read, and shows no password', async () => {
+    await using database = await freshDatabase();
+    const [role, schema] = [`reader_${process.pid}`, `shop_${process.pid}`];
+    await execute(
+      database.url,
+      `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.orders (id int PRIMARY KEY);
+      CREATE ROLE ${role} LOGIN PASSWORD 'sesame-seed'`,
+    );
+    const url = new URL(database.url);
+    Object.assign(url, { username: role, password: 'sesame-seed' });
+    const elsewhere = new URL(url);
+    elsewhere.port = '1';
+    try {
+      for (const [args, problem] of [
+        [['--tables', 'orders'], /--tables is for the tables of a database; name it by --from=<address>/],
+        [['--from', 'shop'], /postgres:\/\//],
+        [['--from', "postgres://ann:sesame-seed@ss/w%rd'@localhost/shop"], /percent-encoded/],
+        [['--from', elsewhere.href], /127\.0\.0\.1:1|localhost:1/],
+        [['--from', url.href.replace('seed', 'sand')], /password/],
+        [['--from', url.href], new RegExp(`GRANT USAGE ON SCHEMA "?${schema}"? TO "?${role}"?`)],
+        [['--from', database.url, '--schema', 'shopp'], /'shopp'/],
+        [['--from', database.url, '--tables', 'none*'], /'none\*'/],
+        [['--from', database.url, '--names', 'nowhere.json'], /nowhere\.json/],
+      ] as const) {
+        const { code, everything } = await init(['from-nothing', ...args]);
+        expect(everything).to.match(problem);
+        expect(everything).to.not.match(/sesame|\n {4}at /);
+        expect(code, everything).to.equal(1);
+        expect(existsSync(join(folder.path, 'from-nothing'))).to.equal(false);
+      }
+      const unset = await init(['from-nothing', '--from'], folder.path, { DATABASE_URL: '' });
+      expect(unset.everything).to.match(/DATABASE_URL/);
+    } finally {
+      await execute(database.url, `DROP ROLE ${role}`);
+    }
+  });
+
+  it('takes one folder, and no option of other commands', async () => {
     const two = await init(['one', 'two']);
     expect(two.code).to.equal(2);
     expect(two.everything).to.match(/^Name one folder\.\nUsage: /);
