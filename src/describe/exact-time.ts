@@ -65,10 +65,14 @@ export function isMoment(value: unknown): value is Date {
   return (value instanceof FarDate || value instanceof LocalDate) && value.text !== undefined;
 }
 
-/** The text of a moment that PostgreSQL reads: of a column without a zone, its clock. */
+/** The text of a moment as answers have it: of a column without a zone, its clock. */
+export function wireMoment(value: Date): string {
+  return (value instanceof LocalDate ? value.current : undefined) ?? value.toISOString();
+}
+
+/** The same as PostgreSQL reads it. */
 export function momentText(value: Date): string {
-  const local = value instanceof LocalDate ? value.current : undefined;
-  return toDatabaseYear(local ?? value.toISOString());
+  return toDatabaseYear(wireMoment(value));
 }
 
 /** A moment with as many digits of its seconds as it has; a plain `Date` where these are milliseconds. */
@@ -125,12 +129,22 @@ export function wireText(text: string): string {
     .replace(/[+-]\d\d$/, '$&:00');
 }
 
-/** The moment of a text of PostgreSQL's or of a body's, with all digits; undefined for any other text. */
-export function exactMoment(text: string): Date | undefined {
+const OFFSET = /(?:Z|([+-])\d\d:\d\d(?::(\d\d))?)$/;
+
+/** The moment of a text with an offset, of PostgreSQL's or of a body's, with all digits; undefined for any other text. */
+function exactMoment(text: string): Date | undefined {
   const wire = wireText(text);
-  const near = new Date(wire);
-  if (Number.isNaN(near.getTime())) return farDate(wire);
-  return preciseDate(near.getTime(), /\.(\d+)/.exec(wire)?.[1] ?? '');
+  const [offset, sign = '', seconds] = OFFSET.exec(wire) ?? [];
+  if (offset === undefined) return undefined;
+  // Offsets before the time of zones have seconds, which JavaScript cannot read.
+  const near = Date.parse(seconds === undefined ? wire : wire.slice(0, -':00'.length));
+  if (Number.isNaN(near)) return farDate(wire);
+  return preciseDate(near - Number(`${sign}${seconds ?? 0}`) * 1_000, /\.(\d+)/.exec(wire)?.[1] ?? '');
+}
+
+/** The moment of a text: of a column without a zone, that of its clock in the zone. Undefined for an infinite one, and for any other text. */
+export function momentOf(text: string, zone: string | undefined): Date | undefined {
+  return zone === undefined ? exactMoment(text) : localDate(text, zone);
 }
 
 /**

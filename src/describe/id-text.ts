@@ -3,16 +3,7 @@
  * Pointer, RFC 6901), so that no path has a slash in it, and no two ids have one text.
  */
 import type { ColumnType } from './column-type.js';
-import {
-  farDate,
-  infiniteOf,
-  isMoment,
-  LocalDate,
-  localDate,
-  localText,
-  preciseDate,
-  toExpandedYear,
-} from './exact-time.js';
+import { isMoment, localText, momentOf, toExpandedYear, wireMoment } from './exact-time.js';
 import type { RowKey } from './model-info.js';
 
 const ESCAPES: readonly string[] = ['~', '/', ',', '\\'];
@@ -59,36 +50,14 @@ function partText(type: ColumnType, value: unknown): string | null {
     case 'dateonly':
       return toExpandedYear(String(value));
     case 'date':
-      return momentOf(value, type.zone);
+      return momentText(value, type.zone);
     default:
       return String(value);
   }
 }
 
-function momentOf(value: unknown, zone: string | undefined): string {
-  if (isMoment(value))
-    return zone === undefined || value instanceof LocalDate ? wireOf(value) : localText(value, zone);
-  const text = String(value);
-  if (infiniteOf(text) !== undefined) return text;
-  const moment = zone === undefined ? instantOf(text) : localDate(text, zone);
-  return moment ? wireOf(moment) : text;
-}
-
-function wireOf(moment: Date): string {
-  return (moment instanceof LocalDate ? moment.current : undefined) ?? moment.toISOString();
-}
-
-/** As PostgreSQL and ECMAScript write it, with an offset. */
-const INSTANT =
-  /^([+-]?\d{4,})-(\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d):?(\d\d)?(?::?(\d\d))?)( BC)?$/;
-
-function instantOf(text: string): Date | undefined {
-  const [, year, day, time, fraction = '', sign, hours = 0, minutes = 0, seconds = 0, era = ''] =
-    INSTANT.exec(text) ?? [];
-  if (year === undefined) return undefined;
-  const clock = `${toExpandedYear(`${year}-${day}${era}`)}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
-  const ahead =
-    ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * (sign === '-' ? -1_000 : 1_000);
-  const milliseconds = Date.parse(clock) - ahead;
-  return Number.isNaN(milliseconds) ? farDate(text) : preciseDate(milliseconds, fraction);
+function momentText(value: unknown, zone: string | undefined): string {
+  const moment = isMoment(value) ? value : momentOf(String(value), zone);
+  if (!moment) return String(value);
+  return zone === undefined ? wireMoment(moment) : localText(moment, zone);
 }

@@ -1,14 +1,6 @@
 /** Ranges: arrays of two bounds, or of none, as Sequelize has them; objects in answers and bodies; and texts of PostgreSQL's. */
 import type { ColumnType } from './column-type.js';
-import {
-  exactMoment,
-  infiniteOf,
-  infinityText,
-  isMoment,
-  localDate,
-  momentText,
-  toDatabaseYear,
-} from './exact-time.js';
+import { infinityText, isMoment, momentOf, momentText, toDatabaseYear } from './exact-time.js';
 
 /** One end of a range; null is none. */
 interface Bound {
@@ -94,8 +86,7 @@ function isRangeText(text: string): boolean {
 /** The value that a record would have of a bound. */
 export function boundOfText(bound: ColumnType, text: string): unknown {
   if (bound.kind === 'integer') return Number(text);
-  if (bound.kind !== 'date' || infiniteOf(text) !== undefined) return text;
-  return (bound.zone === undefined ? exactMoment(text) : localDate(text, bound.zone)) ?? text;
+  return (bound.kind === 'date' ? momentOf(text, bound.zone) : undefined) ?? text;
 }
 
 /** The ranges of the text of a multirange. */

@@ -3,10 +3,10 @@ import { type ColumnType, mayBeArray } from '../describe/column-type.js';
 import {
   infinityText,
   isMoment,
-  LocalDate,
   localText,
   momentText,
   toExpandedYear,
+  wireMoment,
 } from '../describe/exact-time.js';
 import { durationOf } from '../describe/interval-value.js';
 import { decimalOfMoney } from '../describe/money-value.js';
@@ -68,9 +68,7 @@ function asRange(bound: ColumnType): WireFormat {
 function asBound({ kind }: ColumnType, value: unknown): unknown {
   if (kind === 'bigint' || kind === 'decimal') return asString(value);
   if (!(value instanceof Date)) return asDay(value);
-  return isMoment(value)
-    ? ((value instanceof LocalDate ? value.current : undefined) ?? value.toISOString())
-    : null;
+  return isMoment(value) ? wireMoment(value) : null;
 }
 
 /** The format of what the user's own code made of a value: its type decides, not the column's. */
