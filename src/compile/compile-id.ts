@@ -2,7 +2,7 @@
  * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
 import type { IdType, IdTypes } from '../declare/crud-options.js';
-import type { ColumnKind, ColumnType, NetworkForm } from '../describe/column-type.js';
+import type { ColumnKind, ColumnType } from '../describe/column-type.js';
 import { splitParts } from '../describe/id-text.js';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
@@ -24,11 +24,17 @@ export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'value'
 /** Parses a text into a value of a column whose values are no ids by themselves, such as a moment; undefined for any other text. */
 export type TextReader = (type: ColumnType, text: string) => unknown;
 
-/** A part of an id, with its own parser. An id of one attribute has one. */
-export interface IdPart {
-  readonly attribute: AttributeInfo;
+/** The values of one attribute in ids. */
+interface PartForm {
   readonly kind: IdKind;
+  /** A value, as the end of a sentence. The catalogue may change it. */
+  expected(): string;
   readonly parseId: IdParser;
+}
+
+/** A part of an id, with its own parser. An id of one attribute has one. */
+export interface IdPart extends PartForm {
+  readonly attribute: AttributeInfo;
 }
 
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
@@ -36,8 +42,6 @@ export type IdParser = (raw: string) => ParsedId;
 
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const BIGINT_MINIMUM = -(2n ** 63n);
-const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 /** Digits of the longest int8; longer ones are out of range, and converting millions of digits would cost time. */
 const BIGINT_LENGTH = 20;
 /** Digits, with a sign or without, that a number holds as they are; a `BigInt` costs several times as much. */
@@ -58,9 +62,18 @@ function malformed(expected: string): ParsedId {
   return { kind: 'malformed', expected };
 }
 
-/** Reads an integer of a range, as a text that `convert` may change. */
-function integerParser(minimum: bigint, maximum: bigint, convert: (raw: string) => unknown): IdParser {
+/** The integers of each type where the column has no range of its own. */
+const RANGES = Object.freeze({
+  integer: [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)],
+  bigint: [-(2n ** 63n), 2n ** 63n - 1n],
+} as const);
+
+/** Of type `bigint` a string, as the column's values are everywhere else: a JavaScript number would address another row. */
+function integerParser(name: 'integer' | 'bigint', type: ColumnType): IdParser {
+  const [minimum, maximum] =
+    type.kind === 'integer' ? [BigInt(type.minimum), BigInt(type.maximum)] : RANGES[name];
   const [least, most] = [Number(minimum), Number(maximum)];
+  const convert = name === 'bigint' ? String : Number;
   const isInRange = (raw: string): boolean => {
     if (raw.length <= NUMBER_LENGTH) return Number(raw) >= least && Number(raw) <= most;
     return raw.length <= BIGINT_LENGTH && BigInt(raw) >= minimum && BigInt(raw) <= maximum;
@@ -79,11 +92,6 @@ function stringParser(maxLength: number | null): IdParser {
     if (raw.includes('\0') || !raw.isWellFormed()) return malformed('text without NUL characters');
     return maxLength !== null && [...raw].length > maxLength ? IMPOSSIBLE : found(raw);
   };
-}
-
-function networkParser(form: NetworkForm): IdParser {
-  const { holds, noun } = NETWORK_FORMS[form];
-  return (raw) => (holds(raw) ? found(raw) : malformed(noun));
 }
 
 type IdTypeName = 'integer' | 'bigint' | 'uuid' | 'string';
@@ -124,22 +132,21 @@ function nameOf(idType: IdType | IdTypes | ColumnKind): IdTypeName | undefined {
   return typeof idType === 'string' ? NAMES.find((name) => name === idType) : CONSTRUCTORS.get(idType);
 }
 
-function namedParser(name: IdTypeName, type: ColumnType): IdParser {
+function namedForm(name: IdTypeName, type: ColumnType): PartForm {
   switch (name) {
     case 'integer':
-      return type.kind === 'integer'
-        ? integerParser(BigInt(type.minimum), BigInt(type.maximum), Number)
-        : integerParser(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER), Number);
     case 'bigint':
-      // A string, as the column's values are everywhere else: a JavaScript number would address another row.
-      return type.kind === 'integer'
-        ? integerParser(BigInt(type.minimum), BigInt(type.maximum), String)
-        : integerParser(BIGINT_MINIMUM, BIGINT_MAXIMUM, String);
+      return { kind: name, expected: () => 'an integer', parseId: integerParser(name, type) };
     case 'uuid':
-      return parseUuid;
-    case 'string':
-      if (type.kind === 'network') return networkParser(type.form);
-      return stringParser(type.kind === 'string' ? type.maxLength : null);
+      return { kind: name, expected: () => 'a UUID', parseId: parseUuid };
+    case 'string': {
+      const maxLength = type.kind === 'string' ? type.maxLength : null;
+      const network = type.kind === 'network' ? NETWORK_FORMS[type.form] : null;
+      const parseId: IdParser = network
+        ? (raw) => (network.holds(raw) ? found(raw) : malformed(network.noun))
+        : stringParser(maxLength);
+      return { kind: name, expected: () => 'a text', parseId };
+    }
   }
 }
 
@@ -152,46 +159,26 @@ const VALUES: Readonly<Partial<Record<ColumnKind, string>>> = Object.freeze({
   date: 'a date and time with an offset, such as 2026-01-31T08:00:00Z',
 });
 
-function expectedOf({ attribute: { type }, kind }: IdPart): string {
-  switch (kind) {
-    case 'integer':
-    case 'bigint':
-      return 'an integer';
-    case 'uuid':
-      return 'a UUID';
-    case 'string':
-      return 'a text';
-    case 'enum':
-      return type.kind === 'enum' ? `one of ${type.values.join(' | ')}` : 'a text';
-    case 'value':
-      return expectedValue(type);
-    default:
-      return REFUSED.expected;
-  }
-}
-
-function expectedValue(type: ColumnType): string {
-  return type.kind === 'date' && type.zone !== undefined
-    ? 'a date and time without an offset, such as 2026-01-31T08:00:00'
-    : (VALUES[type.kind] as string);
-}
-
-function derivedParser(
-  { type }: AttributeInfo,
-  readText: TextReader,
-): { parser: IdParser; kind: IdKind } | undefined {
-  if (type.kind in VALUES) {
-    const parser: IdParser = (raw) => {
+function derivedForm({ type }: AttributeInfo, readText: TextReader): PartForm | undefined {
+  const noun = VALUES[type.kind];
+  if (noun !== undefined) {
+    const expected = () =>
+      type.kind === 'date' && type.zone !== undefined
+        ? 'a date and time without an offset, such as 2026-01-31T08:00:00'
+        : noun;
+    const parseId: IdParser = (raw) => {
       const value = readText(type, raw);
-      return value === undefined ? malformed(expectedValue(type)) : found(value);
+      return value === undefined ? malformed(expected()) : found(value);
     };
-    return { parser, kind: 'value' };
+    return { kind: 'value', expected, parseId };
   }
   if (type.kind === 'enum') {
-    return { parser: (raw) => (type.values.includes(raw) ? found(raw) : IMPOSSIBLE), kind: 'enum' };
+    const { values } = type;
+    const parseId: IdParser = (raw) => (values.includes(raw) ? found(raw) : IMPOSSIBLE);
+    return { kind: 'enum', expected: () => `one of ${values.join(' | ')}`, parseId };
   }
   const name = nameOf(type.kind === 'network' ? 'string' : type.kind);
-  return name && { parser: namedParser(name, type), kind: name };
+  return name && namedForm(name, type);
 }
 
 /** `Number('x')` is no id, though a number: Sequelize would write NaN as a bare word, the name of a column. */
@@ -215,12 +202,13 @@ function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean
   return (value) => typeof value !== 'string' || [...value].length <= Number(length);
 }
 
-function withinColumn(parser: IdParser, address: AttributeInfo): IdParser {
+function withinColumn(form: PartForm, address: AttributeInfo): PartForm {
   const holder = ofTables(() => holderOf(address));
-  return (raw) => {
-    const parsed = parser(raw);
+  const parseId: IdParser = (raw) => {
+    const parsed = form.parseId(raw);
     return parsed.kind === 'id' && !holder()(parsed.value) ? IMPOSSIBLE : parsed;
   };
+  return { ...form, parseId };
 }
 
 /** The parser of ids, their kind, and the problems that prevent it: then it finds nothing. */
@@ -231,6 +219,8 @@ interface CompiledId {
   readonly problems: readonly string[];
 }
 
+const parseNothing: IdParser = () => IMPOSSIBLE;
+
 /** Compiles the ids of a model. */
 export function compileId(
   { name, address }: Pick<ModelInfo, 'name' | 'address'>,
@@ -238,49 +228,42 @@ export function compileId(
   readText: TextReader,
 ): CompiledId {
   const [first, ...others] = address;
+  const refused = (problem: string): CompiledId => {
+    return { parser: parseNothing, kind: 'custom', parts: [], problems: [`${name}: ${problem}`] };
+  };
   if (!first)
     return refused(
-      `${name}: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], ` +
+      'no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], ' +
         "or leave out what needs an id: endpoints: ['list', 'create'].",
     );
-  if (others.length > 0) return compileSeveral({ name, address }, idType, readText);
-  const one = compilePart(name, first, idType, readText);
-  return { ...one, parts: [{ attribute: first, kind: one.kind, parseId: one.parser }] };
-}
-
-function compileSeveral(
-  { name, address }: Pick<ModelInfo, 'name' | 'address'>,
-  idType: IdType | IdTypes | undefined,
-  readText: TextReader,
-): CompiledId {
   const names = keyNames(address);
-  if (idType !== undefined && (typeof idType !== 'object' || idType === null))
+  if (others.length > 0 && idType !== undefined && (typeof idType !== 'object' || idType === null))
     return refused(
-      `${name}: idType is ${typeof idType === 'function' ? 'a function' : showValue(idType)}, and an id has several attributes; write an object of them, such as ` +
+      `idType is ${typeof idType === 'function' ? 'a function' : showValue(idType)}, and an id has several attributes; write an object of them, such as ` +
         `{ ${names.map((each) => `${each}: …`).join(', ')} }, or leave it out.`,
     );
-  const types: IdTypes = idType ?? {};
+  const types = others.length > 0 ? (idType ?? {}) : { [first.name]: idType };
   const strange = Object.keys(types).filter((each) => !names.includes(each));
-  const compiled = address.map((attribute) => compilePart(name, attribute, types[attribute.name], readText));
-  const problems = [
-    ...strange.map(
-      (each) =>
-        `${name}: idType names '${each}', which is no attribute of the id.${didYouMean(each, names)} They are ${names.join(', ')}.`,
-    ),
-    ...compiled.flatMap((one) => one.problems),
-  ];
-  const parts = address.map((attribute, index) => {
-    const { parser: parseId, kind } = compiled[index] as Omit<CompiledId, 'parts'>;
-    return { attribute, kind, parseId };
+  const problems = strange.map(
+    (each) =>
+      `${name}: idType names '${each}', which is no attribute of the id.${didYouMean(each, names)} They are ${names.join(', ')}.`,
+  );
+  const parts = address.map((attribute): IdPart => {
+    const form = partForm(attribute, (types as IdTypes)[attribute.name], readText);
+    if (typeof form !== 'string') return { attribute, ...form };
+    problems.push(`${name}: ${form}`);
+    return { attribute, kind: 'custom', expected: () => REFUSED.expected, parseId: parseNothing };
   });
-  const kind = parts.some((part) => part.kind === 'custom') ? 'custom' : 'several';
-  return { parser: partsParser(parts), kind, parts, problems };
+  const [{ kind, parseId }] = parts as [IdPart];
+  if (parts.length === 1) return { parser: parseId, kind, parts, problems };
+  const isCustom = parts.some((part) => part.kind === 'custom');
+  return { parser: partsParser(parts), kind: isCustom ? 'custom' : 'several', parts, problems };
 }
 
 /** Reads a tuple. Of one that is none the whole is expected, so that a client sees the order of the parts. */
 function partsParser(parts: readonly IdPart[]): IdParser {
   const names = parts.map(({ attribute }) => attribute.name).join(',');
-  const refuse = () => malformed(`${names}: ${parts.map(expectedOf).join(', ')}`);
+  const refuse = () => malformed(`${names}: ${parts.map((part) => part.expected()).join(', ')}`);
   return (raw) => {
     const texts = splitParts(raw);
     if (texts?.length !== parts.length) return refuse();
@@ -296,48 +279,29 @@ function partsParser(parts: readonly IdPart[]): IdParser {
   };
 }
 
-function refused(problem: string): CompiledId {
-  return { parser: parseNothing, kind: 'custom', parts: [], problems: [problem] };
-}
-
-const parseNothing: IdParser = () => IMPOSSIBLE;
-
-/** Compiles the ids that are values of one attribute. */
-function compilePart(
-  modelName: string,
+/** The ids that are values of one attribute, or the problem that prevents them. */
+function partForm(
   address: AttributeInfo,
   idType: IdType | IdTypes | undefined,
   readText: TextReader,
-): Omit<CompiledId, 'parts'> {
+): PartForm | string {
   const { type } = address;
   const attribute = `${address.isAddress || address.isPart ? 'attribute' : 'primary key'} '${address.name}'`;
-  const refuse = (problem: string) => ({
-    parser: parseNothing,
-    kind: 'custom' as const,
-    problems: [`${modelName}: ${problem}`],
-  });
   if (idType === undefined) {
-    const derived = derivedParser(address, readText);
-    if (derived) return { ...derived, parser: withinColumn(derived.parser, address), problems: [] };
-    return refuse(
+    const derived = derivedForm(address, readText);
+    if (derived) return withinColumn(derived, address);
+    return (
       `the ${attribute} is of type ${type.kind}, which no path segment can hold; ` +
-        'give @Crud an idType function that reads it.',
+      'give @Crud an idType function that reads it.'
     );
   }
   const name = nameOf(idType);
-  if (name) {
-    if (fits(name, type)) {
-      const parser = withinColumn(namedParser(name, type), address);
-      return { parser, kind: name, problems: [] };
-    }
-    return refuse(
-      `idType '${name}' does not fit the ${attribute}, which is of type ${type.kind}; ${adviceFor(type)}.`,
-    );
-  }
-  if (typeof idType === 'function') return { parser: functionParser(idType), kind: 'custom', problems: [] };
-  return refuse(
-    `idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
-  );
+  if (name && fits(name, type)) return withinColumn(namedForm(name, type), address);
+  if (name)
+    return `idType '${name}' does not fit the ${attribute}, which is of type ${type.kind}; ${adviceFor(type)}.`;
+  if (typeof idType === 'function')
+    return { kind: 'custom', expected: () => REFUSED.expected, parseId: functionParser(idType) };
+  return `idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`;
 }
 
 function adviceFor(type: ColumnType): string {
