@@ -22,63 +22,54 @@ function fits(value: bigint, bits: 32 | 64): boolean {
   return BigInt.asIntN(bits, value) === value;
 }
 
+/** @param whole years, months, weeks, days, hours and minutes */
+function partsFrom(whole: readonly bigint[], microseconds: bigint): Parts {
+  const [years = 0n, months = 0n, weeks = 0n, days = 0n, hours = 0n, minutes = 0n] = whole;
+  return {
+    months: years * 12n + months,
+    days: weeks * 7n + days,
+    microseconds: (hours * 3600n + minutes * 60n) * 1_000_000n + microseconds,
+  };
+}
+
+function microsecondsOf(seconds: string, fraction = ''): bigint {
+  return BigInt(`${seconds}${fraction.padEnd(6, '0')}`);
+}
+
 function isoParts(text: string): Parts | undefined {
   const match = ISO.exec(text);
   if (!match) return undefined;
-  const [years, months, weeks, days, hours, minutes] = match.slice(1, 7).map((each) => BigInt(each ?? 0)) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ];
-  const [sign, seconds = '0', fraction = ''] = match.slice(7);
-  const exact = BigInt(`${sign ?? ''}${seconds}${fraction.padEnd(6, '0')}`);
-  const parts = {
-    months: years * 12n + months,
-    days: weeks * 7n + days,
-    microseconds: (hours * 3600n + minutes * 60n) * 1_000_000n + exact,
-  };
+  const [sign = '', seconds = '0', fraction] = match.slice(7);
+  const whole = match.slice(1, 7).map((each) => BigInt(each ?? 0));
+  const parts = partsFrom(whole, microsecondsOf(`${sign}${seconds}`, fraction));
   return fits(parts.months, 32) && fits(parts.days, 32) && fits(parts.microseconds, 64) ? parts : undefined;
 }
 
 function postgresParts(text: string): Parts | undefined {
   const match = text === '' ? null : POSTGRES.exec(text);
   if (!match) return undefined;
-  const [years, months, , days] = match.slice(1, 5).map((each) => BigInt(each?.replace('+', '') || 0)) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ];
-  const [sign, hours = '0', minutes = '0', seconds = '0', fraction = ''] = match.slice(5);
-  const time =
-    (BigInt(hours) * 3600n + BigInt(minutes) * 60n) * 1_000_000n +
-    BigInt(`${seconds}${fraction.padEnd(6, '0')}`);
-  return { months: years * 12n + months, days, microseconds: sign === '-' ? -time : time };
+  const [sign = '', hours = '0', minutes = '0', seconds = '0', fraction] = match.slice(5);
+  const date = match.slice(1, 5).map((each) => BigInt(each || 0));
+  const clock = [hours, minutes].map((each) => BigInt(`${sign}${each}`));
+  return partsFrom([...date, ...clock], microsecondsOf(`${sign}${seconds}`, fraction));
 }
 
 /** Interval as the driver parses it, without the parts that are zero. */
-type DriverInterval = Partial<Record<(typeof UNITS)[number], number>> & { toPostgres(): string };
+type DriverInterval = Partial<Record<(typeof WHOLE)[number] | 'seconds' | 'milliseconds', number>> & {
+  toPostgres(): string;
+};
 
-const UNITS = ['years', 'months', 'days', 'hours', 'minutes', 'seconds', 'milliseconds'] as const;
+const WHOLE = ['years', 'months', 'weeks', 'days', 'hours', 'minutes'] as const;
 
 function isDriverInterval(value: unknown): value is DriverInterval {
   return typeof (value as Partial<DriverInterval> | null | undefined)?.toPostgres === 'function';
 }
 
 function driverParts(interval: DriverInterval): Parts {
-  const [years, months, days, hours, minutes] = UNITS.map((unit) =>
-    BigInt(Math.trunc(interval[unit] ?? 0)),
-  ) as [bigint, bigint, bigint, bigint, bigint];
+  const whole = WHOLE.map((unit) => BigInt(Math.trunc(interval[unit] ?? 0)));
   // Fewer than sixty seconds, so that no digit of the sum is lost.
   const seconds = Math.round((interval.seconds ?? 0) * 1_000_000 + (interval.milliseconds ?? 0) * 1_000);
-  return {
-    months: years * 12n + months,
-    days,
-    microseconds: (hours * 3600n + minutes * 60n) * 1_000_000n + BigInt(seconds),
-  };
+  return partsFrom(whole, BigInt(seconds));
 }
 
 function partsOf(value: unknown): Parts | undefined {
