@@ -11,7 +11,7 @@ import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js
 import type { BodyValues } from '../schema/body-values.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
 import { without } from '../util/without.js';
-import { exactText } from './query/rule-filters.js';
+import { exactText, recordValue } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
@@ -107,31 +107,14 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
 /** The default of a table that is the same for every row, as the model holds it; undefined where there is none. */
 function constantDefault({ found, type }: AttributeInfo): unknown {
   const text = found?.constant ?? null;
-  return text === null ? undefined : parseConstant(type, text);
+  if (text === null) return undefined;
+  if (type.kind === 'boolean') return text.startsWith('t');
+  if (type.kind === 'json') return JSON.parse(text);
+  return CONSTANT.includes(type.kind) ? recordValue(type, text) : undefined;
 }
 
-/** Undefined for a type whose values have other texts in a default. */
-function parseConstant({ kind }: AttributeInfo['type'], text: string): unknown {
-  switch (kind) {
-    case 'integer':
-    case 'float':
-      return Number(text);
-    case 'boolean':
-      return text.startsWith('t');
-    case 'json':
-      return JSON.parse(text);
-    case 'string':
-    case 'enum':
-    case 'uuid':
-    case 'bigint':
-    case 'decimal':
-    case 'dateonly':
-    case 'time':
-      return text;
-    default:
-      return undefined;
-  }
-}
+/** Types whose values have the same texts in a default. */
+const CONSTANT = 'string integer float bigint decimal enum uuid dateonly time'.split(' ');
 
 function issue(name: string, code: string, detail: string): RequestIssue {
   return { pointer: bodyPointer(name), code, detail };

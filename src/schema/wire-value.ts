@@ -38,19 +38,14 @@ export const WIRE_PATTERNS = Object.freeze({
   preciseTimestamp: timestampPattern('[0-9]{1,6}0*'),
   day: '^(?:(?:[0-9]{4}|[+-][0-9]{6,7})-[0-9]{2}-[0-9]{2}|-?infinity)$',
   time: '^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?|24:00(?::00(?:\\.0{1,6})?)?)$',
-  local: localPattern(),
+  local: timestampPattern('[0-9]{1,6}0*', ''),
   nonFinite: '^(?:NaN|-?Infinity)$',
   segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
   base64: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$',
 });
 
-function localPattern(): string {
-  return '^(?:(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,6}0*)?|-?infinity)$';
-}
-
-function timestampPattern(fraction: string): string {
+function timestampPattern(fraction: string, offset = '(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])'): string {
   const day = '(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}';
-  const offset = '(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])';
   return `^(?:${day}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.${fraction})?${offset}|-?infinity)$`;
 }
 
@@ -92,18 +87,22 @@ function isCalendarDay(year: string, month: string, day: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
+const MILLISECONDS = /^(?:\d{1,3}0*)?$/;
+const MICROSECONDS = /^(?:\d{1,6}0*)?$/;
+
 /**
  * The fraction of the seconds of an RFC 3339 date-time with an offset, or undefined for anything else.
  *
+ * @param digits the fractions that there may be
  * @param form that of another date-time
  */
-function timestampFraction(value: string, form = TIMESTAMP): string | undefined {
+function timestampFraction(value: string, digits: RegExp, form = TIMESTAMP): string | undefined {
   const match = form.exec(value);
   if (!match) return undefined;
   const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
   const isClock =
     Number(year) <= LAST_YEAR_OF_MOMENTS && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
-  return isClock && isCalendarDay(year, month, day) ? fraction : undefined;
+  return isClock && isCalendarDay(year, month, day) && digits.test(fraction) ? fraction : undefined;
 }
 
 /**
@@ -111,22 +110,19 @@ function timestampFraction(value: string, form = TIMESTAMP): string | undefined 
  * back. Undefined for anything else.
  */
 export function parseTimestamp(value: string): Date | undefined {
-  const fraction = timestampFraction(value);
-  const isExact = fraction !== undefined && (fraction.length <= 3 || /^\d{3}0*$/.test(fraction));
-  return isExact ? instantOf(value) : undefined;
+  return timestampFraction(value, MILLISECONDS) === undefined ? undefined : instantOf(value);
 }
 
 /** The same with up to the microseconds that PostgreSQL holds. */
 function parsePrecise(value: string): Date | undefined {
-  const fraction = timestampFraction(value);
-  const instant = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction) ? instantOf(value) : undefined;
+  const fraction = timestampFraction(value, MICROSECONDS);
+  const instant = fraction === undefined ? undefined : instantOf(value);
   return instant instanceof FarDate ? instant : instant && preciseDate(instant.getTime(), fraction as string);
 }
 
 /** The same without an offset: what a clock shows that is in no zone. */
 function parseLocal(value: string, zone: string): Date | undefined {
-  const fraction = timestampFraction(value, LOCAL);
-  const isExact = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction);
+  const isExact = timestampFraction(value, MICROSECONDS, LOCAL) !== undefined;
   const local = isExact ? localDate(value, zone) : undefined;
   return isMoment(local) ? local : undefined;
 }
