@@ -2,7 +2,7 @@
  * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
 import type { IdType, IdTypes } from '../declare/crud-options.js';
-import type { ColumnKind, ColumnType } from '../describe/column-type.js';
+import { type ColumnKind, type ColumnType, NARROW_NUMBERS } from '../describe/column-type.js';
 import { splitParts } from '../describe/id-text.js';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
@@ -190,13 +190,11 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
   };
 }
 
-/** The largest numbers of narrow columns, by type. */
-const LARGEST: Readonly<Record<string, number>> = Object.freeze({ smallint: 32_767, integer: 2_147_483_647 });
-
 /** True for a value that the column can hold, as far as the catalogue has said; a model may declare a wider type. */
 function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean {
-  const largest = column && LARGEST[column.baseType];
-  if (largest !== undefined) return (value) => Number(value) <= largest && Number(value) >= -largest - 1;
+  const narrow = NARROW_NUMBERS.get(column?.baseType);
+  if (narrow?.kind === 'integer')
+    return (value) => Number(value) >= narrow.minimum && Number(value) <= narrow.maximum;
   const [, length] = /^character.*\((\d+)\)$/.exec(column?.type ?? '') ?? [];
   if (length === undefined) return () => true;
   return (value) => typeof value !== 'string' || [...value].length <= Number(length);

@@ -6,9 +6,15 @@ import {
   operatorRow,
 } from '../declare/filter-operators.js';
 import { namedForm } from '../declare/named-types.js';
-import { type ColumnKind, type ColumnType, comparedType, isRangeType } from '../describe/column-type.js';
+import {
+  type ColumnKind,
+  type ColumnType,
+  comparedType,
+  isRangeType,
+  NARROW_NUMBERS,
+} from '../describe/column-type.js';
 import type { ColumnFacts } from '../describe/table-facts.js';
-import { TEXTS } from '../describe/type-difference.js';
+import { isTextBase } from '../describe/type-difference.js';
 
 const ORDERED: readonly OperatorRow['on'][] = ['all', 'equal', 'ordered'];
 const EQUAL: readonly OperatorRow['on'][] = ['all', 'equal'];
@@ -88,25 +94,16 @@ export function operatorsOfColumn(
     if (!isOrdered || !isMoment) return false;
     if (isRange && ofRange) return base.endsWith('range');
     if (on === 'network') return base === 'inet' || base === 'cidr';
-    return on !== 'text' || TEXTS.includes(base);
+    return on !== 'text' || isTextBase(base);
   });
 }
 
 const NUMBERS: readonly ColumnKind[] = ['integer', 'bigint', 'decimal', 'float'];
 
-/** The numbers of columns that hold fewer of them than an attribute may declare. */
-const NUMBERS_OF_COLUMN: Readonly<Record<string, ColumnType>> = {
-  smallint: { kind: 'integer', minimum: -32768, maximum: 32767 },
-  integer: { kind: 'integer', minimum: -2147483648, maximum: 2147483647 },
-  bigint: { kind: 'bigint' },
-  real: { kind: 'float', maximum: 3.4028234663852886e38 },
-};
-
 /** The type that values have to be of as well, because PostgreSQL reads them as those of the column; undefined where that is all the same. */
 export function narrowerType(type: ColumnType, base: string | undefined): ColumnType | undefined {
-  return NUMBERS.includes(comparedType(type).kind)
-    ? NUMBERS_OF_COLUMN[base?.replace(/(?:\[\])+$/, '') ?? '']
-    : undefined;
+  if (!NUMBERS.includes(comparedType(type).kind)) return undefined;
+  return NARROW_NUMBERS.get(base?.replace(/(?:\[\])+$/, ''));
 }
 
 /** A text as its column has it: with its length, which may be another one than the model says, or one of the labels of an enum. */
@@ -118,8 +115,7 @@ export function comparedText(
   // PostgreSQL cuts texts that are compared with these.
   if (type.kind === 'string' && (found?.baseType === 'name' || found?.baseType === '"char"'))
     return { kind: 'named', name: found.baseType };
-  if (type.kind !== 'string' || !found || !TEXTS.includes(found.baseType.replace(/(?:\[\])+$/, '')))
-    return type;
+  if (type.kind !== 'string' || !found || !isTextBase(found.baseType.replace(/(?:\[\])+$/, ''))) return type;
   const [, length] = /^character[a-z ]*\((\d+)\)/.exec(found.type) ?? [];
   return { ...type, maxLength: length === undefined ? null : Number(length) };
 }

@@ -68,19 +68,25 @@ export function isRangeType({ kind }: ColumnType): boolean {
   return kind === 'range' || kind === 'multirange';
 }
 
-const INTEGER_RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
-  TINYINT: [-32768, 32767],
-  SMALLINT: [-32768, 32767],
-  MEDIUMINT: [-2147483648, 2147483647],
-  INTEGER: [-2147483648, 2147483647],
-};
+const integer = (minimum: number, maximum: number): ColumnType =>
+  Object.freeze({ kind: 'integer', minimum, maximum });
 
-const REAL_MAXIMUM = 3.4028234663852886e38;
-const DOUBLE_MAXIMUM = Number.MAX_VALUE;
+const INT2 = integer(-32768, 32767);
+const INT4 = integer(-2147483648, 2147483647);
+const REAL: ColumnType = Object.freeze({ kind: 'float', maximum: 3.4028234663852886e38 });
+const DOUBLE: ColumnType = Object.freeze({ kind: 'float', maximum: Number.MAX_VALUE });
+
+/** The numbers of columns that hold fewer of them than an attribute may declare, by the names that PostgreSQL has for them. */
+export const NARROW_NUMBERS: ReadonlyMap<string | undefined, ColumnType> = new Map([
+  ['smallint', INT2],
+  ['integer', INT4],
+  ['bigint', { kind: 'bigint' }],
+  ['real', REAL],
+]);
 
 /** PostgreSQL stores `FLOAT(n)` as `real` up to a precision of 24 bits, and as `double precision` above. */
-function floatMaximum(type: DataTypeInstance): number {
-  return typeof type._length === 'number' && type._length <= 24 ? REAL_MAXIMUM : DOUBLE_MAXIMUM;
+function floatType({ _length: length }: DataTypeInstance): ColumnType {
+  return typeof length === 'number' && length <= 24 ? REAL : DOUBLE;
 }
 
 /**
@@ -96,10 +102,8 @@ function elementType(dataType: DataType): ColumnType {
   return type.kind === 'date' ? { ...type, isPrecise: true } : type;
 }
 
-const MAX_OID = 4_294_967_295;
-
 const BOUNDS: Readonly<Record<string, ColumnType>> = {
-  int4: { kind: 'integer', minimum: -2147483648, maximum: 2147483647 },
+  int4: INT4,
   int8: { kind: 'bigint' },
   num: { kind: 'decimal', precision: null, scale: null },
   date: { kind: 'dateonly' },
@@ -116,7 +120,7 @@ function namedType(sqlType: string): ColumnType {
   const spelled = sqlType.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   const name = namedTypeOf(spelled.replace(/(?:\[\])+$/, ''));
   if (name && !spelled.endsWith('[]')) return { kind: 'named', name };
-  if (spelled === 'oid') return { kind: 'integer', minimum: 0, maximum: MAX_OID };
+  if (spelled === 'oid') return integer(0, 4_294_967_295);
   if (spelled === 'hstore') return { kind: 'hstore' };
   const [, subtype, multi, network, interval, money, bit, length, arrays] = NAMED.exec(spelled) ?? [];
   if (arrays || (name && spelled.endsWith('[]')))
@@ -136,6 +140,34 @@ export function typeWord(type: ColumnType): string {
   return type.kind === 'named' ? type.name : type.kind;
 }
 
+const TEXT: ColumnType = { kind: 'string', maxLength: null };
+
+/** Types without options, by the names that Sequelize has for them. */
+const PLAIN: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+  ['TEXT', TEXT],
+  ['CITEXT', TEXT],
+  ['TINYINT', INT2],
+  ['SMALLINT', INT2],
+  ['MEDIUMINT', INT4],
+  ['INTEGER', INT4],
+  ['BIGINT', { kind: 'bigint' }],
+  ['REAL', REAL],
+  ['DOUBLE PRECISION', DOUBLE],
+  ['BOOLEAN', { kind: 'boolean' }],
+  ['DATE', { kind: 'date' }],
+  ['DATEONLY', { kind: 'dateonly' }],
+  ['TIME', { kind: 'time' }],
+  ['UUID', { kind: 'uuid' }],
+  ['UUIDV1', { kind: 'uuid' }],
+  ['UUIDV4', { kind: 'uuid' }],
+  ['JSON', { kind: 'json' }],
+  ['JSONB', { kind: 'json' }],
+  ['BLOB', { kind: 'blob' }],
+  ['VIRTUAL', { kind: 'virtual' }],
+  // Sequelize reads and writes objects, with a package of its own.
+  ['HSTORE', { kind: 'other', sqlType: 'HSTORE' }],
+]);
+
 /** Describes a column's type; an unknown type becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
   const type = dataTypeInstance(dataType);
@@ -144,18 +176,6 @@ export function introspectColumnType(dataType: DataType): ColumnType {
     case 'STRING':
     case 'CHAR':
       return type._binary ? { kind: 'blob' } : { kind: 'string', maxLength: Number(type._length) };
-    case 'TEXT':
-    case 'CITEXT':
-      return { kind: 'string', maxLength: null };
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'MEDIUMINT':
-    case 'INTEGER': {
-      const [minimum, maximum] = INTEGER_RANGES[type.key] as readonly [number, number];
-      return { kind: 'integer', minimum, maximum };
-    }
-    case 'BIGINT':
-      return { kind: 'bigint' };
     case 'DECIMAL':
       // DECIMAL(5) is DECIMAL(5, 0) in PostgreSQL; a bare DECIMAL has no limit.
       return {
@@ -164,40 +184,14 @@ export function introspectColumnType(dataType: DataType): ColumnType {
         scale: type._scale ?? (type._precision === undefined ? null : 0),
       };
     case 'FLOAT':
-      return { kind: 'float', maximum: floatMaximum(type) };
-    case 'REAL':
-      return { kind: 'float', maximum: REAL_MAXIMUM };
-    case 'DOUBLE PRECISION':
-      return { kind: 'float', maximum: DOUBLE_MAXIMUM };
-    case 'BOOLEAN':
-      return { kind: 'boolean' };
-    case 'DATE':
-      return { kind: 'date' };
-    case 'DATEONLY':
-      return { kind: 'dateonly' };
-    case 'TIME':
-      return { kind: 'time' };
-    case 'UUID':
-    case 'UUIDV1':
-    case 'UUIDV4':
-      return { kind: 'uuid' };
-    case 'JSON':
-    case 'JSONB':
-      return { kind: 'json' };
+      return floatType(type);
     case 'ENUM':
       return { kind: 'enum', values: Object.freeze([...(type.values ?? [])]) };
     case 'ARRAY':
       return { kind: 'array', element: Object.freeze(elementType(type.type as DataType)) };
-    case 'BLOB':
-      return { kind: 'blob' };
     case 'RANGE':
       return { kind: 'range', bound: Object.freeze(elementType(type.options?.subtype as DataType)) };
-    case 'VIRTUAL':
-      return { kind: 'virtual' };
-    case 'HSTORE':
-      // Sequelize reads and writes objects, with a package of its own.
-      return { kind: 'other', sqlType: type.key };
     default:
-      return namedType(type.key);
+      return PLAIN.get(type.key) ?? namedType(type.key);
   }
 }

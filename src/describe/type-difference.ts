@@ -3,59 +3,49 @@ import type { ColumnType } from './column-type.js';
 import type { AttributeInfo } from './model-info.js';
 import type { ColumnFacts } from './table-facts.js';
 
-/** The types of texts. */
-export const TEXTS: readonly string[] = [
-  'text',
-  'character varying',
-  'character',
-  'citext',
-  'name',
-  '"char"',
-];
 const MAX_INTEGER = 2_147_483_647;
-const WHOLE = ['smallint', 'integer'];
-const FLOATS = ['real', 'double precision'];
 
-/** The types of columns that hold just the values of an attribute; a shorter text or fewer digits are the database's to refuse. */
-const FITTING: Readonly<Partial<Record<ColumnType['kind'], readonly string[]>>> = {
-  string: TEXTS,
-  enum: TEXTS,
-  integer: WHOLE,
-  bigint: ['bigint', ...WHOLE],
-  decimal: ['numeric'],
-  float: FLOATS,
-  boolean: ['boolean'],
-  // One without a zone has local texts.
-  date: ['timestamp with time zone', 'timestamp without time zone'],
-  dateonly: ['date'],
-  time: ['time without time zone'],
-  uuid: ['uuid'],
-  json: ['json', 'jsonb'],
-  blob: ['bytea'],
-};
+/** A type of columns: Sequelize's name of it, and the kinds of attributes whose values it holds. */
+interface BaseType {
+  /** Undefined where Sequelize has none. */
+  readonly declared?: string;
+  readonly holds: readonly ColumnType['kind'][];
+}
 
-/** Sequelize's names of the types of columns. */
-const DECLARED: Readonly<Record<string, string>> = {
-  text: 'TEXT',
-  'character varying': 'STRING',
-  character: 'CHAR',
-  citext: 'CITEXT',
-  smallint: 'SMALLINT',
-  integer: 'INTEGER',
-  bigint: 'BIGINT',
-  numeric: 'DECIMAL',
-  real: 'REAL',
-  'double precision': 'DOUBLE',
-  boolean: 'BOOLEAN',
-  'timestamp with time zone': 'DATE',
-  date: 'DATEONLY',
-  'time without time zone': 'TIME',
-  uuid: 'UUID',
-  json: 'JSON',
-  jsonb: 'JSONB',
-  bytea: 'BLOB',
-  hstore: 'HSTORE',
-};
+const TEXT = ['string', 'enum'] as const;
+const WHOLE = ['integer', 'bigint'] as const;
+
+/** By the names that PostgreSQL has for them. A shorter text or fewer digits are the database's to refuse. */
+const BASES: ReadonlyMap<string, BaseType> = new Map<string, BaseType>([
+  ['text', { declared: 'TEXT', holds: TEXT }],
+  ['character varying', { declared: 'STRING', holds: TEXT }],
+  ['character', { declared: 'CHAR', holds: TEXT }],
+  ['citext', { declared: 'CITEXT', holds: TEXT }],
+  ['name', { holds: TEXT }],
+  ['"char"', { holds: TEXT }],
+  ['smallint', { declared: 'SMALLINT', holds: WHOLE }],
+  ['integer', { declared: 'INTEGER', holds: WHOLE }],
+  ['bigint', { declared: 'BIGINT', holds: ['bigint'] }],
+  ['numeric', { declared: 'DECIMAL', holds: ['decimal'] }],
+  ['real', { declared: 'REAL', holds: ['float'] }],
+  ['double precision', { declared: 'DOUBLE', holds: ['float'] }],
+  ['boolean', { declared: 'BOOLEAN', holds: ['boolean'] }],
+  ['timestamp with time zone', { declared: 'DATE', holds: ['date'] }],
+  // It has local texts.
+  ['timestamp without time zone', { holds: ['date'] }],
+  ['date', { declared: 'DATEONLY', holds: ['dateonly'] }],
+  ['time without time zone', { declared: 'TIME', holds: ['time'] }],
+  ['uuid', { declared: 'UUID', holds: ['uuid'] }],
+  ['json', { declared: 'JSON', holds: ['json'] }],
+  ['jsonb', { declared: 'JSONB', holds: ['json'] }],
+  ['bytea', { declared: 'BLOB', holds: ['blob'] }],
+  ['hstore', { declared: 'HSTORE', holds: [] }],
+]);
+
+/** True for a type of texts. */
+export function isTextBase(base: string): boolean {
+  return BASES.get(base)?.holds === TEXT;
+}
 
 /** A column of another type than its attribute. */
 export interface TypeDifference {
@@ -72,6 +62,9 @@ export function typeDifference({
 }: Pick<AttributeInfo, 'type' | 'found'>): TypeDifference | null {
   return found ? differenceOf(type, found, found.baseType) : null;
 }
+
+/** Types that no column is another one than. */
+const FREE: readonly ColumnType['kind'][] = ['virtual', 'other', 'named', 'hstore'];
 
 function differenceOf(
   type: ColumnType,
@@ -91,18 +84,12 @@ function differenceOf(
   const own = ownBases(type);
   if (own) return own.includes(base) ? null : otherType(shown);
   // A text may declare a type that only PostgreSQL has.
-  if (
-    kind === 'virtual' ||
-    kind === 'other' ||
-    kind === 'named' ||
-    kind === 'hstore' ||
-    (kind === 'string' && !isKnown(base, labels))
-  )
-    return null;
+  if (FREE.includes(kind) || (kind === 'string' && !isKnown(base, labels))) return null;
   if (kind === 'integer' && base === 'oid' && type.maximum > MAX_INTEGER) return null;
   if (kind === 'enum' && labels) return labelDifference(type.values, labels, shown);
-  if (FITTING[kind]?.includes(base)) return null;
-  const declared = labels ? `ENUM(${labels.map((label) => `'${label}'`).join(', ')})` : DECLARED[base];
+  const known = BASES.get(base);
+  if (known?.holds.includes(kind)) return null;
+  const declared = labels ? `ENUM(${quoted(labels)})` : known?.declared;
   const mend = declared ? `; declare it as DataType.${declared}` : '';
   if (kind === 'integer' && base === 'bigint') {
     const text = `the column is ${shown}: larger numbers are refused in bodies, and those beyond 2^53 are rounded by clients${mend}.`;
@@ -151,7 +138,8 @@ function elementOf(type: ColumnType): ColumnType {
 }
 
 function isKnown(base: string, labels: readonly string[] | null): boolean {
-  return labels !== null || base in DECLARED || base.endsWith('[]') || base.startsWith('timestamp');
+  const isDeclared = BASES.get(base)?.declared !== undefined;
+  return labels !== null || isDeclared || base.endsWith('[]') || base.startsWith('timestamp');
 }
 
 function labelDifference(

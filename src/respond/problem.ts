@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import { HttpError } from 'routing-controllers';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { TEXTS } from '../describe/type-difference.js';
+import { isTextBase } from '../describe/type-difference.js';
 import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../errors/database-fault.js';
 import {
   ConcurrentModificationError,
@@ -190,7 +190,7 @@ function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext):
     const columns = compared.flatMap(([name, { attribute }]) => {
       const found = info.attributes.get(attribute)?.found;
       const isNamed = parameter === 'q' && text.includes(name) && !told.hidden.has(attribute);
-      return found && isNamed && !TEXTS.includes(found.baseType) ? [`'${name}' is ${found.type}`] : [];
+      return found && isNamed && !isTextBase(found.baseType) ? [`'${name}' is ${found.type}`] : [];
     });
     // Another value of the request may be the one.
     if (parameter === 'q' && columns.length === 0) return [];
