@@ -2,19 +2,18 @@
  * Keys with a moment in them: a record holds milliseconds, and the row has microseconds, so that Sequelize would find no row by the
  * key of its record. The rest of the moment is read beside the record, and kept for the conditions on its row.
  */
-import { type FindOptions, literal, type Model, Op, type ProjectionAlias } from 'sequelize';
+import { type FindOptions, literal, type Model, Op } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { LocalDate, localText, momentText, preciseDate } from '../../describe/exact-time.js';
 import { scopeOf } from '../../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { idOf } from '../../describe/row-key.js';
-import { quoteText } from '../../util/quote-text.js';
 import { writeExactly } from '../customization/exact-types.js';
 import { exactMoments } from '../customization/hydrate-record.js';
 import { attributeOf, columnsOf } from '../sql/predicate-sql.js';
-import { boundText, columnName, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { type RowFinder, take, withAttributes } from './row-finder.js';
+import { columnName, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { type RowFinder, take, withColumns } from './row-finder.js';
 
 /** Columns that a query reads beside the attributes, by their alias; null where a record has all of its key. */
 function exactColumns(info: RecordInfo): Readonly<Record<string, SqlFragment>> | null {
@@ -30,14 +29,7 @@ function exactColumns(info: RecordInfo): Readonly<Record<string, SqlFragment>> |
 export function exactly<Q extends FindOptions>(info: RecordInfo, query: Q): Q {
   const columns = exactColumns(info);
   if (!columns) return query;
-  const more = Object.entries(columns).map(
-    ([name, column]): ProjectionAlias => [literal(renderSql(column, String)), name],
-  );
-  const { attributes } = query;
-  const some = Array.isArray(attributes)
-    ? [...attributes, ...more]
-    : withAttributes(scopeOf(info.model), more);
-  return { ...query, attributes: some };
+  return { ...query, attributes: withColumns(scopeOf(info.model), query.attributes, columns, quotedSql) };
 }
 
 /** Keeps what was read beside a record. */
@@ -68,19 +60,14 @@ export async function keepInserted<M extends Model>(
 ): Promise<M> {
   const names = momentsOf(info.primaryKey);
   const values: Readonly<Record<string, unknown>> = record.dataValues;
-  const moments = names.map((name): [string, Date | null] => {
+  // An infinite moment is no `Date`, and has no more digits.
+  const moments = names.flatMap((name): [string, Date | null][] => {
     const [given, value] = [sent[name], values[name]];
-    const isSent = given instanceof Date && value instanceof Date && given.getTime() === value.getTime();
-    return [name, isSent ? given : null];
+    if (!(value instanceof Date)) return [];
+    return [[name, given instanceof Date && given.getTime() === value.getTime() ? given : null]];
   });
-  const unknown = moments.filter(([name, moment]) => moment === null && values[name] instanceof Date);
-  if (unknown.length === 0) {
-    // An infinite moment is no `Date`, and has no more digits.
-    const known = moments.filter(([, moment]) => moment !== null);
-    if (known.length > 0) exactMoments.set(record, Object.fromEntries(known));
-    return record;
-  }
-  exactMoments.set(record, Object.fromEntries(unknown));
+  if (moments.length > 0) exactMoments.set(record, Object.fromEntries(moments));
+  if (moments.every(([, moment]) => moment !== null)) return record;
   const same = info.primaryKey.map(({ name }) => {
     const value = values[name];
     if (!names.includes(name) || !(value instanceof Date)) return { [name]: value };
@@ -111,10 +98,7 @@ export function keptConditions(
   const entries = info.primaryKey.flatMap((part): [string, Literal][] => {
     const moment = moments[part.name];
     if (!moment) return [];
-    const text = renderSql(sql`${column(part.name)} = ${momentText(moment)}`, (value) =>
-      quoteText(boundText(value)),
-    );
-    return [[part.column, literal(text)]];
+    return [[part.column, literal(quotedSql(sql`${column(part.name)} = ${momentText(moment)}`))]];
   });
   return Object.fromEntries(entries);
 }

@@ -26,7 +26,7 @@ import { refusedRow } from '../executor.js';
 import { inTransaction } from '../session/database-session.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { boundText, joinSql, raw, renderSql, sql } from '../sql/sql-fragment.js';
+import { joinSql, quotedSql, raw, sql } from '../sql/sql-fragment.js';
 import { exactValue } from './exact-keys.js';
 import { checkReferences } from './scoped-values.js';
 import { modelTriggers } from './update-record.js';
@@ -305,6 +305,6 @@ export class GuardedRow {
     const column = columnsOf(this.#info, this.#info.name);
     const conditions = predicates.map((each) => sql`(${compilePredicate(each, column)}) IS TRUE`);
     const all = conditions.length > 0 ? joinSql(conditions, ' AND ') : raw('true');
-    return renderSql(all, (value) => this.sequelize.escape(boundText(value)));
+    return quotedSql(all);
   }
 }

@@ -2,6 +2,7 @@
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
+import { withMembers } from '../../describe/sequelize-internals.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { keptConditions } from './exact-keys.js';
@@ -13,9 +14,7 @@ export type Pins = ReadonlyMap<string, unknown>;
 function building<M extends Model>(model: ModelClass<M>, change: (record: M) => M): ModelClass<M> {
   // Sequelize's types of a model's values are open here.
   const build = (...args: unknown[]): M => change(Reflect.apply(model.build, model, args) as M);
-  return new Proxy(model, {
-    get: (target, key, receiver) => (key === 'build' ? build : Reflect.get(target, key, receiver)),
-  });
+  return withMembers(model, { build });
 }
 
 /** The same model, whose new records keep values. */

@@ -95,12 +95,9 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
       ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
     );
     order.push(...scopedInnerOrder(this.#scope));
-    const more = Object.entries(columns ?? {}).map(
-      ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
-    );
-    const { attributes: some } = options;
-    const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.#scope, more);
-    const attributes = columns ? { attributes: whole } : {};
+    const write = (column: SqlFragment) => renderSql(column, values.placeholder);
+    const whole = columns && withColumns(this.#scope, options.attributes, columns, write);
+    const attributes = whole ? { attributes: whole } : {};
     const where = this.#where(range, values);
     const seen = { ...this.#options, ...seenBy(this.#criteria) };
     const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
@@ -230,11 +227,17 @@ function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
   return (Array.isArray(order) ? order : [order]) as OrderItem[];
 }
 
-/** The `attributes` of a query that selects what it would select anyway, and some more. */
-export function withAttributes(
-  { attributes }: AppliedScope,
-  more: ProjectionAlias[],
-): ProjectionAlias[] | { include: ProjectionAlias[] } {
+/** The `attributes` of a query that selects what it would select anyway, and more columns. */
+export function withColumns(
+  scope: AppliedScope,
+  attributes: FindOptions['attributes'],
+  columns: Readonly<Record<string, SqlFragment>>,
+  write: (column: SqlFragment) => string,
+): FindOptions['attributes'] {
+  const more = Object.entries(columns).map(
+    ([name, column]): ProjectionAlias => [literal(write(column)), name],
+  );
+  if (Array.isArray(attributes)) return [...attributes, ...more];
   // Sequelize joins two lists, and two objects; an object in place of a list would select all attributes again.
-  return Array.isArray(attributes) ? more : { include: more };
+  return Array.isArray(scope.attributes) ? more : { include: more };
 }

@@ -9,7 +9,7 @@ import { valueText } from '../../request/query/rule-filters.js';
 import { without } from '../../util/without.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, selectRow } from '../sql/predicate-sql.js';
-import { boundText, renderSql } from '../sql/sql-fragment.js';
+import { quotedSql } from '../sql/sql-fragment.js';
 import type { WriteOptions } from './update-record.js';
 
 /** Checks the values of a new row. Those that the scope sets are left out. @throws RefusedRequestError 403 for others */
@@ -61,10 +61,8 @@ export async function checkReferences(
     };
     if (typeof value !== 'string') return refuse();
     const row = selectRow({ kind: 'exists', target, key, value, where: bindTexts(where, slots) });
-    const found = await sequelize.query(
-      renderSql(row, (each) => sequelize.escape(boundText(each))),
-      { type: QueryTypes.SELECT, useMaster, ...(transaction ? { transaction } : {}) },
-    );
+    const options = { type: QueryTypes.SELECT, useMaster, ...(transaction ? { transaction } : {}) } as const;
+    const found = await sequelize.query(quotedSql(row), options);
     if (found.length === 0) refuse();
   }
 }

@@ -9,10 +9,9 @@ import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { quoteText } from '../../util/quote-text.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import { bareColumnsOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { joinSql, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
 /** Rows of a model. */
@@ -67,8 +66,7 @@ export function queryOf<M extends Model>(
   const { where } = rows;
   const seen = seenBy(rows);
   if (conditions.length === 0) return where ? { where, ...seen } : seen;
-  const text = renderSql(joinSql(conditions, ' AND '), (value) => quoteText(boundText(value)));
-  return { where: bothHold(where, literal(`(${text})`)), ...seen };
+  return { where: bothHold(where, literal(`(${quotedSql(joinSql(conditions, ' AND '))})`)), ...seen };
 }
 
 /** The conditions that Sequelize does not write by itself. */

@@ -4,6 +4,7 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import type { Slot, Value } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
 
 /** SQL text and values; there is one text more than there are values. */
 export interface SqlFragment {
@@ -86,6 +87,11 @@ export function renderSql(
 export function boundText(value: Value): string {
   if (typeof value === 'string') return value;
   throw new TypeError(`The slot '${value.slot}' stands where only a bound value can.`);
+}
+
+/** The SQL text with its values as literals, for statements of Sequelize's. */
+export function quotedSql(fragment: SqlFragment): string {
+  return renderSql(fragment, (value) => quoteText(boundText(value)));
 }
 
 /** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so there is none in what it means. */
