@@ -1,5 +1,5 @@
 /** The values that rules of `set` give a request: checked as those of a body are, once for each request. */
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import { NO_SCHEMAS, type ResourcePlan } from '../compile/resource-plan.js';
 import { writesOf } from '../declare/endpoint.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { NONE_GIVEN } from '../operation/access.js';
@@ -48,14 +48,10 @@ export function compileGivenValues(plan: ResourcePlan): EvaluateGiven | null {
 /** The schema of a body with these attributes alone, each of which may be absent. */
 function schemaOf(plan: ResourcePlan, names: ReadonlySet<string>): BodySchema {
   const { exposure, info } = plan;
-  const explicitSchemas = Object.freeze({ read: null, create: null, update: null });
   const unwritable = new Set([...exposure.unwritable].filter((name) => !names.has(name)));
   const others = [...info.attributes.keys()].filter((name) => !names.has(name));
-  return bodySchema(
-    { ...plan, explicitSchemas, exposure: { ...exposure, unwritable } },
-    'update',
-    new Set(others),
-  );
+  const open = { ...plan, explicitSchemas: NO_SCHEMAS, exposure: { ...exposure, unwritable } };
+  return bodySchema(open, 'update', new Set(others));
 }
 
 /** @throws TypeError where a body could not have one of the values; it names the rule, and no value */

@@ -1,7 +1,7 @@
 /** The plan of a model without options, for operations without a route: no rules, no relations, every attribute. */
 import type { RecordInfo } from '../describe/model-info.js';
 import { totalOrder } from './compile-options.js';
-import type { ResourcePlan } from './resource-plan.js';
+import { NO_SCHEMAS, OPEN_EXPOSURE, type ResourcePlan } from './resource-plan.js';
 
 const NONE = Object.freeze([]);
 const EMPTY = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
@@ -13,7 +13,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     name,
     model,
     info: info as ResourcePlan['info'],
-    exposure: { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() },
+    exposure: OPEN_EXPOSURE,
     prefix: '',
     tags: NONE,
     description: null,
@@ -25,7 +25,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     sortable: NONE,
     everything: new Map(),
     defaultSort: totalOrder([], info.primaryKey),
-    explicitSchemas: { read: null, create: null, update: null },
+    explicitSchemas: NO_SCHEMAS,
     isKeyGiven: false,
     dependencies: NONE,
     parseId: (raw) => ({ kind: 'id', value: raw }),

@@ -19,6 +19,8 @@ import { isComparable } from './filter-operators.js';
 import {
   type AccessPlan,
   type FieldPlan,
+  NO_SCHEMAS,
+  OPEN_EXPOSURE,
   type ResourcePlan,
   restrictedNames,
   type SetPlan,
@@ -209,12 +211,6 @@ function noRule(rule: unknown): string {
 /** The rules of rows and attributes; `can` and `set` are about routes. */
 export const ROW_RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
 
-const NO_ROUTES = Object.freeze({
-  endpoints: new Set<never>(),
-  defaultSort: [],
-  explicitSchemas: { read: null, create: null, update: null },
-});
-
 /** The rules of a model that no route serves, of its own `@Crud` and of `bootstrap`; null where there are none. */
 export function compileUnservedAccess(
   model: ModelClass,
@@ -227,8 +223,9 @@ export function compileUnservedAccess(
   );
   const isScoped = Object.keys(scope).some((name) => name in model.getAttributes());
   if (Object.keys(options).length === 0 && !isScoped) return null;
-  const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
   const info = describeRecords(model);
-  const check = { info, exposure, options, report: (problem: string) => report(`${info.name}: ${problem}`) };
-  return compileAccess(check, NO_ROUTES, { scope });
+  const tell = (problem: string) => report(`${info.name}: ${problem}`);
+  const check = { info, exposure: OPEN_EXPOSURE, options, report: tell };
+  const noRoutes = { endpoints: new Set<never>(), defaultSort: [], explicitSchemas: NO_SCHEMAS };
+  return compileAccess(check, noRoutes, { scope });
 }

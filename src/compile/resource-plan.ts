@@ -87,6 +87,19 @@ export interface EntityTagPlan {
   readonly isHidden?: boolean;
 }
 
+/** The classes that the user gave in the place of derived ones; null is none. */
+export type ExplicitSchemas = Readonly<Record<'read' | 'create' | 'update', Class | null>>;
+
+/** None of them. */
+export const NO_SCHEMAS: ExplicitSchemas = Object.freeze({ read: null, create: null, update: null });
+
+/** Attributes of which nothing is hidden. */
+export const OPEN_EXPOSURE: Exposure = Object.freeze({
+  unreadable: new Set<string>(),
+  unwritable: new Set<string>(),
+  undecided: new Map(),
+});
+
 /** A resource, compiled. */
 export interface ResourcePlan {
   readonly name: string;
@@ -110,11 +123,7 @@ export interface ResourcePlan {
   readonly everything: ReadonlyMap<EveryOption, () => string | null>;
   /** Total: the primary key is always part of it. */
   readonly defaultSort: readonly SortTerm[];
-  readonly explicitSchemas: {
-    readonly read: Class | null;
-    readonly create: Class | null;
-    readonly update: Class | null;
-  };
+  readonly explicitSchemas: ExplicitSchemas;
   /** True where clients give the key of a new record, so that a replacement may create it; else it changes a record that is there. */
   readonly isKeyGiven: boolean;
   readonly dependencies: readonly Dependency[];

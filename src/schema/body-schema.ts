@@ -82,12 +82,12 @@ export type BodyPlan = Pick<ResourcePlan, 'model' | 'info' | 'exposure' | 'expli
  */
 export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<string> = NONE): BodySchema {
   const explicit = plan.explicitSchemas[kind];
+  const { address } = plan.info;
   // The user's class may have been made before the table was known.
   const closed = explicit ? new Set([...refused, ...generatedNames(plan)]) : refused;
-  const attributes = writableAttributes(plan.info, plan.exposure, kind).filter(
-    ({ name }) => !closed.has(name),
-  );
-  const offered = explicit ? classProperties(explicit, 'write') : writableNames(plan, kind);
+  const writable = writableAttributes(plan.info, plan.exposure, kind);
+  const attributes = writable.filter(({ name }) => !closed.has(name));
+  const offered = explicit ? classProperties(explicit, 'write') : new Set(writable.map(({ name }) => name));
   const properties = new Set([...offered].filter((name) => !closed.has(name)));
   const known = [...plan.info.attributes.keys()].filter(
     (name) => offered.has(name) || !plan.exposure.unreadable.has(name),
@@ -96,8 +96,8 @@ export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<
     properties,
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
-    givenKey: explicit ? givenText(plan.info.address, kind) : null,
-    longKey: kind === 'create' ? textsOf(plan.info.address) : null,
+    givenKey: explicit ? givenText(address, kind) : null,
+    longKey: kind === 'create' && address.length > 1 && address.some(isTextKey) ? address : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({
@@ -121,11 +121,6 @@ function givenText([address, ...more]: RowKey, kind: BodyKind): string | null {
   return address.isAddress === true || (kind === 'create' && !isFilled(address)) ? address.name : null;
 }
 
-/** A key of several attributes with texts among them. */
-function textsOf(key: RowKey): RowKey | null {
-  return key.length > 1 && key.some(isTextKey) ? key : null;
-}
-
 /** The problem of an id that is too long for a path, at the first of its texts. Parts that others set are short. */
 function longIdIssues(key: RowKey, values: BodyValues): readonly RequestIssue[] {
   const given = Object.fromEntries(key.map(({ name }) => [name, values[name] ?? '']));
@@ -142,10 +137,6 @@ export function isNested(target: Class, name: string): boolean {
     ({ type }) => type === ValidationTypes.NESTED_VALIDATION,
   );
   return isValidated || hasType(target, name);
-}
-
-function writableNames({ info, exposure }: BodyPlan, kind: BodyKind): ReadonlySet<string> {
-  return new Set(writableAttributes(info, exposure, kind).map(({ name }) => name));
 }
 
 function derivedClass(
@@ -193,7 +184,13 @@ export async function readThroughSchema(
   const issues: RequestIssue[] = [];
   for (const [name, value] of Object.entries(body)) {
     if (isStrict && !schema.properties.has(name)) {
-      if (issues.length <= MAX_ISSUES) issues.push(refuseProperty(schema, name, issues.length < MAX_GUESSES));
+      const { length } = issues;
+      if (length <= MAX_ISSUES)
+        issues.push(
+          schema.readOnly.has(name)
+            ? readOnlyIssue(name)
+            : unknownProperty(bodyPointer(name), name, [...schema.properties], length < MAX_GUESSES),
+        );
       continue;
     }
     const own = contentIssues(schema, name, value, budget);
@@ -208,7 +205,10 @@ export async function readThroughSchema(
       !refused.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...failureIssues(told, known));
-  const values = modelValues(schema, givenValues(instance, schema));
+  const given = Object.entries(instance).filter(
+    ([name, value]) => value !== undefined && schema.properties.has(name),
+  );
+  const values = modelValues(schema, Object.fromEntries(given));
   const { givenKey } = schema;
   if (givenKey !== null && !ADDRESSABLE.check(values[givenKey])) {
     const detail = `${givenKey} ${ADDRESSABLE.text}.`;
@@ -256,16 +256,6 @@ function isHttpError(error: unknown): boolean {
   return typeof (error as { httpCode?: unknown } | null | undefined)?.httpCode === 'number';
 }
 
-function refuseProperty(
-  { properties, readOnly }: BodySchema,
-  name: string,
-  isGuessed: boolean,
-): RequestIssue {
-  const pointer = bodyPointer(name);
-  if (readOnly.has(name)) return readOnlyIssue(name);
-  return unknownProperty(pointer, name, [...properties], isGuessed);
-}
-
 /** Issue of a property that its object does not have. */
 export function unknownProperty(
   pointer: string,
@@ -310,8 +300,12 @@ function failureIssue(
     const inner = failure.target?.constructor as Class | undefined;
     return unknownProperty(pointer, failure.property, inner ? [...classProperties(inner, 'write')] : []);
   }
-  const text = columnRuleOf(failure, code, message) ? message : withoutValue(message, failure);
-  return { pointer, code, detail: sentence(text) };
+  const { property, value } = failure;
+  // A validator of the user's may quote the value (`$value` in its message); what was sent does not come back.
+  const isQuoting = !columnRuleOf(failure, code, message) && quotesValue(message, value);
+  const text = isQuoting ? `${property} is not valid` : message;
+  // class-validator's messages have no full stop.
+  return { pointer, code, detail: /[.!?]$/.test(text) ? text : `${text}.` };
 }
 
 /** A class can give itself properties that it does not declare; those are no mistake of the client. */
@@ -353,20 +347,4 @@ function isOtherType(failure: ValidationError, code: string, message: string): b
   // Of several types, such as those of a float, the first is the usual one.
   const [type] = [jsonType].flat();
   return typeof failure.value !== (type === 'integer' ? 'number' : type);
-}
-
-/** A validator of the user's may quote the value (`$value` in its message); what was sent does not come back. */
-function withoutValue(message: string, { value, property }: ValidationError): string {
-  return quotesValue(message, value) ? `${property} is not valid` : message;
-}
-
-/** class-validator's messages have no full stop. */
-function sentence(message: string): string {
-  return /[.!?]$/.test(message) ? message : `${message}.`;
-}
-
-function givenValues(instance: object, { properties }: BodySchema): BodyValues {
-  return Object.fromEntries(
-    Object.entries(instance).filter(([name, value]) => value !== undefined && properties.has(name)),
-  );
 }

@@ -59,10 +59,17 @@ export function derivedClass(name: string, shape: ShapeClass): SchemaClass {
  * @throws ConfigError when the model of one of them is not attached to a Sequelize instance
  */
 export function finishClass(target: object): void {
-  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) {
+  for (const each of classChain(target)) {
     UNFINISHED.get(each)?.();
     UNFINISHED.delete(each);
   }
+}
+
+/** A class, and those that it extends. */
+export function classChain(target: object): readonly object[] {
+  const chain: object[] = [];
+  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) chain.push(each);
+  return chain;
 }
 
 type DescribeProperties = () => ReadonlyMap<string, JsonProperty>;
@@ -131,9 +138,8 @@ export function inheritedProperty(
   direction: keyof typeof DESCRIPTIONS,
 ): JsonProperty | undefined {
   const descriptions = DESCRIPTIONS[direction];
-  let derived: object | null = target;
-  while (derived !== null && !descriptions.has(derived)) derived = Object.getPrototypeOf(derived);
-  if (derived === null) return undefined;
+  const derived = classChain(target).find((each) => descriptions.has(each));
+  if (!derived) return undefined;
   const type = transformerStorage.findTypeMetadata(target, name);
   const decorators = [
     ...validatorsOf(target, name),

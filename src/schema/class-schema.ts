@@ -1,17 +1,16 @@
 /** The class of a body in a route of the user's -> the schema of its bodies, as generated routes have it. */
+import { NO_SCHEMAS } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
 import { type BodySchema, bodySchema, isNested } from './body-schema.js';
-import { classProperties, hasValidators } from './class-properties.js';
+import { classChain, classProperties, hasValidators } from './class-properties.js';
 import { readNothing } from './compile-body-reader.js';
 import { describeExposure } from './model-decorators.js';
 import { type SchemaSource, schemaSource } from './model-schemas.js';
 
-const NONE = Object.freeze({ read: null, create: null, update: null });
-
 /** The schema of a class: that of a model where it is derived from one, or extends such a class. */
 export function classSchema(target: Class): BodySchema {
-  const source = nearestSource(target);
+  const [source] = classChain(target).flatMap((each) => schemaSource(each) ?? []);
   if (source && source.kind !== 'read') return modelSchema(target, source, source.kind);
   const properties = classProperties(target, 'write');
   return Object.freeze({
@@ -32,14 +31,6 @@ export function classSchema(target: Class): BodySchema {
 function modelSchema(target: Class, { model }: SchemaSource, kind: 'create' | 'update'): BodySchema {
   const info = describeModel(model);
   const exposure = describeExposure(info, () => {});
-  const explicitSchemas = schemaSource(target) ? NONE : { ...NONE, [kind]: target };
+  const explicitSchemas = schemaSource(target) ? NO_SCHEMAS : { ...NO_SCHEMAS, [kind]: target };
   return bodySchema({ model, info, exposure, explicitSchemas }, kind);
-}
-
-function nearestSource(target: Class): SchemaSource | undefined {
-  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) {
-    const source = schemaSource(each);
-    if (source) return source;
-  }
-  return undefined;
 }

@@ -27,12 +27,11 @@ export function compileBodyReader(
   attributes: readonly AttributeInfo[],
   kind: BodyKind,
 ): BodyReader {
-  if (choosesProperties(target)) return readNothing;
-  if (attributes.some((each) => hasCondition(target, each, presenceOf(info, each, kind)))) return readNothing;
+  const presences = attributes.map((each) => [each, presenceOf(info, each, kind)] as const);
+  if (choosesProperties(target) || presences.some((each) => hasCondition(target, ...each)))
+    return readNothing;
   const properties = new Map(
-    attributes.map(
-      (each) => [each.name, compileProperty(target, each, presenceOf(info, each, kind))] as const,
-    ),
+    presences.map(([each, presence]) => [each.name, compileProperty(target, each, presence)] as const),
   );
   const required = [...properties.values()].filter(({ isRequired }) => isRequired).length;
   const initial: Readonly<Record<string, unknown>> = { ...new target() };

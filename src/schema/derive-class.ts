@@ -48,8 +48,8 @@ export type Presence =
   /** Absent is fine, and a condition of the user's decides about null. */
   | 'decidedWhereGiven';
 
-function applyColumnRules(target: SchemaClass, attribute: AttributeInfo, presence: Presence): void {
-  for (const decorate of columnDecorators(attribute, presence)) decorate(target.prototype, attribute.name);
+function applyColumnRules({ prototype }: SchemaClass, attribute: AttributeInfo, presence: Presence): void {
+  for (const decorate of columnDecorators(attribute, presence)) decorate(prototype, attribute.name);
 }
 
 /** The decorators that an attribute's column amounts to: what absence and null mean, then the rules of its type. */
@@ -169,11 +169,8 @@ export function presenceOf({ model }: ModelInfo, attribute: AttributeInfo, kind:
   return mayMiss ? 'optional' : 'required';
 }
 
-/** `perhaps` is where a `@ValidateIf` of the user's decides. */
-type Demand = 'always' | 'perhaps' | null;
-
-/** Demand of decorators like `@IsDefined()` and `@IsNotEmpty()` on an attribute; `@IsOptional()` takes it back. */
-function demandOf(model: object, attribute: string): Demand {
+/** Demand of decorators like `@IsDefined()` and `@IsNotEmpty()` on an attribute, where no condition decides; `@IsOptional()` takes it back. */
+function demandOf(model: object, attribute: string): 'always' | 'perhaps' | null {
   const found = decoratorsOf(model as Class).byProperty.get(attribute) ?? [];
   if (found.some(({ name }) => name === 'isOptional') || !found.some(refusesNull)) return null;
   return found.some(({ type }) => type === 'conditionalValidation') ? 'perhaps' : 'always';

@@ -61,17 +61,13 @@ type Merger = (first: unknown, second: unknown) => unknown;
 
 const largest: Merger = (first, second) => Math.max(first as number, second as number);
 const smallest: Merger = (first, second) => Math.min(first as number, second as number);
+const forEach = (keywords: string, merge: Merger): [string, Merger][] =>
+  keywords.split(' ').map((keyword) => [keyword, merge]);
 
 /** Bounds meet at the narrower one; members of both lists remain; an integer is a number. */
 const MERGERS: ReadonlyMap<string, Merger> = new Map<string, Merger>([
-  ['minimum', largest],
-  ['exclusiveMinimum', largest],
-  ['minLength', largest],
-  ['minItems', largest],
-  ['maximum', smallest],
-  ['exclusiveMaximum', smallest],
-  ['maxLength', smallest],
-  ['maxItems', smallest],
+  ...forEach('minimum exclusiveMinimum minLength minItems', largest),
+  ...forEach('maximum exclusiveMaximum maxLength maxItems', smallest),
   ['enum', (first, second) => (first as unknown[]).filter((value) => (second as unknown[]).includes(value))],
   ['items', (first, second) => bothSchemas(first as JsonSchema, second as JsonSchema)],
   ['type', narrowerType],

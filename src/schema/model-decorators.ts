@@ -26,16 +26,18 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
   if (problem !== undefined) report(problem);
   for (const attribute of info.attributes.values()) {
     const { name } = attribute;
-    const { isHidden: isOmitted, isReadOnly } = formOf(attribute);
+    const { isHidden: isOmitted, isReadOnly }: Partial<NamedForm> =
+      attribute.type.kind === 'named' ? namedForm(attribute.type.name) : {};
+    const exposed = transformerStorage.findExposeMetadata(info.model, name);
     if (isReadOnly) unwritable.add(name);
-    if (isOmitted && !isExposed(info.model, name)) unreadable.add(name);
+    if (isOmitted && !exposed) unreadable.add(name);
     if (isHidden(info.model, name) || isLeftOut(info.model, name)) unreadable.add(name);
     const exclusion = exclusionOf(info.model, name, 'write');
     if (exclusion) unwritable.add(name);
     if (exclusion && !exclusion.toClassOnly && isRequired(attribute)) {
       undecided.set(name, undecidedProblem(info, name));
     }
-    const rename = transformerStorage.findExposeMetadata(info.model, name)?.options?.name;
+    const rename = exposed?.options?.name;
     if (rename !== undefined && rename !== name) {
       report(
         `${info.name}.${name}: @Expose({ name: '${rename}' }) renames it in answers only; rename the attribute ` +
@@ -44,16 +46,6 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
     }
   }
   return Object.freeze({ unreadable, unwritable, undecided });
-}
-
-/** The form of a type of PostgreSQL's own, which may hide or guard its values. */
-function formOf({ type }: AttributeInfo): Partial<NamedForm> {
-  return type.kind === 'named' ? namedForm(type.name) : {};
-}
-
-/** True where `@Expose()` shows an attribute. */
-function isExposed(model: object, name: string): boolean {
-  return transformerStorage.findExposeMetadata(model, name) !== undefined;
 }
 
 /** True where a new row needs a value that only a body, or code of the user's, can hold. */
