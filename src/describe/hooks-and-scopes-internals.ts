@@ -12,11 +12,8 @@ import {
 } from 'sequelize';
 import { Model as TypescriptModel } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
-import { missingFrom, withFields } from '../util/missing-internal.js';
 import { type ConformedInclude, conformedIncludes } from './include-internals.js';
-import { SEQUELIZE_VERSION, withMembers } from './sequelize-internals.js';
-
-const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+import { missing, partOf, withMembers } from './sequelize-internals.js';
 
 /** The scope that a model applies. */
 export interface AppliedScope {
@@ -72,8 +69,8 @@ export function scopeCondition(model: ModelStatic<Model>): string | null {
   const { where } = scopeOf(model);
   if (!where) return null;
   const { queryGenerator = missing('QueryInterface.queryGenerator') } =
-    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: ConditionGenerator };
-  const generator = withFields(queryGenerator, 'QueryGenerator', 'getWhereConditions', missing);
+    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: object };
+  const generator = partOf<ConditionGenerator>(queryGenerator, 'QueryGenerator', 'getWhereConditions');
   const mapped = Utils.mapFinderOptions({ where: Utils.cloneDeep(where as object) as WhereOptions }, model);
   return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
 }

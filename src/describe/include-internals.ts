@@ -1,18 +1,13 @@
 /** Untyped fields of Sequelize's includes. An accessor throws where a field is missing. */
 import { type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize';
-import { missingFrom, withFields } from '../util/missing-internal.js';
-import { SEQUELIZE_VERSION } from './sequelize-internals.js';
-
-const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+import { partOf } from './sequelize-internals.js';
 
 /**
  * Has a record know that a relation was loaded along, for its plain forms. Not for `reload`, which would read all rows of it: the
  * includes of the record's query are read from it.
  */
 export function noteInclude(record: Model, as: string): void {
-  const { _options: options } = withFields(record, 'record', '_options', missing) as Model & {
-    readonly _options: NotedIncludes;
-  };
+  const { _options: options } = partOf<{ _options: NotedIncludes }>(record, 'record', '_options');
   const association = (record.constructor as ModelStatic<Model>).associations[as];
   options.include = (options.include ?? []).filter((each) => each.as !== as);
   options.includeNames = [...new Set([...(options.includeNames ?? []), as])];
@@ -38,12 +33,7 @@ export function conformedIncludes(model: object, include: unknown): ConformedInc
   const options: { include?: ConformedInclude[] } = {
     include: Utils.cloneDeep([include].flat() as object) as ConformedInclude[],
   };
-  const internals = withFields(
-    model as IncludingModel,
-    'Model',
-    '_conformIncludes _expandIncludeAll',
-    missing,
-  );
+  const internals = partOf<IncludingModel>(model, 'Model', '_conformIncludes _expandIncludeAll');
   internals._conformIncludes(options, model);
   internals._expandIncludeAll(options);
   return options.include ?? [];

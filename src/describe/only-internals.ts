@@ -1,9 +1,6 @@
 /** Statements of Sequelize's that name a table with ONLY, for which it has no option. A part of it that is not there is an error. */
 import type { Model, ModelStatic } from 'sequelize';
-import { missingFrom, withFields } from '../util/missing-internal.js';
-import { SEQUELIZE_VERSION } from './sequelize-internals.js';
-
-const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+import { partOf } from './sequelize-internals.js';
 
 /** Models whose statements name their table with ONLY. */
 const leaving = new WeakSet<object>();
@@ -32,9 +29,9 @@ export function leaveOutHeirs(model: ModelStatic<Model>): void {
 const WRITING = ['updateQuery', 'deleteQuery', 'arithmeticQuery'];
 
 function namingOnly(queryInterface: OnlyInterface, model: ModelStatic<Model>): object {
-  const { queryGenerator } = withFields(queryInterface, 'QueryInterface', 'queryGenerator', missing);
+  const { queryGenerator } = partOf<OnlyInterface>(queryInterface, 'QueryInterface', 'queryGenerator');
   const names = `selectQuery selectFromTableFragment quoteTable ${WRITING.join(' ')}`;
-  withFields(queryGenerator, 'QueryGenerator', names, missing);
+  partOf(queryGenerator, 'QueryGenerator', names);
   const { selectFromTableFragment, quoteTable } = queryGenerator;
   // The model with a scope is a subclass, and a model with other members a proxy.
   const isOwn = (other: unknown) =>
