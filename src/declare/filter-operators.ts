@@ -26,6 +26,15 @@ function rows<const T extends Readonly<Record<string, OperatorRow>>>(table: T): 
   return table;
 }
 
+function between<const A extends string>(alias: A, word: string) {
+  const sql = `{column} ${word} {value} AND {high}`;
+  return { on: 'ordered', takes: 'pair', aliases: [alias], sql } as const;
+}
+
+function like<const A extends string>(alias: A, word: string) {
+  return { on: 'text', takes: 'pattern', aliases: [alias], sql: `{column} ${word} {value}` } as const;
+}
+
 /** In the order of the documentation. */
 const OPERATOR_TABLE = rows({
   '==': { on: 'equal', takes: 'value', sql: '{column} = {value}' },
@@ -89,42 +98,12 @@ const OPERATOR_TABLE = rows({
   '=le=': { on: 'ordered', takes: 'value', aliases: ['<='], sql: '{column} <= {value}' },
   '=gt=': { on: 'ordered', takes: 'value', aliases: ['>'], sql: '{column} > {value}' },
   '=ge=': { on: 'ordered', takes: 'value', aliases: ['>='], sql: '{column} >= {value}' },
-  '=between=': {
-    on: 'ordered',
-    takes: 'pair',
-    aliases: ['=bt='],
-    sql: '{column} BETWEEN {value} AND {high}',
-  },
-  '=notbetween=': {
-    on: 'ordered',
-    takes: 'pair',
-    aliases: ['=nb='],
-    sql: '{column} NOT BETWEEN {value} AND {high}',
-  },
-  '=like=': {
-    on: 'text',
-    takes: 'pattern',
-    aliases: ['=ke='],
-    sql: '{column} LIKE {value}',
-  },
-  '=notlike=': {
-    on: 'text',
-    takes: 'pattern',
-    aliases: ['=nk='],
-    sql: '{column} NOT LIKE {value}',
-  },
-  '=ilike=': {
-    on: 'text',
-    takes: 'pattern',
-    aliases: ['=ik='],
-    sql: '{column} ILIKE {value}',
-  },
-  '=inotlike=': {
-    on: 'text',
-    takes: 'pattern',
-    aliases: ['=ni='],
-    sql: '{column} NOT ILIKE {value}',
-  },
+  '=between=': between('=bt=', 'BETWEEN'),
+  '=notbetween=': between('=nb=', 'NOT BETWEEN'),
+  '=like=': like('=ke=', 'LIKE'),
+  '=notlike=': like('=nk=', 'NOT LIKE'),
+  '=ilike=': like('=ik=', 'ILIKE'),
+  '=inotlike=': like('=ni=', 'NOT ILIKE'),
 });
 
 /** A canonical operator name. */

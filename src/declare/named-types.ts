@@ -46,8 +46,22 @@ const BOOK: NamedForm = {
   examples: ['0-306-40615-2'],
 };
 
+/** Types of the same form. */
+function alike<N extends string>(names: readonly N[], form: NamedForm): Readonly<Record<N, NamedForm>> {
+  return Object.fromEntries(names.map((name) => [name, form])) as Record<N, NamedForm>;
+}
+
+const ALIKE = {
+  ...alike(['point', 'line', 'lseg', 'polygon'], SHAPE),
+  ...alike(['box', 'circle'], AREA),
+  ...alike(['tsvector', 'tsquery'], SEARCH),
+  ...alike(['regclass', 'regtype', 'regproc', 'regprocedure', 'regoper', 'regrole', 'regnamespace'], OBJECT),
+  ...alike(['isbn', 'isbn13', 'issn', 'issn13', 'ismn', 'ismn13', 'ean13', 'upc'], BOOK),
+};
+
 /** By the names that PostgreSQL has for them. */
 const FORMS = {
+  ...ALIKE,
   'time with time zone': {
     compared: 'equal',
     holds: matches(ZONED),
@@ -55,16 +69,8 @@ const FORMS = {
     examples: ['08:00:00+02'],
   },
   xml: { compared: 'null', reason: 'PostgreSQL has no equality of XML.' },
-  point: SHAPE,
-  line: SHAPE,
-  lseg: SHAPE,
-  box: AREA,
-  circle: AREA,
   path: { compared: 'null', reason: 'PostgreSQL compares the number of points of paths.' },
-  polygon: SHAPE,
   cube: { compared: 'null', reason: 'Cubes of other dimensions cannot be compared.' },
-  tsvector: SEARCH,
-  tsquery: SEARCH,
   // PostgreSQL cuts what is longer, and finds the rest.
   '"char"': {
     compared: 'ordered',
@@ -94,13 +100,6 @@ const FORMS = {
     examples: ['16/B374D848'],
     isReadOnly: true,
   },
-  regclass: OBJECT,
-  regtype: OBJECT,
-  regproc: OBJECT,
-  regprocedure: OBJECT,
-  regoper: OBJECT,
-  regrole: OBJECT,
-  regnamespace: OBJECT,
   // Before PostgreSQL 16 a label has no hyphen.
   ltree: {
     compared: 'ordered',
@@ -108,14 +107,6 @@ const FORMS = {
     noun: 'a path of labels of letters, digits and _',
     examples: ['top.science'],
   },
-  isbn: BOOK,
-  isbn13: BOOK,
-  issn: BOOK,
-  issn13: BOOK,
-  ismn: BOOK,
-  ismn13: BOOK,
-  ean13: BOOK,
-  upc: BOOK,
 } as const satisfies Readonly<Record<string, NamedForm>>;
 
 /** A type by the name that PostgreSQL has for it. */
