@@ -127,17 +127,13 @@ function parseLocal(value: string, zone: string): Date | undefined {
   return isMoment(local) ? local : undefined;
 }
 
-/** The same as text that PostgreSQL reads. */
-export function parseLocalText(value: string, zone: string): string | undefined {
+/** A moment as text that PostgreSQL reads; of a column without a zone without an offset. */
+export function parseMoment(value: string, zone: string | undefined): string | undefined {
   if (infiniteOf(value) !== undefined) return value;
+  if (zone === undefined)
+    return /\.\d{7}/.test(value) ? undefined : parsePrecise(value) && toDatabaseYear(value.toUpperCase());
   const local = parseLocal(value, zone);
   return local && toDatabaseYear(localText(local, zone));
-}
-
-/** An RFC 3339 date-time with an offset, as text that PostgreSQL reads. */
-export function parseInstant(value: string): string | undefined {
-  if (infiniteOf(value) !== undefined) return value;
-  return /\.\d{7}/.test(value) ? undefined : parsePrecise(value) && toDatabaseYear(value.toUpperCase());
 }
 
 /** An offset can carry it beyond the years that PostgreSQL can hold. */

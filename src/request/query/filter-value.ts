@@ -16,8 +16,7 @@ import {
   isUuid,
   parseColumnValue,
   parseDay,
-  parseInstant,
-  parseLocalText,
+  parseMoment,
 } from '../../schema/wire-value.js';
 import { FILTER_LIMITS, FilterError, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';
@@ -67,14 +66,13 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
     case 'boolean':
       return text === 'true' || text === 'false' ? text : wrongType('true or false');
     case 'date':
-      if (type.zone !== undefined)
-        return (
-          parseLocalText(text, type.zone) ??
-          wrongType('a date and time without an offset, such as 2026-01-31T08:00:00')
-        );
       return (
-        parseInstant(text) ??
-        wrongType('an RFC 3339 date and time with an offset, such as 2026-01-31T08:00:00Z')
+        parseMoment(text, type.zone) ??
+        wrongType(
+          type.zone === undefined
+            ? 'an RFC 3339 date and time with an offset, such as 2026-01-31T08:00:00Z'
+            : 'a date and time without an offset, such as 2026-01-31T08:00:00',
+        )
       );
     case 'dateonly':
       return parseDay(text) ?? wrongType('a date such as 2026-01-31');
