@@ -29,7 +29,7 @@ function exactColumns(info: RecordInfo): Readonly<Record<string, SqlFragment>> |
 export function exactly<Q extends FindOptions>(info: RecordInfo, query: Q): Q {
   const columns = exactColumns(info);
   if (!columns) return query;
-  return { ...query, attributes: withColumns(scopeOf(info.model), query.attributes, columns, quotedSql) };
+  return { ...query, attributes: withColumns(scopeOf(info.model), query.attributes, columns) };
 }
 
 /** Keeps what was read beside a record. */

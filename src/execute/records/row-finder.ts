@@ -7,7 +7,6 @@ import {
   type OrderItem,
   type ProjectionAlias,
   type Transaction,
-  type WhereOptions,
 } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
@@ -16,20 +15,11 @@ import { type AppliedScope, scopeOf, withScope } from '../../describe/hooks-and-
 import type { ModelInfo } from '../../describe/model-info.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
-import type { Value } from '../../request/query/predicate.js';
-import { hasFindHooks } from '../customization/plain-queries.js';
 import type { PageSource } from '../page.js';
 import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
-import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { bothHold, conditionsOf, keepingOurs, type SequelizeRows, seenBy } from './sequelize-rows.js';
-
-interface StatementValues {
-  /** Values that are bound so far, or null where all are quoted. */
-  readonly bind: string[] | null;
-  /** Takes a value, and returns its placeholder in the text. */
-  placeholder(value: Value): string;
-}
+import { type ColumnSql, columnsOf } from '../sql/predicate-sql.js';
+import { quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
 
 /** Rows, and their order. */
 interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
@@ -90,17 +80,13 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     options: FindOptions,
     columns?: Readonly<Record<string, SqlFragment>> | null,
   ): Promise<M[]> {
-    const values = this.#values();
     const order = terms.map(
       ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
     );
     order.push(...scopedInnerOrder(this.#scope));
-    const write = (column: SqlFragment) => renderSql(column, values.placeholder);
-    const whole = columns && withColumns(this.#scope, options.attributes, columns, write);
+    const whole = columns && withColumns(this.#scope, options.attributes, columns);
     const attributes = whole ? { attributes: whole } : {};
-    const where = this.#where(range, values);
-    const seen = { ...this.#options, ...seenBy(this.#criteria) };
-    const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
+    const query = { order, ...options, ...attributes, ...this.#options, ...this.#rows(range) };
     return keepingOurs(withoutScopedOrder(this.#model)).findAll(query);
   }
 
@@ -113,16 +99,14 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   count(limit: number): Promise<number> {
     // A scope that joins many rows to one would have it counted as many times.
     const once = this.#scope.include ? { distinct: true, col: this.#keyColumns() } : {};
-    const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
-    const seen = { ...this.#options, ...seenBy(this.#criteria) };
-    return keepingOurs(model).count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
+    return keepingOurs(model).count({ ...once, ...this.#options, ...this.#rows(null) });
   }
 
   /** All columns of the key as one, which Sequelize's types have no place for: by the first alone, rows with the same would count once. */
   #keyColumns(): string {
     const { name, primaryKey } = this.#info;
-    const columns = primaryKey.map(({ name: part }) => renderSql(this.column(part), String));
+    const columns = primaryKey.map(({ name: part }) => quotedSql(this.column(part)));
     if (columns.length > 1) return literal(`(${columns.join(', ')})`) as unknown as string;
     const [key] = primaryKey;
     if (key) return `${name}.${key.column}`;
@@ -167,36 +151,9 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     return this.#places.get(record)?.isPlace === true;
   }
 
-  #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
-    const { where } = this.#criteria;
-    const conditions = [...conditionsOf(this.#criteria, this.column), ...(range ? [sql`(${range})`] : [])];
-    if (conditions.length === 0) return where ? { where } : {};
-    const text = literal(renderSql(joinSql(conditions, ' AND '), placeholder));
-    return { where: bind ? text : bothHold(where, text) };
+  #rows(range: SqlFragment | null) {
+    return queryOf(this.#info, this.#criteria, 'select', range);
   }
-
-  /**
-   * Sequelize finds bind parameters by looking for `$` in the whole statement, in quoted values too. Values that are
-   * not ours can hold one, and are quoted by Sequelize; then ours are quoted as well.
-   */
-  #values(): StatementValues {
-    const hasScope = Object.keys(this.#scope).length > 0;
-    if (this.#criteria.where || hasScope || hasFindHooks(this.#model) || this.#holdsDollar()) {
-      return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(boundText(value)) ?? '' };
-    }
-    const bind: string[] = [];
-    return { bind, placeholder: (value) => `$${bind.push(boundText(value))}` };
-  }
-
-  /** The scope of another model may be part of a filter. */
-  #holdsDollar(): boolean {
-    const { within } = this.#criteria;
-    return within !== null && compilePredicate(within, this.column).texts.some((text) => text.includes('$'));
-  }
-}
-
-function bound({ bind }: StatementValues): { bind?: string[] } {
-  return bind?.length ? { bind } : {};
 }
 
 /** Reads an extra column off a record, and takes it away: nobody else is to see it. */
@@ -232,10 +189,9 @@ export function withColumns(
   scope: AppliedScope,
   attributes: FindOptions['attributes'],
   columns: Readonly<Record<string, SqlFragment>>,
-  write: (column: SqlFragment) => string,
 ): FindOptions['attributes'] {
   const more = Object.entries(columns).map(
-    ([name, column]): ProjectionAlias => [literal(write(column)), name],
+    ([name, column]): ProjectionAlias => [literal(quotedSql(column)), name],
   );
   if (Array.isArray(attributes)) return [...attributes, ...more];
   // Sequelize joins two lists, and two objects; an object in place of a list would select all attributes again.

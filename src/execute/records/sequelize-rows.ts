@@ -10,7 +10,7 @@ import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js'
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
-import { bareColumnsOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { bareColumnsOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { joinSql, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
@@ -55,31 +55,20 @@ function isKey(part: Predicate): boolean {
   return typeof value === 'object' && (value.slot === 'id' || value.slot.startsWith('id.'));
 }
 
-/** Options of a query for some rows. Only a SELECT has an alias for the table. */
+/** Options of a query for some rows. Only a SELECT has an alias for the table. @param range one more condition; null is none */
 export function queryOf<M extends Model>(
   info: RecordInfo,
   rows: SequelizeRows<M>,
   statement: 'select' | 'other' = 'select',
+  range: SqlFragment | null = null,
 ): { readonly where?: Where<M>; readonly paranoid?: false } {
   const column = statement === 'select' ? columnsOf(info, info.name) : bareColumnsOf(info);
-  const conditions = conditionsOf(rows, column);
-  const { where } = rows;
-  const seen = seenBy(rows);
+  const { where, within, before, paranoid } = rows;
+  const ours = [before, within].flatMap((each) => (each ? sql`(${compilePredicate(each, column)})` : []));
+  const conditions = range ? [...ours, sql`(${range})`] : ours;
+  const seen = paranoid === false ? { paranoid } : {};
   if (conditions.length === 0) return where ? { where, ...seen } : seen;
   return { where: bothHold(where, literal(`(${quotedSql(joinSql(conditions, ' AND '))})`)), ...seen };
-}
-
-/** The conditions that Sequelize does not write by itself. */
-export function conditionsOf(
-  { within, before }: Pick<SequelizeRows<Model>, 'within' | 'before'>,
-  column: ColumnSql,
-): readonly SqlFragment[] {
-  return [before, within].flatMap((each) => (each ? sql`(${compilePredicate(each, column)})` : []));
-}
-
-/** The option of a query that finds all rows, where it has to. */
-export function seenBy({ paranoid }: Pick<SequelizeRows<Model>, 'paranoid'>): { readonly paranoid?: false } {
-  return paranoid === false ? { paranoid } : {};
 }
 
 /** No attribute has it. */
@@ -89,7 +78,7 @@ const OURS = 'condition of ours';
  * A condition of the caller's, and one of ours. Ours has a name, so that no default scope and no hook has another one in its
  * place, as with Op.and: Sequelize writes a literal whatever its name.
  */
-export function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
+function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
   const isPlain = where !== undefined && Object.getPrototypeOf(where) === Object.prototype;
   // An OR in a literal of the caller's needs parentheses.
   const theirs = isPlain || where === undefined ? where : { [Op.and]: [where] };
