@@ -5,6 +5,7 @@ import { Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
+import { BoundedCache, perPair } from '../util/memo.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { addIdText, isIdText, makeAddressed, memberProblem, splitId } from './addressed-model.js';
 import { type ColumnType, introspectColumnType } from './column-type.js';
@@ -112,21 +113,13 @@ export function tryAddress(info: ModelInfo, id: unknown): Introspection {
   return problem === null ? { info: found, problems: [] } : refuse(problem);
 }
 
-const addressed = new WeakMap<ModelInfo, Map<string, ModelInfo>>();
+const addressed = perPair((_info: ModelInfo) => new BoundedCache<ModelInfo>());
 
 /** The same for attributes that can. The same for the same model and attributes. @param id as `keyText` writes them */
 function addressedBy(info: ModelInfo, id: string): ModelInfo {
   if (keyText(info.address) === id) return info;
-  const known = addressed.get(info) ?? new Map<string, ModelInfo>();
-  addressed.set(info, known);
-  const found =
-    known.get(id) ??
-    makeAddressed(
-      info,
-      id.split(',').map((name) => info.attributes.get(name) as AttributeInfo),
-    );
-  known.set(id, found);
-  return found;
+  const attributes = () => id.split(',').map((name) => info.attributes.get(name) as AttributeInfo);
+  return addressed(info).get(id, () => makeAddressed(info, attributes()));
 }
 
 /** The attributes of any model, a right one or not. */

@@ -10,6 +10,7 @@ import { describeModel, isAttached } from '../describe/describe-model.js';
 import { isFilled, isGenerated } from '../describe/model-info.js';
 import { foundInstead, isModelClass } from '../describe/record.js';
 import { ConfigError } from '../util/config-error.js';
+import { perPair } from '../util/memo.js';
 import { bodyProperty } from './body-json-schema.js';
 import { finishClass, lazyClass, rememberProperties, type SchemaClass } from './class-properties.js';
 import {
@@ -24,7 +25,7 @@ import { describeExposure } from './model-decorators.js';
 import { derivedProperty } from './read-property.js';
 
 /** By what the table adds to the model: the catalogue may be read when a class is there already. */
-const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();
+const schemasOf = perPair((_model: ModelClass) => new Map<string, SchemaClass>());
 
 /** Origin of a derived class. */
 export interface SchemaSource {
@@ -95,8 +96,7 @@ export function updateSchema<M extends Model>(model: ModelClass<M>): SchemaClass
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   if (!isModelClass(model))
     throw new ConfigError([`${kind}Schema expects a model class; got ${foundInstead(model)}.`]);
-  const known = schemas.get(model) ?? new Map<string, SchemaClass>();
-  schemas.set(model, known);
+  const known = schemasOf(model);
   const key = `${kind} ${isAttached(model) && kind !== 'read' ? tableShare(model) : ''}`;
   const found = known.get(key) ?? lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
   known.set(key, found);

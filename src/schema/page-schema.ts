@@ -3,6 +3,7 @@ import { Expose, Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
 import { TOTALS } from '../declare/count-options.js';
 import type { Class } from '../declare/crud-options.js';
+import { perPair } from '../util/memo.js';
 import { namedClass, type SchemaClass } from './class-properties.js';
 
 /** Options of a list that change its envelope. */
@@ -11,7 +12,7 @@ export interface PageSchemaOptions {
   readonly count?: boolean;
 }
 
-const known = new Map<string, WeakMap<Class, SchemaClass>>();
+const envelopesOf = perPair((_read: Class) => new Map<string, SchemaClass>());
 
 /**
  * The envelope of an offset list of `Read`: `items, total, page, size, pages, has_next, has_prev`. Cached.
@@ -52,16 +53,15 @@ function envelope(
   decoratePlaces: (page: SchemaClass) => void,
 ): SchemaClass {
   const kind = `${suffix} ${count}`;
-  const classes = known.get(kind) ?? new WeakMap<Class, SchemaClass>();
-  known.set(kind, classes);
-  const made = classes.get(read);
+  const classes = envelopesOf(read);
+  const made = classes.get(kind);
   if (made) return made;
   const page = namedClass(`${read.name.replace(/Read$/, '')}${suffix}`);
   decorate(page, 'items', [Type(() => read), IsArray(), ValidateNested({ each: true })]);
   for (const name of ['has_next', 'has_prev']) decorate(page, name, [IsBoolean()]);
   decoratePlaces(page);
   if (count) decorate(page, 'total_is', [IsIn([...TOTALS])]);
-  classes.set(read, page);
+  classes.set(kind, page);
   return page;
 }
 

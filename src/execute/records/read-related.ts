@@ -15,6 +15,7 @@ import {
   type StatementTarget,
   statementRunner,
 } from '../../postgres/index.js';
+import { perPair } from '../../util/memo.js';
 import { openTest } from '../customization/plain-queries.js';
 import { RelatedRows, type RelatedRowsFound } from '../rows/related-rows.js';
 import {
@@ -44,8 +45,6 @@ export interface RelatedContext {
 type FoundRelated =
   | (RelatedRowsFound & { readonly records: null })
   | (RelatedRecordsFound & { readonly rows: null });
-
-const readers = new WeakMap<FoundRelation, RelatedRows>();
 
 /**
  * Reads what parents with these keys have.
@@ -95,11 +94,7 @@ export async function countRelated(
   return readerOf(plan).count(where, limit, keys, relatedSlots(access), targetOf(plan, context));
 }
 
-function readerOf(plan: FoundRelation): RelatedRows {
-  const reader = readers.get(plan) ?? new RelatedRows(plan.relation, plan.target.info);
-  readers.set(plan, reader);
-  return reader;
-}
+const readerOf = perPair(({ relation, target }: FoundRelation) => new RelatedRows(relation, target.info));
 
 function targetOf({ target }: FoundRelation, { on, transaction }: RelatedContext) {
   const { sequelize } = target.info.model;

@@ -15,6 +15,7 @@ import type { Inclusion } from '../../request/query/list-query.js';
 import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { typeTemplate } from '../../request/query/rule-filters.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { perPair } from '../../util/memo.js';
 import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
@@ -224,12 +225,11 @@ function checkSize(size: number | null, name: string): number | null {
   throw new ConfigError([`The size of '${name}' is ${String(size)}; use an integer from 0.`]);
 }
 
-const relations = new WeakMap<ModelClass, Map<string, FoundRelation>>();
+const relationsOf = perPair((_model: ModelClass) => new Map<string, FoundRelation>());
 
 /** The same for the same relation, as long as the model behind it stays as it is. */
 function relationOf(model: ModelClass, name: string): FoundRelation {
-  const known = relations.get(model) ?? new Map<string, FoundRelation>();
-  relations.set(model, known);
+  const known = relationsOf(model);
   const before = known.get(name);
   if (before && before.target.info === describeModel(before.relation.target)) return before;
   const { relation, problem } = describeRelation(model, name);
