@@ -37,23 +37,15 @@ export interface CatalogueTable {
 /** The tables of models, as far as there are any. */
 export type Tables = ReadonlyMap<ModelClass, CatalogueTable>;
 
-interface ColumnRow {
-  readonly name: string;
-  readonly type: string;
+interface ColumnRow extends Omit<ColumnFacts, 'baseType' | 'hasDefault' | 'constant' | 'isReadOnly'> {
   readonly base: string;
-  readonly labels: readonly string[] | null;
-  readonly notNull: boolean;
   /** The expression of the default, or the text of that of the domain. */
   readonly defaultSql: string | null;
   readonly domainDefault: string | null;
   readonly generated: string;
   readonly identity: string;
-  readonly isDomain: boolean;
-  readonly isComposite: boolean;
-  readonly isOrdered: boolean;
   /** True in a view that PostgreSQL writes, where the view computes the values. */
   readonly isComputed: boolean;
-  readonly moneySample: string | null;
 }
 
 interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
@@ -61,14 +53,11 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
   readonly onUpdate: string;
 }
 
-interface TableRow {
-  readonly id: string;
+interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'watchesUpdates'> {
   readonly kind: string;
   /** Bits of `CmdType` (`nodes.h`). */
   readonly writes: number;
-  readonly isInherited: boolean;
   /** True where rules or triggers may fill in columns that a statement leaves out. */
-  readonly watchesUpdates: boolean;
   readonly isFilled: boolean;
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly IndexRow[] | null;
@@ -213,31 +202,16 @@ const WRITES: readonly (readonly [TableWrite, number])[] = [
   ['delete', 16],
 ];
 
-function describeTable({
-  id,
-  kind,
-  writes,
-  isInherited,
-  watchesUpdates,
-  isFilled,
-  ...lists
-}: TableRow): CatalogueTable {
-  const { columns, indexes, foreignKeys, constraints, partitions } = lists;
+function describeTable({ kind, writes, isFilled, ...row }: TableRow): CatalogueTable {
+  const { columns, indexes, foreignKeys, constraints, partitions, ...known } = row;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
-    isTable &&
-    !isFilled &&
-    each.notNull &&
-    !hasDefault(each) &&
-    each.generated === '' &&
-    each.identity === '';
+    each.notNull && !hasDefault(each) && each.generated === '' && each.identity === '';
   const facts: TableFacts = Object.freeze({
-    id,
+    ...known,
     kind: KINDS[kind] ?? 'table',
     writes: new Set(WRITES.flatMap(([write, bit]) => ((writes & bit) === 0 ? [] : write))),
     isTable,
-    isInherited,
-    watchesUpdates,
     columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
     uniqueKeys: uniqueKeysOf(indexes ?? []),
     exactKeys: uniqueKeysOf((indexes ?? []).filter(({ isExact }) => isExact)),
@@ -249,8 +223,9 @@ function describeTable({
     constraints: new Map(Object.entries(constraints ?? {})),
     partitions: new Set(partitions),
   });
-  const required = (columns ?? []).filter((each) => !isSystemColumn(each) && isRequired(each));
-  return { facts, indexes: indexes ?? [], required: required.map(({ name }) => name) };
+  const required = (columns ?? []).filter((each) => !SYSTEM_COLUMNS.includes(each.name) && isRequired(each));
+  const asked = isTable && !isFilled ? required : [];
+  return { facts, indexes: indexes ?? [], required: asked.map(({ name }) => name) };
 }
 
 function uniqueKeysOf(indexes: readonly IndexRow[]): string[][] {
@@ -262,26 +237,16 @@ function uniqueKeysOf(indexes: readonly IndexRow[]): string[][] {
 }
 
 /** Every table has them, and no statement sets them. */
-function isSystemColumn({ name }: ColumnRow): boolean {
-  return ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].includes(name);
-}
+const SYSTEM_COLUMNS: readonly string[] = ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'];
 
 function describeColumn(column: ColumnRow): ColumnFacts {
-  const { base, generated, identity, isComputed, name, type, labels, notNull, isOrdered, moneySample } =
-    column;
+  const { base, generated, identity, isComputed, defaultSql, domainDefault: _, ...known } = column;
   return Object.freeze({
-    name,
-    type,
+    ...known,
     baseType: base,
-    labels,
-    notNull,
     hasDefault: hasDefault(column) || identity === 'd',
-    constant: constantOf(column.defaultSql),
+    constant: constantOf(defaultSql),
     isReadOnly: generated !== '' || identity === 'a' || isComputed || column.isComposite,
-    isDomain: column.isDomain,
-    isComposite: column.isComposite,
-    isOrdered,
-    moneySample,
   });
 }
 
