@@ -23,7 +23,7 @@ import {
   OPEN_ACCESS,
   type ScopeMode,
 } from '../operation/access.js';
-import { allOf, equalTo } from '../operation/predicates.js';
+import { allOf, compared, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { FilterError } from '../request/query/filter-syntax.js';
 import { parseFilterValue } from '../request/query/filter-value.js';
@@ -121,7 +121,7 @@ function compileAccessOf(info: RecordInfo, { scope, set }: AccessPlan) {
       if (mode === 'one') slots[slotNames[index] as string] = textOf(info, name, answer);
       else if (mode === 'several') {
         const texts = (answer as unknown[]).map((value) => textOf(info, name, value));
-        several = [...(several ?? []), anyOf(name, texts)];
+        several = [...(several ?? []), compared(name, '=in=', texts)];
       }
     }
     const visible = visibleRows(info, answers[names.length]);
@@ -213,10 +213,6 @@ function valuesOf(
 /** The name of a model has no dot. Several models may stand in one statement. */
 function slotOf({ name }: RecordInfo, attribute: string): string {
   return `scope.${name}.${attribute}`;
-}
-
-function anyOf(attribute: string, texts: readonly string[]): Comparison<Value> {
-  return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
 }
 
 /** @throws TypeError where the type of the attribute has no such value; the value is not told */

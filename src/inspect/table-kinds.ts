@@ -1,20 +1,21 @@
 /** Problems and warnings of views, materialized views, foreign tables and partitioned tables: operations that PostgreSQL refuses there. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Operation } from '../declare/crud-options.js';
-import { singleOf, tableWritesOf } from '../declare/endpoint.js';
+import { singleOf } from '../declare/endpoint.js';
 import { tableFacts } from '../describe/table-facts.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
+import { isRefused } from '../operation/route-spec.js';
 
 /** A warning for the endpoints of a resource whose writes PostgreSQL refuses. */
 export function refusedLine({ name, model, info, endpoints, isKeyGiven }: ResourcePlan): readonly string[] {
   const facts = tableFacts(model);
-  const isRefused = (endpoint: Operation) => {
+  const isTaken = (endpoint: Operation) => {
     const operation = endpoint === 'replace' && !isKeyGiven ? 'update' : singleOf(endpoint);
-    return tableWritesOf(operation, info.softDelete !== null).some((each) => !facts?.writes.has(each));
+    return isRefused({ model, info }, { operation }) !== true;
   };
-  const refused = [...endpoints].filter(isRefused);
+  const left = [...endpoints].filter(isTaken);
+  const refused = [...endpoints].filter((each) => !left.includes(each));
   if (!facts || refused.length === 0) return [];
-  const left = [...endpoints].filter((each) => !isRefused(each));
   const isRead = left.every((each) => each === 'list' || each === 'read');
   const mend = isRead ? 'readOnly: true' : `endpoints: [${left.map((each) => `'${each}'`).join(', ')}]`;
   const others = facts.kind === 'view' ? 'INSTEAD OF triggers or routes of your own' : 'routes of your own';

@@ -1,7 +1,7 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { baseOf, ENDPOINTS, type Endpoint, type RuleName } from '../declare/endpoint.js';
+import { baseOf, ENDPOINTS, type Endpoint, isWrite, type RuleName } from '../declare/endpoint.js';
 import type { Filter } from '../request/query/predicate.js';
 import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
@@ -103,11 +103,8 @@ export function compileOperations(
   factories: readonly FeatureFactory[],
 ): Readonly<Record<Endpoint, OperationMaker>> {
   const features = factories.flatMap((make) => make(context) ?? []);
-  const absent = () => NO_INPUTS;
-  const entries = ENDPOINTS.map((endpoint) => [
-    endpoint,
-    compileOperation(context, features, endpoint, absent),
-  ]);
+  const compile = (endpoint: Endpoint) => compileOperation(context, features, endpoint, () => NO_INPUTS);
+  const entries = ENDPOINTS.map((endpoint) => [endpoint, compile(endpoint)]);
   return Object.freeze(Object.fromEntries(entries)) as Readonly<Record<Endpoint, OperationMaker>>;
 }
 
@@ -311,10 +308,6 @@ function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
 
 function memberOf({ member, name }: Input): string {
   return member ?? name;
-}
-
-function isWrite(endpoint: Endpoint): boolean {
-  return endpoint !== 'list' && endpoint !== 'read';
 }
 
 function oneAfterAnother(steps: readonly AfterWrite[]): AfterWrite | null {

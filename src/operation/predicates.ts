@@ -25,9 +25,18 @@ export function allOf(...predicates: readonly (Predicate | null)[]): Predicate |
   return operands.length > 1 ? Object.freeze({ kind: 'and', operands: Object.freeze(operands) }) : first;
 }
 
+/** The rows whose attribute compares with values as the operator says. */
+export function compared<V extends Value>(
+  attribute: string,
+  operator: '==' | '=in=' | '=isnull=',
+  values: readonly V[],
+): Comparison<V> {
+  return Object.freeze({ kind: 'comparison', attribute, operator, values: Object.freeze(values) });
+}
+
 /** The rows with this value of an attribute. */
-export function equalTo(attribute: string, value: Value): Comparison<Value> {
-  return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
+export function equalTo<V extends Value>(attribute: string, value: V): Comparison<V> {
+  return compared(attribute, '==', [value]);
 }
 
 /** The slot with the text of a part of the id: `id`, or `id.lineNo` where there are several. */
@@ -48,13 +57,9 @@ export function byKey(key: RowKey): Predicate {
 /** The rows with one of these keys. @param keys the texts of their parts */
 export function withKeys(key: RowKey, keys: readonly (readonly string[])[]): Filter {
   const [first, ...more] = key;
-  if (first && more.length === 0)
-    return { kind: 'comparison', attribute: first.name, operator: '=in=', values: keys.flat() };
+  if (first && more.length === 0) return compared(first.name, '=in=', keys.flat());
   const rows = keys.map((texts): Filter => {
-    const parts = key.map(({ name }, index): Filter => {
-      return { kind: 'comparison', attribute: name, operator: '==', values: [texts[index] as string] };
-    });
-    return { kind: 'and', operands: parts };
+    return { kind: 'and', operands: key.map(({ name }, index) => equalTo(name, texts[index] as string)) };
   });
   return { kind: 'or', operands: rows };
 }

@@ -9,7 +9,7 @@ import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/pre
 import { exactText } from '../request/query/rule-filters.js';
 import { perPair } from '../util/memo.js';
 import { type Access, OPEN_ACCESS } from './access.js';
-import { allOf, equalTo, scopedRows } from './predicates.js';
+import { allOf, compared, equalTo, scopedRows } from './predicates.js';
 
 /** Access of a request to the rows behind a relation, and to the rows in between. */
 export interface RelatedAccess {
@@ -68,29 +68,24 @@ export function relatedRows(
   access: RelatedAccess,
   filter: Predicate | null = null,
 ): Predicate {
-  if (filter !== null) return visibleRelated(plan, access, filter);
+  const { target, where, through } = access;
+  const visible = () => {
+    const fixed = fixedParts(plan).target;
+    return allOf(linkOf(plan, through), fixed, scopedRows(plan.target.info), target.where, where, filter);
+  };
+  if (filter !== null) return visible();
   const seen = [
-    access.target.where,
-    access.where,
-    access.through?.where,
+    target.where,
+    where,
+    through?.where,
     scopedRows(plan.target.info)?.text,
     plan.through && scopedRows(plan.through)?.text,
   ];
   const known = unfiltered.get(plan);
   if (known?.seen.every((each, index) => each === seen[index])) return known.rows;
-  const rows = visibleRelated(plan, access);
+  const rows = visible();
   unfiltered.set(plan, { seen, rows });
   return rows;
-}
-
-function visibleRelated(
-  plan: FoundRelation,
-  { target, where, through }: RelatedAccess,
-  filter: Predicate | null = null,
-): Predicate {
-  const link = linkOf(plan, through);
-  const { target: fixedRows } = fixedParts(plan);
-  return allOf(link, fixedRows, scopedRows(plan.target.info), target.where, where, filter);
 }
 
 /** The same for an operation on the target, which has the condition of soft deletion by itself. */
@@ -187,7 +182,7 @@ function exists(
 function scopeOf(info: RecordInfo, scope: RelationScope): Predicate | null {
   const conditions = Object.entries(scope).map(([attribute, value]): Predicate => {
     const type = info.attributes.get(attribute)?.type;
-    if (value === null) return condition(attribute, '=isnull=', ['true']);
+    if (value === null) return compared(attribute, '=isnull=', ['true']);
     const texts = [value].flat().map((each) => {
       const text = exactText(type, each);
       if (type && text !== undefined) return text;
@@ -195,15 +190,7 @@ function scopeOf(info: RecordInfo, scope: RelationScope): Predicate | null {
         `The scope of a relation to ${info.name} has '${attribute}', which is no value of an attribute.`,
       );
     });
-    return condition(attribute, Array.isArray(value) ? '=in=' : '==', texts);
+    return compared(attribute, Array.isArray(value) ? '=in=' : '==', texts);
   });
   return allOf(null, ...conditions);
-}
-
-function condition(
-  attribute: string,
-  operator: '==' | '=in=' | '=isnull=',
-  values: readonly string[],
-): Predicate {
-  return Object.freeze({ kind: 'comparison', attribute, operator, values: Object.freeze(values) });
 }

@@ -157,7 +157,7 @@ export function routeNamed<R extends RouteSpec>(routes: readonly R[], method: st
 /** True for a route whose writes PostgreSQL refuses whatever the row is; undefined as long as the catalogue was not read. */
 export function isRefused(
   { model, info }: Pick<ResourcePlan, 'model' | 'info'>,
-  { operation }: RouteSpec,
+  { operation }: Pick<RouteSpec, 'operation'>,
 ): boolean | undefined {
   const facts = tableFacts(model);
   return facts && tableWritesOf(operation, info.softDelete !== null).some((each) => !facts.writes.has(each));

@@ -2,7 +2,13 @@
  * class-validator's decorators on attributes and on classes of bodies: the values that they see, and those that no value could meet.
  * `@Min(0)` on DECIMAL, whose values are texts, and `@IsDateString()` on DATE see the value that they are about.
  */
-import { getMetadataStorage, ValidateBy, type ValidationArguments, ValidationTypes } from 'class-validator';
+import {
+  getMetadataStorage,
+  ValidateBy,
+  type ValidationArguments,
+  type ValidationOptions,
+  ValidationTypes,
+} from 'class-validator';
 import type { Class } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { infiniteOf, isMoment } from '../describe/exact-time.js';
@@ -187,17 +193,7 @@ export function isViewed(type: ColumnType, decorator: Decorator): boolean {
 /** Adds to a derived class a decorator of the model that sees the value that it is about; false for one that need not. */
 function copyViewed(type: ColumnType, decorator: Decorator, target: new () => object): boolean {
   const view = viewOf(type, decorator);
-  const {
-    name = '',
-    propertyName,
-    constraintCls,
-    constraints,
-    message,
-    groups,
-    always,
-    each,
-    context,
-  } = decorator;
+  const { name = '', propertyName, constraintCls, constraints } = decorator;
   const [own] = view ? getMetadataStorage().getTargetValidatorConstraints(constraintCls) : [];
   if (!view || !own) return false;
   const { instance } = own;
@@ -211,7 +207,8 @@ function copyViewed(type: ColumnType, decorator: Decorator, target: new () => ob
         defaultMessage: (args) => instance.defaultMessage?.(args) ?? '',
       },
     },
-    { message, groups, each, context, ...(always === undefined ? {} : { always }) },
+    // It has the options, too.
+    decorator as ValidationOptions,
   )(target.prototype, propertyName);
   return true;
 }
