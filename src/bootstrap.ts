@@ -52,10 +52,7 @@ import { rememberRoutes, setLogger } from './request/request-log.js';
 import { addServedPlans } from './request/request-notes.js';
 import { installLastHandler } from './respond/exception-handler.js';
 import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
-import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
-import { classProperties } from './schema/class-properties.js';
-import { describeExposure, isTransformed } from './schema/model-decorators.js';
-import { parseIdText } from './schema/wire-value.js';
+import { DECORATORS } from './schema/attribute-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline } from './util/offline.js';
 import { flagProblems, showValue } from './util/option-problems.js';
@@ -260,15 +257,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const { declarations, handWritten, problems, warnings } = declareResources(settings, everyRoute(features));
   const plans = compilePlan(
     declarations,
-    {
-      describeExposure,
-      classProperties,
-      isTransformed,
-      nestedProblems,
-      decoratorProblems,
-      readText: parseIdText,
-      ...resourceOptionsOf(features),
-    },
+    { ...DECORATORS, ...resourceOptionsOf(features) },
     problems,
     settings.access,
   );

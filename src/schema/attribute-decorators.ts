@@ -17,8 +17,8 @@ import { compareExact, exactNumber, fractionDigits, isMultiple } from '../util/e
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
 import { type Decorator, decoratorsOf, noteCopy } from './class-validator-internals.js';
 import { holdsColumnRules } from './column-rules.js';
-import { hasType, isTransformed, nestedTypes } from './model-decorators.js';
-import { parseColumnValue } from './wire-value.js';
+import { describeExposure, hasType, isTransformed, nestedTypes } from './model-decorators.js';
+import { parseColumnValue, parseIdText } from './wire-value.js';
 
 /** Type of a value of a body at the time that decorators validate it. */
 type ValueType = 'text' | 'number' | 'boolean' | 'date' | 'bytes' | 'list';
@@ -287,6 +287,16 @@ export function copyValidators(
     storage.addValidationMetadata(copy);
   }
 }
+
+/** The readers of decorators that compile plans. */
+export const DECORATORS = Object.freeze({
+  describeExposure,
+  classProperties,
+  isTransformed,
+  nestedProblems,
+  decoratorProblems,
+  readText: parseIdText,
+});
 
 /** Types without properties of their own: another rule says what their values have to be. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([String, Number, Boolean, Date, Array]);

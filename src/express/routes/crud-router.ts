@@ -14,10 +14,7 @@ import { resourceOptionsOf } from '../../operation/compile-features.js';
 import { takeoverProblems } from '../../postgres/index.js';
 import { writtenFilterProblems } from '../../request/query/rule-filters.js';
 import { setLogger } from '../../request/request-log.js';
-import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';
-import { classProperties } from '../../schema/class-properties.js';
-import { describeExposure, isTransformed } from '../../schema/model-decorators.js';
-import { parseIdText } from '../../schema/wire-value.js';
+import { DECORATORS } from '../../schema/attribute-decorators.js';
 import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/open-connection.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
@@ -61,19 +58,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]), ...refusedModelOptions([model]));
-  const plans = compilePlan(
-    [declaration],
-    {
-      describeExposure,
-      classProperties,
-      isTransformed,
-      nestedProblems,
-      decoratorProblems,
-      readText: parseIdText,
-      ...resourceOptionsOf(FEATURES),
-    },
-    problems,
-  );
+  const plans = compilePlan([declaration], { ...DECORATORS, ...resourceOptionsOf(FEATURES) }, problems);
   throwProblems(writtenFilterProblems(plans));
   noteServed(plans);
   const resources = createResources(plans, [declaration], {
