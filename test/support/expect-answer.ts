@@ -28,6 +28,13 @@ export function expectIssue(
   expectProblem(response, status, { detail: issue.detail, errors: [issue] });
 }
 
+/** The path does not have the method, and the answer says which it has. */
+export function expectNoMethod(response: Response, method: string, allow: string): void {
+  const detail = `This path does not have the method ${method}; it has ${allow}.`;
+  expectProblem(response, 405, { detail });
+  expect(response.headers['allow']).to.equal(allow);
+}
+
 /** The answer has no body at all, and does not speak of one. */
 export function expectNothing(response: Response, status: number): void {
   expect(response.text ?? '').to.equal('');

@@ -62,74 +62,56 @@ const USUAL: Statuses = [200, 403, 404, 404];
 const GONE: Statuses = [204, 403, 404, 404];
 const change = { text: 'new' };
 const replaced = { owner: 'ann', text: 'new' };
-const q = (id: number) => `/papers?q=id==${id}`;
+const NOW = { 'If-Match': '"0"' };
+const OLD = { 'If-Match': '"7"' };
+const one = (id: number) => `/papers/${id}`;
+const found = (id: number) => `/papers?q=id==${id}`;
+const many = () => '/papers';
+const deleted = (id: number) => (id === MISSING ? one(id) : one(id + 3));
+
+/** What is sent, to which path, and what it gets. */
+type Form = readonly [
+  method: string,
+  path: (id: number) => string,
+  statuses: Statuses,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+];
 
 /** Each form of a write, by the row that it is about. */
-const FORMS: Readonly<Record<string, readonly [request: (id: number) => WholeRequest, statuses: Statuses]>> =
-  {
-    PATCH: [(id) => ({ method: 'PATCH', path: `/papers/${id}`, body: change }), USUAL],
-    'PATCH that gives the row away': [
-      (id) => ({ method: 'PATCH', path: `/papers/${id}`, body: { owner: 'bob' } }),
-      USUAL,
-    ],
-    'PATCH without a change': [(id) => ({ method: 'PATCH', path: `/papers/${id}`, body: {} }), USUAL],
-    'PATCH with If-Match': [
-      (id) => ({ method: 'PATCH', path: `/papers/${id}`, body: change, headers: { 'If-Match': '"0"' } }),
-      USUAL,
-    ],
-    'PATCH with an old If-Match': [
-      (id) => ({ method: 'PATCH', path: `/papers/${id}`, body: change, headers: { 'If-Match': '"7"' } }),
-      [412, 403, 404, 404],
-    ],
-    DELETE: [(id) => ({ method: 'DELETE', path: `/papers/${id}` }), GONE],
-    'DELETE with If-Match': [
-      (id) => ({ method: 'DELETE', path: `/papers/${id}`, headers: { 'If-Match': '"0"' } }),
-      GONE,
-    ],
-    'DELETE with an old If-Match': [
-      (id) => ({ method: 'DELETE', path: `/papers/${id}`, headers: { 'If-Match': '"7"' } }),
-      [412, 403, 404, 404],
-    ],
-    // Whether a key is taken is told by any create with it.
-    PUT: [(id) => ({ method: 'PUT', path: `/papers/${id}`, body: replaced }), [200, 403, 409, 201]],
-    'PUT with If-Match': [
-      (id) => ({ method: 'PUT', path: `/papers/${id}`, body: replaced, headers: { 'If-Match': '*' } }),
-      [200, 403, 412, 412],
-    ],
-    'PUT with If-None-Match': [
-      (id) => ({ method: 'PUT', path: `/papers/${id}`, body: replaced, headers: { 'If-None-Match': '*' } }),
-      [412, 403, 409, 201],
-    ],
-    restore: [(id) => ({ method: 'POST', path: `/papers/${id === MISSING ? id : id + 3}/restore` }), USUAL],
-    'restore of what is not deleted': [
-      (id) => ({ method: 'POST', path: `/papers/${id}/restore` }),
-      [409, 403, 404, 404],
-    ],
-    purge: [(id) => ({ method: 'DELETE', path: `/papers/${id === MISSING ? id : id + 3}/purge` }), GONE],
-    'purge of what is not deleted': [
-      (id) => ({ method: 'DELETE', path: `/papers/${id}/purge` }),
-      [409, 403, 404, 404],
-    ],
-    'PATCH of an array': [(id) => ({ method: 'PATCH', path: '/papers', body: [{ id, ...change }] }), USUAL],
-    'PATCH of an array with others': [
-      (id) => ({
-        method: 'PATCH',
-        path: '/papers',
-        body: [{ id: 1, ...change }, ...(id === 1 ? [] : [{ id, ...change }])],
-      }),
-      USUAL,
-    ],
-    'PATCH by q': [(id) => ({ method: 'PATCH', path: q(id), body: change }), [200, 403, 200, 200]],
-    'PATCH by q with others': [
-      (id) => ({ method: 'PATCH', path: `/papers?q=id=in=(1,${id})`, body: change }),
-      [200, 403, 200, 200],
-    ],
-    'PATCH by q, and undone': [
-      (id) => ({ method: 'PATCH', path: `${q(id)}&dry_run=true`, body: change }),
-      [200, 403, 200, 200],
-    ],
-    'DELETE by q': [(id) => ({ method: 'DELETE', path: q(id) }), [200, 403, 200, 200]],
-  };
+const FORMS: Readonly<Record<string, Form>> = {
+  PATCH: ['PATCH', one, USUAL, change],
+  'PATCH that gives the row away': ['PATCH', one, USUAL, { owner: 'bob' }],
+  'PATCH without a change': ['PATCH', one, USUAL, {}],
+  'PATCH with If-Match': ['PATCH', one, USUAL, change, NOW],
+  'PATCH with an old If-Match': ['PATCH', one, [412, 403, 404, 404], change, OLD],
+  DELETE: ['DELETE', one, GONE],
+  'DELETE with If-Match': ['DELETE', one, GONE, undefined, NOW],
+  'DELETE with an old If-Match': ['DELETE', one, [412, 403, 404, 404], undefined, OLD],
+  // Whether a key is taken is told by any create with it.
+  PUT: ['PUT', one, [200, 403, 409, 201], replaced],
+  'PUT with If-Match': ['PUT', one, [200, 403, 412, 412], replaced, { 'If-Match': '*' }],
+  'PUT with If-None-Match': ['PUT', one, [412, 403, 409, 201], replaced, { 'If-None-Match': '*' }],
+  restore: ['POST', (id) => `${deleted(id)}/restore`, USUAL],
+  'restore of what is not deleted': ['POST', (id) => `${one(id)}/restore`, [409, 403, 404, 404]],
+  purge: ['DELETE', (id) => `${deleted(id)}/purge`, GONE],
+  'purge of what is not deleted': ['DELETE', (id) => `${one(id)}/purge`, [409, 403, 404, 404]],
+  'PATCH of an array': ['PATCH', many, USUAL, (id: number) => [{ id, ...change }]],
+  'PATCH of an array with others': [
+    'PATCH',
+    many,
+    USUAL,
+    (id: number) => [...new Set([1, id])].map((each) => ({ id: each, ...change })),
+  ],
+  'PATCH by q': ['PATCH', found, [200, 403, 200, 200], change],
+  'PATCH by q with others': ['PATCH', (id) => `/papers?q=id=in=(1,${id})`, [200, 403, 200, 200], change],
+  'PATCH by q, and undone': ['PATCH', (id) => `${found(id)}&dry_run=true`, [200, 403, 200, 200], change],
+  'DELETE by q': ['DELETE', found, [200, 403, 200, 200]],
+};
+
+function toRequest([method, path, , body, headers = {}]: Form, id: number): WholeRequest {
+  return { method, path: path(id), body: typeof body === 'function' ? body(id) : body, headers };
+}
 
 const Passing = passingController(crudController(Paper)) as unknown as new () => CrudController;
 
@@ -175,12 +157,12 @@ for (const kind of wholeOr(SHORT, Object.keys(APPLICATIONS))) {
 
     beforeEach(reset);
 
-    for (const [form, [request, statuses]] of Object.entries(FORMS)) {
-      it(`answers ${form}`, async () => {
+    for (const [name, form] of Object.entries(FORMS)) {
+      it(`answers ${name}`, async () => {
         const before = await rows();
         for (const [index, id] of [1, 2, 3, MISSING].entries()) {
-          const { status, body } = await ask(request(id));
-          expect(status, `${id}: ${body}`).to.equal(statuses[index]);
+          const { status, body } = await ask(toRequest(form, id));
+          expect(status, `${id}: ${body}`).to.equal(form[2][index]);
           if (status < 300) continue;
           if (status === 403)
             expect(body).to.match(/This request may not (update|delete|replace|restore|purge) this Paper\./);
@@ -212,7 +194,7 @@ for (const kind of wholeOr(SHORT, Object.keys(APPLICATIONS))) {
         for (const site of [paths.fast, paths.general]) {
           const transaction = await sequelize.transaction();
           await Paper.update({ owner: 'bob' }, { where: { id: 1 }, transaction, hooks: false });
-          const request = FORMS[form]?.[0](1) as WholeRequest;
+          const request = toRequest(FORMS[form] as Form, 1);
           const answer = send(site, { ...request, headers: { user: 'ann', ...key } });
           await untilLocked(sequelize);
           await transaction.commit();

@@ -131,14 +131,11 @@ describe('a condition of what is visible', () => {
       new Date(Number.NaN),
       [['x']],
     ];
-    for (const value of others as never[]) {
-      rule = () => filter`title!=${value}`;
-      expect((await paths.same({ path: '/pages' })).status, String(typeof value)).to.equal(500);
-      rule = () => filter`title!=x${value}`;
-      expect((await paths.same({ path: '/pages' })).status, String(typeof value)).to.equal(500);
+    const rules = (others as never[]).flatMap((value) => [filter`title!=${value}`, filter`title!=x${value}`]);
+    for (const each of [...rules, filter`title!=x${['a', 'b']}`]) {
+      rule = () => each;
+      expect((await paths.same({ path: '/pages' })).status, String(each)).to.equal(500);
     }
-    rule = () => filter`title!=x${['a', 'b']}`;
-    expect((await paths.same({ path: '/pages' })).status).to.equal(500);
   });
 
   it('is asked of a row before it is changed, and not after', async () => {

@@ -66,6 +66,12 @@ class Person extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare grade: number;
 }
 
+const readOnly = (attribute: string) => ({
+  pointer: `/${attribute}`,
+  code: 'readOnly',
+  detail: `${attribute} cannot be set.`,
+});
+
 /** A model that no route serves. */
 @Table({ tableName: 'badges', timestamps: false })
 class Badge extends Model {
@@ -235,21 +241,13 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       // The positions differ with the lengths of names.
       expect(refused.body).to.equal(unknown.body.replaceAll('nosuch', 'salary').replaceAll('nope', 'note'));
       expect((await send('/people?q=salry==1', role)).body).not.to.contain('salary');
-      expect((await send('/people?fields=salary&sort=salary&q=salary<30', 'hr')).json.items).to.deep.equal([
-        { salary: 28 },
-      ]);
-      expect((await send('/people/1?fields=name,badge', '')).json).to.deep.equal({
-        name: 'Ada',
-        badge: 'b1',
-      });
+      const { json: paid } = await send('/people?fields=salary&sort=salary&q=salary<30', 'hr');
+      expect(paid.items).to.deep.equal([{ salary: 28 }]);
+      const { json: ada } = await send('/people/1?fields=name,badge', '');
+      expect(ada).to.deep.equal({ name: 'Ada', badge: 'b1' });
     });
 
     it('[C4] are refused where the request may not set them, and never dropped', async () => {
-      const readOnly = (attribute: string) => ({
-        pointer: `/${attribute}`,
-        code: 'readOnly',
-        detail: `${attribute} cannot be set.`,
-      });
       const body = { name: 'Di', salary: 1, status: 'x', badge: 'x' };
       const created = await send('/people', '', { method: 'POST', body });
       expect(created.status).to.equal(422);
@@ -269,13 +267,8 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
     it('are named where a row needs one that the request may not set', async () => {
       const { status, json } = await send('/people', '', { method: 'POST', body: { name: 'Di' } });
       expect(status).to.equal(422);
-      expect(json.errors).to.deep.equal([
-        {
-          pointer: '/badge',
-          code: 'readOnly',
-          detail: 'badge is required, and this request may not set it.',
-        },
-      ]);
+      const detail = 'badge is required, and this request may not set it.';
+      expect(json.errors).to.deep.equal([{ pointer: '/badge', code: 'readOnly', detail }]);
     });
 
     it('[G3] are not named by a conflict, unless they were sent', async () => {
@@ -287,19 +280,16 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       expect(json.errors).to.have.length(1);
       expect(json.errors[0]).to.include({ pointer: '/name', code: 'unique' });
       const told = await send('/people/1', 'hr', same);
-      expect(told.json.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal([
-        '/name',
-        '/salary',
-      ]);
+      const pointers = told.json.errors.map(({ pointer }: { pointer: string }) => pointer);
+      expect(pointers).to.deep.equal(['/name', '/salary']);
     });
 
     if (name === 'overrides') {
       it('are absent from pages and records of added routes, and unknown to their queries', async () => {
         expect((await send('/people/of/own?size=1', '')).json.items).to.deep.equal([SHOWN]);
         expect((await send('/people/of/own?size=1', 'hr')).json.items).to.deep.equal([WHOLE]);
-        expect((await send('/people/of/own?size=1&fields=name,salary', 'hr')).json.items).to.deep.equal([
-          { name: 'Ada', salary: 30 },
-        ]);
+        const { json: own } = await send('/people/of/own?size=1&fields=name,salary', 'hr');
+        expect(own.items).to.deep.equal([{ name: 'Ada', salary: 30 }]);
         expect((await send('/people/of/own?sort=salary', '')).status).to.equal(400);
         expect((await send('/people/of/own?q=salary==30', '')).status).to.equal(400);
         expect((await send('/people/of/pages', '')).json.items).to.deep.equal([SHOWN]);
@@ -330,13 +320,11 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         const contract = new ApiContract((await agent.get('/openapi.json')).body);
         const { PersonRead, PersonCreate, PersonUpdate } = contract.schemas;
         expect(PersonRead?.required).to.deep.equal(['id', 'name', 'status', 'badge', 'grade']);
-        expect(PersonRead?.properties?.['salary']?.description).to.equal(
-          'Absent where the request may not read it.',
-        );
+        const { salary } = PersonRead?.properties ?? {};
+        expect(salary?.description).to.equal('Absent where the request may not read it.');
         expect(PersonCreate?.required).to.deep.equal(['name']);
-        expect(PersonCreate?.properties?.['badge']?.description).to.equal(
-          'Refused where the request may not set it.',
-        );
+        const { badge } = PersonCreate?.properties ?? {};
+        expect(badge?.description).to.equal('Refused where the request may not set it.');
         expect(PersonUpdate?.properties?.['badge']).not.to.have.property('description');
         const statuses = (id: string) => Object.keys(contract.operations.get(id)?.operation.responses ?? {});
         expect(statuses('listPeople')).not.to.include('403');
@@ -344,10 +332,8 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
           contract.check('listPeople', await agent.get('/people').set('role', role));
           contract.check('readPerson', await agent.get('/people/1').set('role', role));
           contract.check('createPerson', await agent.post('/people').set('role', role).send({ name: 'x' }));
-          contract.check(
-            'updatePerson',
-            await agent.patch('/people/2').set('role', role).send({ salary: 3 }),
-          );
+          const updated = await agent.patch('/people/2').set('role', role).send({ salary: 3 });
+          contract.check('updatePerson', updated);
         }
       });
 
@@ -398,9 +384,7 @@ describe('rules of fields, where parameters of the user read the body', () => {
     };
     const refused = await send('POST', '/medals', '', { owner: 'b', level: 9 });
     expect(refused.status).to.equal(422);
-    expect(JSON.parse(refused.body).errors).to.deep.equal([
-      { pointer: '/level', code: 'readOnly', detail: 'level cannot be set.' },
-    ]);
+    expect(JSON.parse(refused.body).errors).to.deep.equal([readOnly('level')]);
     expect((await send('PATCH', '/medals/1', '', { level: 9 })).body).to.equal(refused.body);
     expect((await send('PATCH', '/medals/1', '', { owner: 'c' })).status).to.equal(200);
     expect((await send('PATCH', '/medals/1', 'staff', { level: 9 })).status).to.equal(200);

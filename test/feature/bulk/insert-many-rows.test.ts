@@ -121,13 +121,8 @@ describe('inserting many rows', () => {
     );
     const many = new ManyRows(infoOf(model));
     const columns = ['id', 'tags', 'mood', 'moods', 'price'];
-    const row = (id: string, ...tags: string[]) => ({
-      id,
-      tags,
-      mood: 'a',
-      moods: ['a', 'b'],
-      price: '1.25',
-    });
+    const others = { mood: 'a', moods: ['a', 'b'], price: '1.25' };
+    const row = (id: string, ...tags: string[]) => ({ id, tags, ...others });
     const write = (rows: readonly ReturnType<typeof row>[]) => many.insert({ rows, returning: { columns } });
     expect(shown(await write([row('b', 'x', 'y'), row('a', 'z'), row('c')]), columns.length)).to.deep.equal([
       ['b', '{x,y}', 'a', '{a,b}', '1.3'],

@@ -130,9 +130,8 @@ suite('what the document allows', () => {
             const answer = await app.agent.get(`${pathOf(list)}?${query}`);
             contract.check(list, answer);
             expect(answer.status, `${parameter.name}=${value}`).to.equal(400);
-            expect(answer.body.errors.map((issue: { parameter: string }) => issue.parameter)).to.include(
-              parameter.name,
-            );
+            const named = answer.body.errors.map((issue: { parameter: string }) => issue.parameter);
+            expect(named).to.include(parameter.name);
           }),
           { numRuns: 15 },
         );
@@ -209,12 +208,8 @@ suite('what the document allows', () => {
     if (isFilter(name)) return fc.constantFrom(...(schema.examples ?? []), '');
     if (schema.items) {
       const { minItems = 0, maxItems = 5 } = schema;
-      return fc
-        .uniqueArray(fc.constantFrom(...(schema.items.enum ?? [])), {
-          minLength: minItems,
-          maxLength: maxItems,
-        })
-        .map(String);
+      const bounds = { minLength: minItems, maxLength: maxItems };
+      return fc.uniqueArray(fc.constantFrom(...(schema.items.enum ?? [])), bounds).map(String);
     }
     return allowedValue(schema, resolve);
   }
@@ -250,38 +245,13 @@ function isFilter(parameter: string): boolean {
 
 /** Values around the edges of what columns hold. */
 const strange = fc.constantFrom(
-  null,
-  '',
-  0,
-  -6,
-  6,
-  32_768,
-  2_147_483_648,
-  1.5,
-  true,
-  [],
-  {},
-  [null],
-  '12.345',
-  '1234567.1',
-  '123456.10',
-  '9223372036854775807',
-  '01',
-  '24:01',
-  '23:59:59.1234567',
-  '2026-02-30',
-  '2026-01-31',
-  '2026-01-31T08:00:00',
-  '2026-01-31T08:00:00.1234Z',
-  '2026-01-31T08:00:00.120000Z',
-  'not base64!',
-  'aGVsbG8',
-  'red',
-  'dark green',
-  'RED',
+  ...[null, '', 0, -6, 6, 32_768, 2_147_483_648, 1.5, true, [], {}, [null], ['seven!!']],
+  ...'12.345 1234567.1 123456.10 9223372036854775807 01 24:01 23:59:59.1234567'.split(' '),
+  ...'2026-02-30 2026-01-31 2026-01-31T08:00:00 2026-01-31T08:00:00.1234Z 2026-01-31T08:00:00.120000Z'.split(
+    ' ',
+  ),
+  ...['aGVsbG8', 'not base64!', 'red', 'RED', 'dark green', 'ann@example.com'],
   'a text that is longer than every column here can hold, which are not many',
-  ['seven!!'],
-  'ann@example.com',
 );
 
 function forbiddenValue({ name, schema }: ParameterObject): fc.Arbitrary<unknown> {

@@ -20,12 +20,8 @@ const slowly: RequestHandler = (request, _response, next) => {
 };
 
 class ProjectController extends crudController(Name) {
-  @Post('/plans')
-  plan(): object {
-    return { planned: true };
-  }
-
   @Get('/plans')
+  @Post('/plans')
   plans(): object {
     return { plans: [] };
   }
@@ -70,8 +66,7 @@ describe('the route that a request names', () => {
   const seen: unknown[] = [];
 
   const watch: RequestHandler = (request: Request, response, next) => {
-    response.once('finish', () => seen.push(request.route?.path));
-    response.once('close', () => seen.push(request.route?.path));
+    for (const end of ['finish', 'close']) response.once(end, () => seen.push(request.route?.path));
     next();
   };
 

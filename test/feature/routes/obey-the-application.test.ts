@@ -1,5 +1,3 @@
-/** Paths are those of the Express application: what its own router would not match, no route of ours answers, and no guard is passed. */
-import { get } from 'node:http';
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import { Get, JsonController } from 'routing-controllers';
@@ -8,7 +6,7 @@ import { bootstrap, crudController, crudRouter, healthRouter } from '../../../sr
 import { Note, Remark } from '../../models/notes.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { expectJson } from '../../support/expect-answer.js';
-import { listen } from '../../support/listen.js';
+import { exchange, listen, requestHead } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 class NoteController extends crudController(Note, { subresources: ['remarks'] }) {
@@ -123,13 +121,8 @@ describe("the application's settings", () => {
         each.use('/inner', below(express.Router()));
       });
       await using listening = await listen(app);
-      const ask = (path: string) =>
-        new Promise<number | undefined>((resolve, reject) => {
-          const { port } = new URL(listening.url);
-          get({ port, host: '127.0.0.1', path }, (response) => {
-            response.resume().once('end', () => resolve(response.statusCode));
-          }).once('error', reject);
-        });
+      const ask = async (path: string) =>
+        (await exchange(listening, requestHead(`GET ${path}`, { Connection: 'close' }))).status;
       for (const name of ['notes', 'notes/1', 'tools/clock']) {
         for (const path of [
           ...[

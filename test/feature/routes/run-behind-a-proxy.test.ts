@@ -58,27 +58,11 @@ describe('behind a proxy that takes off a prefix', () => {
 
   it('has no prefix that leads elsewhere', async () => {
     site.app.set('trust proxy', true);
-    for (const prefix of [
-      '//evil.example',
-      '/api//v1',
-      'https://evil.example',
-      'javascript:alert(1)',
-      'api',
-      '/',
-      '',
-      '/..',
-      '/api/../..',
-      '/./api',
-      '/a%2f..',
-      '/a b',
-      '/a\\b',
-      '/a?b',
-      '/a#b',
-      '/a, /b',
-      '/a:80',
-      '/@evil.example',
-      `/${'a'.repeat(300)}`,
-    ]) {
+    const odd =
+      '//evil.example /api//v1 https://evil.example javascript:alert(1) api / /.. /api/../.. /./api';
+    const bad = '/a%2f.. /a\\b /a?b /a#b /a:80 /@evil.example';
+    const others = ['', '/a b', '/a, /b', `/${'a'.repeat(300)}`];
+    for (const prefix of [...`${odd} ${bad}`.split(' '), ...others]) {
       expect(await placeOf(prefix), prefix).to.equal('/barges/a%20b');
     }
     expect(await placeOf('/...')).to.equal('/.../barges/a%20b');

@@ -9,7 +9,7 @@ import { type BootstrapOptions, bootstrap, Crud } from '../../../src/index.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { configProblems } from '../../support/config-error.js';
-import { expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { expectNoMethod, expectNothing } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'planets', timestamps: false })
@@ -228,9 +228,7 @@ describe('the landing page', () => {
     const options = await site.agent.options('/');
     expectNothing(options, 204);
     expect(options.headers['allow']).to.equal('GET, HEAD, OPTIONS');
-    expectProblem(await site.agent.post('/'), 405, {
-      detail: 'This path does not have the method POST; it has GET, HEAD, OPTIONS.',
-    });
+    expectNoMethod(await site.agent.post('/'), 'POST', 'GET, HEAD, OPTIONS');
   });
 
   it('is not there unless it is asked for', async () => {

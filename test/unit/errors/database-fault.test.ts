@@ -72,12 +72,9 @@ describe('describeFault', () => {
     )) {
       it(`takes ${code} for ${kind}, wrapped by Sequelize or not`, () => {
         const error = serverError(code);
-        expect(describeFault(new DatabaseError(error))).to.deep.equal(
-          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
-        );
-        expect(describeFault(error)).to.deep.equal(
-          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
-        );
+        const fault = faultOf(kind, { isRetryable: kind === 'concurrent' });
+        for (const each of [error, new DatabaseError(error)])
+          expect(describeFault(each)).to.deep.equal(fault);
       });
     }
 
@@ -135,48 +132,40 @@ describe('describeFault', () => {
         expect(describeFault(error)).to.deep.equal(faultOf('unavailable')));
     }
 
+    const expectDuring = (kind: FaultKind, message: string, code?: string) =>
+      expect(describeFault(new DatabaseError(plainError(message, code))), message).to.deep.equal(
+        faultOf(kind),
+      );
+
     it('understands what is wrong with a connection during a query', () => {
-      for (const parent of [
-        plainError('read', 'ECONNRESET'),
-        plainError('write', 'EPIPE'),
-        plainError('getaddrinfo', 'EAI_AGAIN'),
-        plainError('Connection terminated'),
-        plainError('Connection terminated unexpectedly'),
-        plainError('Client has encountered a connection error and is not queryable'),
-        plainError('Client was closed and is not queryable'),
-      ]) {
-        expect(describeFault(new DatabaseError(parent)), parent.message).to.deep.equal(
-          faultOf('unavailable'),
-        );
-      }
+      for (const [message, code] of [
+        ['read', 'ECONNRESET'],
+        ['write', 'EPIPE'],
+        ['getaddrinfo', 'EAI_AGAIN'],
+        ['Connection terminated'],
+        ['Connection terminated unexpectedly'],
+        ['Client has encountered a connection error and is not queryable'],
+        ['Client was closed and is not queryable'],
+      ] as const)
+        expectDuring('unavailable', message, code);
     });
 
-    it("takes pg's own timeout for one", () =>
-      expect(describeFault(new DatabaseError(plainError('Query read timeout')))).to.deep.equal(
-        faultOf('timeout'),
-      ));
-
-    it('takes any other error of the driver for unexpected', () => {
-      for (const parent of [
-        plainError('bind message'),
-        plainError('x', 'toString'),
-        plainError('x', 'ERR_X'),
-      ]) {
-        expect(describeFault(new DatabaseError(parent))).to.deep.equal(faultOf('unexpected'));
-      }
+    it("takes pg's own timeout for one, and any other error of the driver for unexpected", () => {
+      expectDuring('timeout', 'Query read timeout');
+      expectDuring('unexpected', 'bind message');
+      expectDuring('unexpected', 'x', 'toString');
+      expectDuring('unexpected', 'x', 'ERR_X');
     });
   });
 
-  describe('of a validation by Sequelize', () => {
-    it('understands one without an attribute, a rule or a value that JSON has', () => {
-      const item = new Item('wrong');
-      const big = new Item('5000n', 'Validation error', 'count', 5000n);
-      const { violations } = describeFault(new ValidationError('', [item, big])) ?? {};
-      expect(violations).to.deep.equal([
-        { attribute: null, rule: 'validate', message: 'wrong' },
-        { attribute: 'count', rule: 'validate', message: 'count is not valid' },
-      ]);
-    });
+  it('understands a validation without an attribute, a rule or a value that JSON has', () => {
+    const item = new Item('wrong');
+    const big = new Item('5000n', 'Validation error', 'count', 5000n);
+    const { violations } = describeFault(new ValidationError('', [item, big])) ?? {};
+    expect(violations).to.deep.equal([
+      { attribute: null, rule: 'validate', message: 'wrong' },
+      { attribute: 'count', rule: 'validate', message: 'count is not valid' },
+    ]);
   });
 
   describe('of what is not about a database', () => {
@@ -205,14 +194,11 @@ describe('describeFault', () => {
     });
 
     it("still understands pg's words without an error of Sequelize around them", () => {
-      expect(describeFault(new Error('Connection terminated unexpectedly'))).to.deep.equal(
-        faultOf('unavailable'),
-      );
-      expect(
-        describeFault(
-          new Error('ConnectionManager.getConnection was called after the connection manager was closed!'),
-        ),
-      ).to.deep.equal(faultOf('unavailable'));
+      for (const words of [
+        'Connection terminated unexpectedly',
+        'ConnectionManager.getConnection was called after the connection manager was closed!',
+      ])
+        expect(describeFault(new Error(words))).to.deep.equal(faultOf('unavailable'));
     });
   });
 });

@@ -6,32 +6,32 @@ import {
   getMetadataStorage,
   IsEmail,
   IsInt,
-  IsOptional,
   IsString,
   Length,
-  Matches,
   Max,
   Min,
   ValidateBy,
   ValidateNested,
 } from 'class-validator';
-import { AllowNull, Column, DataType, Default, Model, Table } from 'sequelize-typescript';
+import { AllowNull, Column, DataType, Model, Table } from 'sequelize-typescript';
 import { caughtError } from '../../support/caught-error.js';
 import { attach } from '../../support/offline-models.js';
 import { bodyIssues, parseCreate, parseUpdate } from '../../support/parse-bodies.js';
+
+/** What is said of an attribute that has no date and time. */
+const noMoment = (name: string) => ({
+  pointer: `/${name}`,
+  code: 'isDateTime',
+  detail:
+    `${name} must be an RFC 3339 date and time with an offset and at most milliseconds, ` +
+    'such as "2026-01-31T08:00:00.000Z".',
+});
 
 describe('parseBody', () => {
   describe('with the class-validator decorators of the model', () => {
     @Table({ timestamps: false })
     class User extends Model {
       @IsEmail() @Column(DataType.STRING) declare email: string | null;
-      @IsOptional() @Length(3, 5) @AllowNull(false) @Column(DataType.STRING) declare name: string;
-      @Min(18)
-      @Max(120, { message: 'age is more than people get' })
-      @Default(18)
-      @Column(DataType.INTEGER)
-      declare age: number;
-      @Matches(/^[a-z]+$/, { each: true }) @Column(DataType.ARRAY(DataType.STRING)) declare tags: string[];
     }
     attach(User);
 
@@ -39,13 +39,8 @@ describe('parseBody', () => {
       expect(await parseUpdate(User, { email: null })).to.deep.equal({ email: null }));
 
     it('gives the class of the model no rules of the library', async () => {
-      @Table({ timestamps: false })
-      class Plain extends Model {
-        @IsEmail() @Column(DataType.STRING) declare email: string;
-      }
-      attach(Plain);
-      await parseCreate(Plain, {});
-      const rules = getMetadataStorage().getTargetValidationMetadatas(Plain, '', true, false);
+      await parseCreate(User, {});
+      const rules = getMetadataStorage().getTargetValidationMetadatas(User, '', true, false);
       expect(rules.map(({ name, propertyName }) => [name, propertyName])).to.deep.equal([
         ['isEmail', 'email'],
       ]);
@@ -130,12 +125,8 @@ describe('parseBody', () => {
       }
       attach(House);
       const right = { street: 'Main', number: 5 };
-      expect(
-        JSON.parse(JSON.stringify(await parseCreate(House, { address: right, others: [right] }))),
-      ).to.deep.equal({
-        address: right,
-        others: [right],
-      });
+      const body = { address: right, others: [right] };
+      expect(JSON.parse(JSON.stringify(await parseCreate(House, body)))).to.deep.equal(body);
       const wrong = { street: 5, number: 5 };
       expect(await bodyIssues(parseCreate(House, { address: wrong, others: [right, wrong] }))).to.deep.equal([
         { pointer: '/address/street', code: 'isString', detail: 'street must be a string.' },
@@ -159,13 +150,7 @@ describe('parseBody', () => {
       attach(Event);
       expect(await bodyIssues(parseCreate(Event, { seats: '', begin: '1' }))).to.deep.equal([
         { pointer: '/seats', code: 'isInt', detail: 'seats must be an integer.' },
-        {
-          pointer: '/begin',
-          code: 'isDateTime',
-          detail:
-            'begin must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
-            'such as "2026-01-31T08:00:00.000Z".',
-        },
+        noMoment('begin'),
       ]);
     });
   });
@@ -204,13 +189,7 @@ describe('parseBody', () => {
     it('refuses by the rules a value that it throws for', async () => {
       expect(await bodyIssues(parseUpdate(Person, { name: 5, born: 'x' }))).to.deep.equal([
         { pointer: '/name', code: 'isString', detail: 'name must be a string.' },
-        {
-          pointer: '/born',
-          code: 'isDateTime',
-          detail:
-            'born must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
-            'such as "2026-01-31T08:00:00.000Z".',
-        },
+        noMoment('born'),
       ]);
       expect(await bodyIssues(parseUpdate(Person, { name: null }))).to.deep.equal([
         { pointer: '/name', code: 'isDefined', detail: 'name must not be null.' },
