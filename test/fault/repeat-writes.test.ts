@@ -8,6 +8,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { type CreateValues, Crud, type CrudContext, crudController } from '../../src/index.js';
 import { NumberedRow, TextRow } from '../models/rows.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { UNDER_WAY } from '../support/expect-replay.js';
 import { forSuite } from '../support/for-suite.js';
 import { proxiedDatabase } from '../support/proxied-database.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
@@ -44,9 +45,6 @@ const CLIENTS = 16;
 /** One request in so many is met by a fault. */
 const CALM = 12;
 const PATIENCE = 500;
-const UNDER_WAY = {
-  detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
-};
 
 describe('creates that are sent again until they are acknowledged', function () {
   this.timeout(60_000 + 100 * CREATES);

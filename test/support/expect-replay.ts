@@ -12,3 +12,13 @@ export function expectReplay(first: Response, second: Response): void {
 function toldBy({ status, text, headers }: Response) {
   return { status, text, headers: { ...headers, date: null, 'idempotent-replayed': null } };
 }
+
+/** Problems of requests with a key. */
+export const UNDER_WAY = {
+  detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
+};
+export const OTHER = { detail: 'This Idempotency-Key was used for another request; use another key.' };
+export const UNANSWERED = {
+  detail:
+    'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
+};

@@ -1,15 +1,8 @@
 /** A write with an `Idempotency-Key` that is one statement: the row is kept as PostgreSQL writes it, and answered with the same bytes. */
 import { expect } from 'chai';
-import { QueryTypes } from 'sequelize';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import { keyTableOf } from '../../../src/features/idempotency/key-table.js';
-import {
-  type CreateValues,
-  Crud,
-  type CrudContext,
-  crudController,
-  type EngineOptions,
-} from '../../../src/index.js';
+import { type CreateValues, Crud, type CrudContext, crudController } from '../../../src/index.js';
 import { NumberedRow, TitledRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -17,16 +10,11 @@ import { except } from '../../support/combination.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { expectReplay } from '../../support/expect-replay.js';
+import { expectReplay, UNANSWERED, UNDER_WAY } from '../../support/expect-replay.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
-
-const UNANSWERED = {
-  detail:
-    'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
-};
 
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'Odd letters', timestamps: false })
@@ -57,19 +45,14 @@ class Parcel extends NumberedRow {
 @Table({ tableName: 'drafts', timestamps: false })
 class Draft extends TitledRow {}
 
-const DRIVERS: Readonly<Record<string, EngineOptions>> = {
-  pg: {},
-  'pg without prepared statements': { preparedStatements: false },
-};
-
 const TEXTS = ['', ...` "\\,)\n\t`, '""', '\\\\"', '(a,b)', 'NULL', '{"a":1}', '\u{1f600}', "'$1", '=x'];
 const BODIES: object[] = [
   {},
-  ...TEXTS.map((text) => ({
-    written: text,
-    lines: [text, text],
-    extra: { [text]: [text, null, 1.5] },
-    empty: text,
+  ...TEXTS.map((each) => ({
+    written: each,
+    lines: [each, each],
+    extra: { [each]: [each, null, 1.5] },
+    empty: each,
   })),
   { sent: true, weight: 0.1, moment: '2026-01-31T08:00:00.123Z', seal: 'AAEC/w==' },
   { sent: false, weight: -1e300, lines: [], seal: '', extra: [] },
@@ -129,9 +112,7 @@ describe('a row that is kept under a key', () => {
     const first = post('/stamps', 'a', { name: 'a' }, slow).then((answer) => answer);
     await begun.promise;
     const refused = await post('/stamps', 'a', { name: 'a' }, quick);
-    expectProblem(refused, 409, {
-      detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
-    });
+    expectProblem(refused, 409, UNDER_WAY);
     expect(refused.headers['retry-after']).to.equal('1');
     // Another request, which the same row keeps waiting.
     const busy = await post('/stamps', 'b', { name: 'a' }, quick);
@@ -157,7 +138,7 @@ describe('a row that is kept under a key', () => {
     } finally {
       await sequelize.query('DROP RULE tell ON stamps');
     }
-    const kept = await sequelize.query('SELECT key FROM crud_idempotency', { type: QueryTypes.SELECT });
+    const [kept] = await sequelize.query('SELECT key FROM crud_idempotency');
     expect([kept, await Stamp.count()]).to.deep.equal([[{ key: 'a' }], 1]);
   });
 
@@ -172,19 +153,17 @@ describe('a row that is kept under a key', () => {
       const send = () => post('/parcels', key, { text: key }, own);
       expectReplay(await send(), await send());
     }
-    const kept = await sequelize.query('SELECT key FROM post.crud_idempotency ORDER BY key', {
-      type: QueryTypes.SELECT,
-    });
+    const [kept] = await sequelize.query('SELECT key FROM post.crud_idempotency ORDER BY key');
     expect([kept, await Parcel.count()]).to.deep.equal([[{ key: '0' }, { key: '1' }], 2]);
   });
 
-  for (const [driver, engine] of Object.entries(DRIVERS)) {
-    it(`is kept with ${driver}, under row security, for each tenant`, async () => {
+  for (const preparedStatements of [true, false]) {
+    it(`is kept under row security, for each tenant, with preparedStatements ${preparedStatements}`, async () => {
       await using database = await TenantDatabase.create(['drafts']);
       await using secured = await startTestApp({
         models: [Draft],
         database: { url: database.url() },
-        engine: { createAll: false, ...engine },
+        engine: { createAll: false, preparedStatements },
         minPool: 2,
         bootstrap: {
           models: [Draft],

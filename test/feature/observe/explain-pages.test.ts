@@ -150,9 +150,7 @@ describe('the plan of a page', () => {
           // One, as long as the first range fills the page.
           expect(plans.length).to.be.within(1, 6);
           for (const node of plans.flatMap(nodesOf)) {
-            expect(['Limit', 'Index Scan', 'Index Only Scan'], JSON.stringify(node)).to.include(
-              node['Node Type'],
-            );
+            expect(node['Node Type'], JSON.stringify(node)).to.match(/^(Limit|Index (Only )?Scan)$/);
             expect(node.Filter, JSON.stringify(node)).to.equal(undefined);
             if (node['Node Type'] !== 'Limit') expect(node['Index Cond']).to.be.a('string');
             expect(node['Actual Rows']).to.be.at.most(SIZE + 2);
@@ -162,10 +160,8 @@ describe('the plan of a page', () => {
 
       it('is a walk along the index for the first page', async () => {
         const plans = await explain(sort, {});
-        expect(plans.flatMap(nodesOf).map((node) => node['Node Type'])).to.deep.equal([
-          'Limit',
-          'Index Scan',
-        ]);
+        const types = plans.flatMap(nodesOf).map((node) => node['Node Type']);
+        expect(types).to.deep.equal(['Limit', 'Index Scan']);
       });
 
       it('costs the same at any depth, inside many rows that are equal but for the key too', async () => {
@@ -192,10 +188,8 @@ describe('the plan of a page', () => {
           const plans = await explained(() => agent.get(path).expect(200));
           const nodes = plans.flatMap(nodesOf).filter((node) => node['Node Type'] !== 'Limit');
           expect(nodes.map((node) => node.Filter)).to.deep.equal([undefined]);
-          expect(nodes[0]?.['Index Cond']).to.match(
-            isForward
-              ? /^\(ROW\(order_id, line_no\) >=? ROW\([^()]+\)\)$/
-              : /^\(ROW\(order_id, line_no\) <=? ROW\([^()]+\)\)$/,
+          expect(nodes[0]?.['Index Cond']?.replace(isForward ? '>' : '<', '~')).to.match(
+            /^\(ROW\(order_id, line_no\) ~=? ROW\([^()]+\)\)$/,
           );
           expect(nodes[0]?.['Actual Rows']).to.be.at.most(SIZE + 2);
         }
