@@ -1,4 +1,4 @@
-/** `etag: { attribute }`: a lock column of any name, which this package or a trigger counts, is the tag of its rows. */
+/** A lock column of any name, which this package or a trigger counts, is the tag of its rows, also of those that had none before. */
 import { expect } from 'chai';
 import express from 'express';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
@@ -17,8 +17,8 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { SERVES_MANY } from '../../support/combination.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
-import { expectNothing, tagOf } from '../../support/expect-answer.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { expectNothing, expectProblem, tagOf } from '../../support/expect-answer.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const MANY = SERVES_MANY ? (['createMany', 'updateMany'] as const) : [];
 
@@ -27,8 +27,9 @@ class Counted extends KeyedRow {
 }
 
 const OPTIONS: CrudOptions = {
-  endpoints: ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', ...MANY],
+  endpoints: ['list', 'read', 'create', 'update', 'replace', 'delete', 'restore', 'purge', ...MANY],
   can: { deleted: true },
+  filterAllow: '*',
 };
 const SOFT = { softDelete: { attribute: 'isGone', deleted: true, alive: false } } as const;
 const PLAIN = { timestamps: false } as const;
@@ -49,6 +50,13 @@ class Big extends Counted {
   @Column(DataType.BOOLEAN) declare isGone: boolean;
 }
 
+/** The version of Sequelize, in a column that was added to its table. */
+@Crud({ ...OPTIONS, ...SOFT })
+@Table({ ...PLAIN, tableName: 'sheets', version: true })
+class Sheet extends Counted {
+  @Column(DataType.BOOLEAN) declare isGone: boolean;
+}
+
 /** A trigger counts, by ten. */
 @Crud({ ...OPTIONS, ...SOFT, etag: { attribute: 'rev', by: 'database' } })
 @Table({ ...PLAIN, tableName: 'theirs' })
@@ -65,7 +73,7 @@ class Kept extends Counted {
   @Column(DataType.BOOLEAN) declare isGone: boolean | null;
 }
 
-const MODELS = [Our, Big, Their, Kept];
+const MODELS = [Our, Big, Sheet, Their, Kept];
 
 const TRIGGER = `
   CREATE FUNCTION tell_time() RETURNS trigger LANGUAGE plpgsql AS $f$
@@ -78,6 +86,7 @@ const TRIGGER = `
 const WAYS = [
   { model: Our, path: '/ours', lock: 'lockVersion', step: 1, show: Number },
   { model: Big, path: '/bigs', lock: 'lock', step: 1, show: String },
+  { model: Sheet, path: '/sheets', lock: 'version', step: 1, show: Number },
   { model: Their, path: '/theirs', lock: 'rev', step: 10, show: Number },
 ] as const;
 
@@ -93,6 +102,9 @@ describe('a lock column', () => {
 
   before(async () => {
     await site.engine.sequelize.query(TRIGGER);
+    await site.engine.sequelize.query(
+      'ALTER TABLE sheets ALTER version DROP NOT NULL, ALTER version DROP DEFAULT',
+    );
     app = await buildApp({ models: MODELS, indexAdvice: false });
   });
 
@@ -166,16 +178,67 @@ describe('a lock column', () => {
         ]);
       });
 
-  it('may be NULL in a row from before, which is a state of its own', async () => {
-    await site.engine.sequelize.query('INSERT INTO bigs (id, name, lock) VALUES (7, $$a$$, NULL)');
-    const read = await app.agent.get('/bigs/7');
-    expect([read.body.lock, tagOf(read)]).to.deep.equal([null, '"null"']);
-    expect((await app.agent.patch('/bigs/7').set('if-match', '"0"').send({ name: 'b' })).status).to.equal(
-      412,
-    );
-    const written = await app.agent.patch('/bigs/7').set('if-match', '"null"').send({ name: 'b' });
-    expect([written.status, written.body.lock, tagOf(written)]).to.deep.equal([200, '1', '"1"']);
-  });
+  for (const { model, path, lock, show } of WAYS.slice(1, 3))
+    for (const isHooked of [false, true])
+      it(`[P9] of ${model.name} may be NULL in a row from before, which begins to count${isHooked ? ' behind a hook' : ''}`, async () => {
+        using _hook = isHooked ? addedHook(model, ['beforeSave', 'beforeDestroy']) : undefined;
+        const { agent } = app;
+        const table = model.tableName;
+        await site.engine.sequelize.query(
+          `TRUNCATE ${table}; INSERT INTO ${table} (id, name, "isGone") SELECT id, 'a', false FROM generate_series(1, 6) AS t (id);
+           UPDATE ${table} SET ${lock} = NULL; INSERT INTO ${table} (id, name, "isGone", ${lock}) VALUES (9, 'c', false, 0)`,
+        );
+        const at = (id: number, end = '') => `${path}/${id}${end}`;
+        const refused = {
+          detail: `The ${model.name} has been changed since; read it again, and repeat the change.`,
+        };
+        const send = (id: number, tag: string, name: string) =>
+          agent.patch(at(id)).set('If-Match', tag).send({ name });
+        const read = await agent.get(at(1));
+        expect([read.body, tagOf(read)]).to.deep.equal([
+          { id: 1, name: 'a', isGone: false, [lock]: null },
+          '"null"',
+        ]);
+        for (const tag of ['"0"', '"1"', '"nonsense"', '"x7"', '"0", "odd"']) {
+          const answer = await send(1, tag, 'no');
+          expectProblem(answer, 412, refused);
+          expect(tagOf(answer)).to.equal('"null"');
+        }
+        expect(tagOf(await send(1, '"null"', 'a')), 'nothing is written').to.equal('"null"');
+        const first = await send(1, '"null"', 'first');
+        expect([first.body[lock], tagOf(first)]).to.deep.equal([show(1), '"1"']);
+        const stale = await send(1, '"null"', 'second');
+        expectProblem(stale, 412, refused);
+        expect(tagOf(stale)).to.equal('"1"');
+        expect((await send(1, '"null", "1"', 'second')).body[lock]).to.equal(show(2));
+        expect(tagOf(await send(2, '*', 'any'))).to.equal('"1"');
+        expect(tagOf(await send(9, '"null"', 'no')), 'a row that counts').to.equal('"0"');
+        expectProblem(await agent.put(at(3)).set('If-Match', '"0"').send({ name: 'x' }), 412, refused);
+        expect(tagOf(await agent.put(at(3)).set('If-Match', '"null"').send({ name: 'x' }))).to.equal('"1"');
+        expectProblem(await agent.delete(at(4)).set('If-Match', '"0"'), 412, refused);
+        expectNothing(await agent.delete(at(4)).set('If-Match', '"null"'), 204);
+        const tag = tagOf(await agent.get(at(4, '?deleted=only')));
+        expectProblem(await agent.delete(at(4, '/purge')).set('If-Match', '"7"'), 412, refused);
+        expectProblem(await agent.post(at(4, '/restore')).set('If-Match', '"7"'), 412, refused);
+        expect((await agent.post(at(4, '/restore')).set('If-Match', tag)).status).to.equal(200);
+        if (!SERVES_MANY) return;
+        const many = (fifth: unknown, ninth: unknown) =>
+          agent.patch(path).send([
+            { id: 5, [lock]: fifth, name: 'x' },
+            { id: 9, [lock]: ninth, name: 'x' },
+          ]);
+        const item = (index: number) => ({
+          ...refused,
+          errors: [{ pointer: `/${index}`, code: 'changed', ...refused }],
+        });
+        expectProblem(await many(show(0), show(0)), 412, item(0));
+        expectProblem(await many(null, null), 412, item(1));
+        const changed = (await many(null, show(0))).body.items;
+        expect(changed.map((each: Record<string, unknown>) => each[lock])).to.deep.equal([show(1), show(1)]);
+        const written = await agent.patch(`${path}?q=id==6`).send({ name: 'y' });
+        expect(written.body).to.deep.equal({ affected: 1 });
+        expect((await agent.get(at(6))).body[lock]).to.equal(show(1));
+      });
 
   it('is counted by save() of code that has no request, and is in no body of the document', async () => {
     const our = await Our.create({ id: 5, name: 'a', lockVersion: 3 });
@@ -312,4 +375,46 @@ describe('the option etag with an attribute', () => {
       'ConfigError: Fine: etag names an attribute for a route, and which one counts is a fact of the model; write it in its @Crud.',
     );
   });
+});
+
+class Text extends KeyedRow {
+  @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
+}
+
+/** They declare their version, as existing tables have it: it may be NULL, or have a default of the table's own. */
+@Crud({ prefix: '/declared', endpoints: ['read', 'create'] })
+@Table({ tableName: 'declared', timestamps: false, version: 'lock' })
+class Declared extends Text {
+  @Column({ type: DataType.INTEGER, field: 'lock no' }) declare lock: number | null;
+}
+
+@Crud({ prefix: '/declared-hooked', endpoints: ['read', 'create'] })
+@Table({ tableName: 'declared', timestamps: false, version: 'lock', hooks: { beforeCreate() {} } })
+class DeclaredHooked extends Text {
+  @Column({ type: DataType.INTEGER, field: 'lock no' }) declare lock: number | null;
+}
+
+describe('a new row with a declared version', () => {
+  for (const [what, column, lock] of [
+    ['without a default', '"lock no" int', null],
+    ['with a default of its table', '"lock no" int DEFAULT 7', 7],
+  ] as const) {
+    it(`${what} is answered as it is read`, async () => {
+      await using site = await startTestApp({
+        models: [Declared, DeclaredHooked],
+        engine: { createAll: false },
+        bootstrap: { indexAdvice: false, models: [], logger: new CapturedLog() },
+      });
+      await site.engine.sequelize.query(
+        `CREATE TABLE declared (id int PRIMARY KEY, text varchar(20) NOT NULL, ${column})`,
+      );
+      const { agent } = await buildApp({ models: [Declared, DeclaredHooked], indexAdvice: false });
+      for (const [id, path] of ['/declared', '/declared-hooked'].entries()) {
+        const made = await agent.post(path).send({ id, text: 'new' });
+        expect([made.status, made.body]).to.deep.equal([201, { id, text: 'new', lock }]);
+        expect(tagOf(made)).to.equal(`"${lock}"`);
+        expect((await agent.get(`${path}/${id}`)).body).to.deep.equal(made.body);
+      }
+    });
+  }
 });
