@@ -1,8 +1,9 @@
 /** Whatever a user plugs in that the fast path would pass by sends its routes on the general one, and shows in the answer. */
 // @runs fast
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Exclude, Expose, Transform } from 'class-transformer';
+import { Exclude, Expose } from 'class-transformer';
 import type { RequestHandler } from 'express';
 import {
   type Action,
@@ -19,7 +20,6 @@ import { literal } from 'sequelize';
 import {
   Column,
   DataType,
-  DefaultScope,
   DeletedAt,
   ForeignKey,
   HasMany,
@@ -40,6 +40,7 @@ import {
   unitOfWork,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { served } from '../../models/served.js';
 import { addedHook } from '../../support/added-hook.js';
 import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -59,15 +60,6 @@ const WRITES = ['create', 'update'];
 @Crud()
 @Table(PLAIN)
 class Plain extends Row {}
-
-@Crud()
-@Table(PLAIN)
-class WithGetter extends NumberedRow {
-  @Column({ type: DataType.STRING(40) })
-  get name(): string {
-    return `got ${this.getDataValue('name')}`;
-  }
-}
 
 @Crud()
 @Table(PLAIN)
@@ -102,20 +94,6 @@ class WithSetter extends NumberedRow {
 
 @Crud()
 @Table(PLAIN)
-class WithVirtual extends Row {
-  @Column(DataType.VIRTUAL)
-  get shout(): string {
-    return `${this.name}!`;
-  }
-}
-
-@Crud()
-@DefaultScope(() => ({ where: { name: 'shown' } }))
-@Table(PLAIN)
-class WithScope extends Row {}
-
-@Crud()
-@Table(PLAIN)
 class WithRule extends Row {
   @Column({ type: DataType.STRING(40), validate: { notIn: [['bad']] } }) declare label: string | null;
 }
@@ -130,10 +108,6 @@ class WithRule extends Row {
   },
 })
 class WithModelRule extends Row {}
-
-@Crud()
-@Table({ ...PLAIN, version: true })
-class WithVersion extends Row {}
 
 @Crud()
 @Table(PLAIN)
@@ -162,14 +136,6 @@ class WithConstructor extends Row {
   }
 }
 
-@Crud()
-@Table(PLAIN)
-class WithTransform extends Row {
-  @Transform(({ value }) => `transformed ${value}`, { toPlainOnly: true })
-  @Column(DataType.STRING(40))
-  declare label: string | null;
-}
-
 class NameOnly {
   @Expose() declare name: string;
 }
@@ -183,18 +149,6 @@ class WithReadSchema extends Row {}
 class WithIds extends Row {}
 
 @Crud()
-@Table(PLAIN)
-class WithDocuments extends Row {
-  @Column(DataType.JSON) declare document: unknown;
-}
-
-@Crud()
-@Table(PLAIN)
-class WithRange extends Row {
-  @Column(DataType.RANGE(DataType.INTEGER)) declare range: unknown;
-}
-
-@Crud()
 @Table({ createdAt: false })
 class WithOwnMoment extends Row {
   @UpdatedAt @Column({ type: DataType.DATE, defaultValue: new Date(0) }) declare touched: Date;
@@ -206,9 +160,17 @@ class WithOwnEnd extends Row {
   @DeletedAt @Column({ type: DataType.DATE, defaultValue: new Date(0) }) declare ended: Date;
 }
 
-@Crud()
-@Table(PLAIN)
-class Triggered extends Row {}
+const NAME = { name: DataType.STRING(40) };
+const WithVersion = served('versions', NAME, { table: { version: true } });
+const WithDocuments = served('documents', { ...NAME, document: DataType.JSON });
+const WithRange = served('ranges', { ...NAME, range: DataType.RANGE(DataType.INTEGER) });
+const WithScope = served('scopes', NAME, { table: { defaultScope: { where: { name: 'shown' } } } });
+const Triggered = served('triggereds', NAME);
+const WithLiteral = served('literals', {
+  ...NAME,
+  sum: { type: DataType.INTEGER, defaultValue: literal('1 + 2') },
+});
+const WithCascade = served('cascades', { ...NAME, parent: DataType.TEXT });
 
 class OverriddenController extends crudController(Plain) {
   override async read(id: number, query: ReadQuery, context: CrudContext<Plain>): Promise<Plain> {
@@ -228,18 +190,6 @@ class StoredRepository extends Repository<Plain> {
 }
 
 class StoredController extends crudController(StoredRepository) {}
-
-@Crud()
-@Table(PLAIN)
-class WithLiteral extends Row {
-  @Column({ type: DataType.INTEGER, defaultValue: literal('1 + 2') }) declare sum: number;
-}
-
-@Crud()
-@Table(PLAIN)
-class WithCascade extends Row {
-  @Column(DataType.TEXT) declare parent: string | null;
-}
 
 @Crud()
 @Table(PLAIN)
@@ -308,11 +258,9 @@ class FollowedController extends crudController(Plain) {}
 
 const MODELS = [
   Plain,
-  WithGetter,
   WithField,
   WithPrivateField,
   WithSetter,
-  WithVirtual,
   WithScope,
   WithRule,
   WithModelRule,
@@ -320,7 +268,6 @@ const MODELS = [
   WithStatic,
   WithMethod,
   WithConstructor,
-  WithTransform,
   WithReadSchema,
   WithIds,
   WithDocuments,
@@ -421,10 +368,7 @@ const OWN_SQL: readonly (readonly [
   options: BootstrapOptions,
   body: object,
 ])[] = [
-  ['a getter', WithGetter, {}, { id: 1, name: 'got shown' }],
-  ['a virtual attribute', WithVirtual, {}, { ...SHOWN, shout: 'shown!' }],
   ['a version', WithVersion, {}, { ...SHOWN, version: 0 }],
-  ['a @Transform', WithTransform, {}, { ...SHOWN, label: 'transformed null' }],
   ['a read schema', WithReadSchema, {}, { name: 'shown' }],
   ['toJSON, which both paths call', WithJson, {}, { id: 1 }],
   ["ids that code of the user's reads", WithIds, {}, SHOWN],
@@ -626,10 +570,10 @@ describe('the general path', () => {
       expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
       await site.engine.sequelize.query(`
         CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
-          IF NEW.name NOT LIKE '%!' THEN UPDATE "Triggereds" SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
+          IF NEW.name NOT LIKE '%!' THEN UPDATE triggereds SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
           RETURN NULL;
         END $f$;
-        CREATE TRIGGER shouting AFTER UPDATE ON "Triggereds" FOR EACH ROW EXECUTE FUNCTION shout()`);
+        CREATE TRIGGER shouting AFTER UPDATE ON triggereds FOR EACH ROW EXECUTE FUNCTION shout()`);
       const path = crud.routes[0]?.path ?? '';
       expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({ id: 1, name: 'x!' });
     });
@@ -638,9 +582,9 @@ describe('the general path', () => {
       const { agent, crud } = await serve({ models: [WithCascade] });
       expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
       await site.engine.sequelize.query(`
-        ALTER TABLE "WithCascades" ADD UNIQUE (name);
-        ALTER TABLE "WithCascades" ADD FOREIGN KEY (parent) REFERENCES "WithCascades" (name) ON UPDATE CASCADE;
-        UPDATE "WithCascades" SET parent = name`);
+        ALTER TABLE cascades ADD UNIQUE (name);
+        ALTER TABLE cascades ADD FOREIGN KEY (parent) REFERENCES cascades (name) ON UPDATE CASCADE;
+        UPDATE cascades SET parent = name`);
       const path = crud.routes[0]?.path ?? '';
       expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({
         id: 1,
@@ -673,7 +617,7 @@ describe('the general path', () => {
 
     it('when a default of the model is SQL', async () => {
       const { agent } = await serve({ models: [WithLiteral] });
-      expect((await agent.post('/with-literals').send({})).body).to.deep.equal({ id: 2, name: null, sum: 3 });
+      expect((await agent.post('/literals').send({})).body).to.deep.equal({ id: 2, name: null, sum: 3 });
     });
   });
 

@@ -1,9 +1,9 @@
 /** Rules that only the database knows: row security, views with a check option, functions that raise, privileges, time. */
+
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { DataType } from 'sequelize-typescript';
+import { served } from '../../models/served.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -11,31 +11,15 @@ import { forSuite } from '../../support/for-suite.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
+const WORD = { type: DataType.STRING(40), allowNull: false };
 /** Row security lets a client see all rows, and write those of its own. */
-@Crud()
-@Table({ tableName: 'letters', timestamps: false })
-class Letter extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare sender: string;
-}
-
+const Letter = served('letters', { sender: WORD });
 /** A view that shows only what is short, and accepts nothing else. */
-@Crud()
-@Table({ tableName: 'memos', timestamps: false })
-class Memo extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare text: string;
-}
-
+const Memo = served('memos', { text: WORD });
 /** A row that says what a trigger is to do. */
-@Crud()
-@Table({ tableName: 'orders', timestamps: false })
-class Order extends NumberedRow {
-  @Column({ type: DataType.STRING(40), allowNull: false }) declare action: string;
-}
-
+const Order = served('orders', { action: WORD });
 /** A table that nothing has been granted of. */
-@Crud()
-@Table({ tableName: 'ledgers', timestamps: false })
-class Ledger extends NumberedRow {}
+const Ledger = served('ledgers');
 
 const schemaFor = (role: string) => `
   CREATE ROLE ${role};

@@ -1,53 +1,29 @@
 /** A change is made and answered in one: no answer is that of another request, and nothing is written that the request may not change. */
+
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { DataType } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud, crudController } from '../../../src/index.js';
-import { NumberedRow } from '../../models/rows.js';
+import { crudController } from '../../../src/index.js';
+import { served } from '../../models/served.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { untilLocked } from '../../support/until-locked.js';
 
-class Numbered extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } })
-  declare n: number;
-
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare tenant: number;
-}
-
-const SOFT = { createdAt: false, updatedAt: false, paranoid: true } as const;
-const scope = { tenant: () => 1 };
-
+const ONE = { type: DataType.INTEGER, allowNull: false, defaultValue: 1 };
+const PLAIN = { n: ONE, tenant: ONE };
 /** A rule of Sequelize's has Sequelize write it on either path. */
-@Crud({ prefix: '/ruled' })
-@Table({ ...SOFT, tableName: 'ruled' })
-class Ruled extends Numbered {}
-
-@Crud({ prefix: '/counted', scope })
-@Table({ ...SOFT, tableName: 'counted', version: true })
-class Counted extends Numbered {}
-
-@Crud({ prefix: '/hooked', scope })
-@Table({ ...SOFT, tableName: 'hooked', hooks: { beforeUpdate() {} } })
-class Hooked extends Numbered {}
-
+const RULED = { n: { ...ONE, validate: { min: 0 } }, tenant: ONE };
+const SOFT = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true };
+const crud = { scope: { tenant: () => 1 } };
+const Ruled = served('ruled', RULED, { table: SOFT });
+const Counted = served('counted', RULED, { crud, table: { ...SOFT, version: true } });
+const Hooked = served('hooked', RULED, { crud, table: { ...SOFT, hooks: { beforeUpdate() {} } } });
 /** Its default scope has the row read again. */
-@Crud({ prefix: '/sighted' })
-@Table({ ...SOFT, tableName: 'sighted', defaultScope: { where: { tenant: 1 } } })
-class Sighted extends Numbered {}
-
-@Crud({ prefix: '/called', scope })
-@Table({ ...SOFT, tableName: 'called' })
-class Called extends Numbered {}
-
+const Sighted = served('sighted', RULED, { table: { ...SOFT, defaultScope: { where: { tenant: 1 } } } });
+const Called = served('called', RULED, { crud, table: SOFT });
 /** Our statements write it on the fast path. */
-@Crud({ prefix: '/plain', scope })
-@Table({ tableName: 'plain', timestamps: false, version: false })
-class Plain extends NumberedRow {
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare n: number;
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare tenant: number;
-}
+const Plain = served('plain', PLAIN, { crud });
 
 const SCOPED = ['counted', 'hooked', 'called', 'plain', 'sighted'];
 const MODELS = [Ruled, Counted, Hooked, Sighted, Called, Plain];

@@ -1,21 +1,20 @@
 /** On the general path an UPDATE gives the row back itself, wherever that is the row that a query would find. */
 // @runs fast
+
 import { expect } from 'chai';
-import { Column, DataType, DefaultScope, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { served } from '../../models/served.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-abstract class Row extends NumberedRow {
-  @Column(DataType.TEXT) declare name: string | null;
-}
-
 @Crud({ prefix: '/plain' })
 @Table({ tableName: 'plain', timestamps: false })
-class Plain extends Row {
+class Plain extends NumberedRow {
+  @Column(DataType.TEXT) declare name: string | null;
   @Column({ type: DataType.DECIMAL(10, 4), field: 'the price' }) declare price: string | null;
   @Column(DataType.DATE) declare moment: Date | null;
   @Column(DataType.CHAR(3)) declare code: string | null;
@@ -32,50 +31,20 @@ class Plain extends Row {
   declare note: string;
 }
 
-@Crud({ prefix: '/swapped' })
-@Table({ tableName: 'swapped', timestamps: false })
-class Swapped extends Row {
-  @Column({ type: DataType.TEXT, field: 'right' }) declare left: string | null;
-  @Column({ type: DataType.TEXT, field: 'left' }) declare right: string | null;
-}
-
-@Crud({ prefix: '/dollars' })
-@Table({ tableName: 'dollars', timestamps: false })
-class Dollars extends Row {
-  @Column({ type: DataType.TEXT, field: '$name' }) declare other: string | null;
-}
-
-@Crud({ prefix: '/marked' })
-@Table({ tableName: 'marked', timestamps: false })
-class Marked extends Row {
-  @Column({ type: DataType.TEXT, field: 'mark' }) declare tableoid: string | null;
-}
-
-@Crud({ prefix: '/scoped' })
-@DefaultScope(() => ({ where: { name: 'shown' } }))
-@Table({ tableName: 'scoped', timestamps: false })
-class Scoped extends Row {}
-
-@Crud({ prefix: '/soft' })
-@Table({ tableName: 'soft', timestamps: false, paranoid: true, deletedAt: 'ended' })
-class Soft extends Row {
-  @Column(DataType.DATE) declare ended: Date | null;
-}
-
-@Crud({ prefix: '/counted' })
-@Table({ tableName: 'counted', timestamps: false, version: true })
-class Counted extends Row {}
-
-@Crud({ prefix: '/triggered' })
-@Table({ tableName: 'triggered', timestamps: false })
-class Triggered extends Row {}
-
-@Crud({ prefix: '/cascading' })
-@Table({ tableName: 'cascading', timestamps: false })
-class Cascading extends Row {
-  @Column(DataType.TEXT) declare code: string | null;
-  @Column(DataType.TEXT) declare parent: string | null;
-}
+const { TEXT, DATE } = DataType;
+const ROW = { name: TEXT };
+const Swapped = served('swapped', {
+  ...ROW,
+  left: { type: TEXT, field: 'right' },
+  right: { type: TEXT, field: 'left' },
+});
+const Dollars = served('dollars', { ...ROW, other: { type: TEXT, field: '$name' } });
+const Marked = served('marked', { ...ROW, tableoid: { type: TEXT, field: 'mark' } });
+const Scoped = served('scoped', ROW, { table: { defaultScope: { where: { name: 'shown' } } } });
+const Soft = served('soft', { ...ROW, ended: DATE }, { table: { paranoid: true, deletedAt: 'ended' } });
+const Counted = served('counted', ROW, { table: { version: true } });
+const Triggered = served('triggered', ROW);
+const Cascading = served('cascading', { ...ROW, code: TEXT, parent: TEXT });
 
 const VALUES = {
   name: 'new',

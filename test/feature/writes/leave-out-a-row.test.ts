@@ -1,48 +1,38 @@
 /** A table that takes a write and leaves its row out, by a trigger that gives NULL: 409, and all that it did is undone. */
+
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { DataType } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController, Repository, type UpdateValues } from '../../../src/index.js';
+import { type CrudContext, crudController, Repository } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
+import { served } from '../../models/served.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
-const ENDPOINTS = ['list', 'read', 'create', 'update', 'replace', 'delete'] as const;
-
-class Named extends Model {
-  @Column({ type: DataType.STRING(20), allowNull: false }) declare name: string;
-}
-
+const endpoints = ['list', 'read', 'create', 'update', 'replace', 'delete'];
+const NAMED = { name: { type: DataType.STRING(20), allowNull: false } };
 /** The client gives the key, so that a record can be replaced. */
-class Kept extends Named {
-  @PrimaryKey @Column(DataType.INTEGER) declare id: number;
-}
-
-@Crud({ prefix: '/plain', endpoints: [...ENDPOINTS] })
-@Table({ tableName: 'plain', timestamps: false })
-class Plain extends Kept {}
-
-@Crud({ prefix: '/soft', endpoints: [...ENDPOINTS, 'restore', 'purge'], etag: false })
-@Table({ tableName: 'soft', createdAt: false, updatedAt: false, paranoid: true, version: true })
-class Soft extends Kept {}
-
+const OF_CLIENTS = { base: KeyedRow, crud: { endpoints } };
+const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true };
+const Plain = served('plain', NAMED, OF_CLIENTS);
+const Soft = served('soft', NAMED, {
+  base: KeyedRow,
+  crud: { endpoints: [...endpoints, 'restore', 'purge'], etag: false },
+  table: { ...PARANOID, version: true },
+});
 /** Its hooks have Sequelize write it on either path. */
-@Crud({ prefix: '/hooked', endpoints: [...ENDPOINTS] })
-@Table({
-  tableName: 'hooked',
-  timestamps: false,
-  hooks: { beforeUpdate() {}, beforeCreate() {}, beforeDestroy() {} },
-})
-class Hooked extends Kept {}
-
-@Crud({ prefix: '/called', endpoints: [...ENDPOINTS] })
-@Table({ tableName: 'called', timestamps: false })
-class Called extends Kept {}
-
-@Crud({ prefix: '/disguised', endpoints: [...ENDPOINTS] })
-@Table({ tableName: 'disguised', timestamps: false })
-class Disguised extends Kept {}
+const Hooked = served('hooked', NAMED, {
+  ...OF_CLIENTS,
+  table: { hooks: { beforeUpdate() {}, beforeCreate() {}, beforeDestroy() {} } },
+});
+const Called = served('called', NAMED, OF_CLIENTS);
+const Disguised = served('disguised', NAMED, OF_CLIENTS);
+/** Its rules write nothing. */
+const Ruled = served('ruled', NAMED, { base: KeyedRow });
+/** Over a view that hides the table. */
+const Seen = served('seen', NAMED);
 
 /** Bodies of functions whose every RETURN is one of NEW, and that have none of it. */
 const DISGUISES = {
@@ -54,20 +44,10 @@ const DISGUISES = {
 };
 
 class CalledController extends crudController(Called) {
-  override async update(id: never, values: UpdateValues<Called>, { repository }: CrudContext<Called>) {
+  override async update(id: never, values: object, { repository }: CrudContext) {
     return repository.update(id, values);
   }
 }
-
-/** Its rules write nothing. */
-@Crud({ prefix: '/ruled' })
-@Table({ tableName: 'ruled', timestamps: false })
-class Ruled extends Kept {}
-
-/** Over a view that hides the table. */
-@Crud({ prefix: '/seen' })
-@Table({ tableName: 'seen', timestamps: false })
-class Seen extends Named {}
 
 const VIEW = `
   CREATE TABLE unseen (id serial PRIMARY KEY, name varchar(20) NOT NULL);
@@ -266,18 +246,12 @@ describe('a row that the database leaves out', () => {
   });
 });
 
-const MANY = {
-  endpoints: ['list', 'createMany', 'updateMany', 'deleteMany'],
-  filterAllow: ['name'],
-} as const;
-
-@Crud({ ...MANY, endpoints: [...MANY.endpoints], filterAllow: ['name'], prefix: '/many' })
-@Table({ tableName: 'many', timestamps: false })
-class Many extends Named {}
-
-@Crud({ ...MANY, endpoints: [...MANY.endpoints], filterAllow: ['name'], prefix: '/soft-many' })
-@Table({ tableName: 'soft_many', createdAt: false, updatedAt: false, paranoid: true })
-class SoftMany extends Named {}
+const OF_MANY_ROWS = { endpoints: ['list', 'createMany', 'updateMany', 'deleteMany'], filterAllow: ['name'] };
+const Many = served('many', NAMED, { crud: OF_MANY_ROWS });
+const SoftMany = served('soft_many', NAMED, {
+  crud: { ...OF_MANY_ROWS, prefix: '/soft-many' },
+  table: PARANOID,
+});
 
 except(OF_MANY).describe('rows that the database leaves out', () => {
   const site = serveTestApp(() => ({ models: [Many, SoftMany] }));
