@@ -1,8 +1,8 @@
-/** Capabilities, each in one file: a search, an export, a history and a route. Nothing else knows of them. */
+/** Capabilities, each in one file: a search, an export, a history and a route. Nothing else knows of them, and each application has its own. */
 
 import { expect } from 'chai';
 import express from 'express';
-import { Get, UseBefore } from 'routing-controllers';
+import { Body, Get, JsonController, Patch, Post, UseBefore } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, ForeignKey, HasMany, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
@@ -15,9 +15,14 @@ import {
   type CrudApplication,
   type CrudContext,
   crudController,
+  type Id,
+  InjectId,
   InjectListQuery,
+  InjectRepository,
+  InjectUnitOfWork,
   type ListQuery,
   Repository,
+  type UnitOfWork,
   unitOfWork,
 } from '../../../src/index.js';
 import type { FeatureFactory } from '../../../src/operation/feature.js';
@@ -32,7 +37,7 @@ import { expectIssue } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { freshDatabase } from '../../support/postgres.js';
-import { startTestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
 import { history } from './features/history.js';
 import { newest } from './features/newest.js';
@@ -493,3 +498,131 @@ describe('features of one file each', () => {
 async function expectRejection(work: Promise<unknown>): Promise<void> {
   expect(await caughtError(() => work)).to.be.instanceOf(TypeError);
 }
+
+@Crud({ endpoints: ['create', 'update', 'delete', 'createMany', 'updateMany'] })
+@Table({ tableName: 'meteors', timestamps: false })
+class Meteor extends NamedRow {}
+
+/** Served by the first application only. */
+@Crud({ endpoints: ['create'] })
+@Table({ tableName: 'tails', timestamps: false })
+class Tail extends NamedRow {}
+
+class MeteorController extends crudController(Meteor) {
+  override async update(id: Id, values: object, context: CrudContext<Meteor>) {
+    await new Repository(Meteor).create({ name: 'beside' });
+    return super.update(id, values, context);
+  }
+
+  @Patch('/:id/name')
+  async rename(
+    @InjectId() id: number,
+    @InjectRepository(Meteor) meteors: Repository<Meteor>,
+    @Body() body: object,
+  ) {
+    await meteors.update(id, body);
+    await unitOfWork((uow) => uow.repository(Meteor).update(id, { name: 'again' }));
+    return meteors.get(id);
+  }
+}
+
+@JsonController('/fleets')
+class FleetController {
+  @Post()
+  async launch(@InjectUnitOfWork() uow: UnitOfWork) {
+    const { id } = await uow.repository(Meteor).create({ name: 'first' });
+    await uow.repository(Tail).create({ name: 'tail' });
+    return { id };
+  }
+}
+
+const SHARED = [Meteor, Tail];
+const LOGGER = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe('a model that two applications serve', () => {
+  const site = serveTestApp(() => ({ models: SHARED, bootstrap: { models: [] } }));
+  let noted: string[] = [];
+
+  const noting =
+    (by: string): FeatureFactory =>
+    ({ plan: { name } }) => ({
+      async afterWrite({ endpoint, records }) {
+        for (const { key } of records) noted.push(`${by}: ${endpoint} ${name} ${key}`);
+      },
+    });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'meteors', 'tails');
+    noted = [];
+  });
+
+  for (const fastPath of [true, false]) {
+    describe(`on the ${fastPath ? 'fast' : 'general'} path`, () => {
+      let first: ReturnType<typeof supertest>;
+      let second: ReturnType<typeof supertest>;
+
+      before(() => {
+        const serve = (name: string, models: typeof SHARED) => {
+          const controllers = [MeteorController, FleetController];
+          const options = { models, controllers, fastPath, indexAdvice: false, logger: LOGGER };
+          return supertest(express().use(buildApplication(options, [...FEATURES, noting(name)]).router));
+        };
+        first = serve('first', SHARED);
+        second = serve('second', [Meteor]);
+      });
+
+      it('has the features of the application of each request', async () => {
+        for (const [name, agent] of [
+          ['first', first],
+          ['second', second],
+          ['first', first],
+        ] as const) {
+          noted = [];
+          const { body } = await agent.post('/meteors').send({ name: 'Halley' });
+          await agent.patch(`/meteors/${body.id}`).send({ name: 'Encke' });
+          await agent.patch(`/meteors/${body.id}/name`).send({ name: 'Biela' });
+          await agent.delete(`/meteors/${body.id}`);
+          const { id } = body;
+          expect(noted).to.deep.equal(
+            [
+              `create Meteor ${id}`,
+              `create Meteor ${id + 1}`,
+              `update Meteor ${id}`,
+              `update Meteor ${id}`,
+              `update Meteor ${id}`,
+              `delete Meteor ${id}`,
+            ].map((each) => `${name}: ${each}`),
+          );
+        }
+      });
+
+      it('has them for writes of many records, and at the same time', async () => {
+        const write = async (agent: typeof first) => {
+          const { body } = await agent.post('/meteors').send([{ name: 'Ariel' }, { name: 'Umbriel' }]);
+          const ids = body.items.map(({ id }: Meteor) => id);
+          await agent.patch('/meteors').send(ids.map((id: number) => ({ id, name: 'Puck' })));
+          return ids as number[];
+        };
+        const [one, other] = await Promise.all([write(first), write(second)]);
+        const of = (by: string) => noted.filter((each) => each.startsWith(by));
+        const expected = (by: string, ids: readonly number[]) =>
+          ['create', 'update'].flatMap((endpoint) => ids.map((id) => `${by}: ${endpoint} Meteor ${id}`));
+        const own = (by: string) => of(by).filter((each) => !each.includes('beside'));
+        expect(own('first')).to.include.members(expected('first', one));
+        expect(own('second')).to.include.members(expected('second', other));
+        for (const id of one) expect(noted.join()).to.not.include(`second: update Meteor ${id}`);
+        for (const id of other) expect(noted.join()).to.not.include(`first: update Meteor ${id}`);
+      });
+
+      it('has them in hand-written controllers, and those of another application for a model that its own does not serve', async () => {
+        const { body } = await second.post('/fleets');
+        expect(noted).to.deep.equal([`second: create Meteor ${body.id}`, 'first: create Tail 1']);
+      });
+
+      it('has those of the last application where no request writes', async () => {
+        const { id } = await new Repository(Meteor).create({ name: 'alone' });
+        expect(noted).to.deep.equal([`second: create Meteor ${id}`]);
+      });
+    });
+  }
+});

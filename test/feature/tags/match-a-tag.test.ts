@@ -1,11 +1,28 @@
-/** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, `If-None-Match` of a read. */
+/** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, also of one that has no tags; `If-None-Match` of a read. */
+
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsString } from 'class-validator';
-import { Body, type InterceptorInterface, Param, UseInterceptor } from 'routing-controllers';
+import {
+  Authorized,
+  Body,
+  type InterceptorInterface,
+  Param,
+  Patch,
+  UseInterceptor,
+} from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type supertest from 'supertest';
 import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  type Id,
+  InjectUnitOfWork,
+  type ReadQuery,
+  type UnitOfWork,
+} from '../../../src/index.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -531,5 +548,109 @@ describe('the tags of records', () => {
     expect(names).to.include('If-Match');
     expect(Object.keys(item.patch?.responses ?? {})).to.include.members(['412', '428']);
     expect(Object.keys(paths['/marks/{id}']?.patch?.responses ?? {})).to.not.include('428');
+  });
+});
+
+@Crud({
+  dependencies: [
+    (request, response, next) => void (request.get('x-guest') ? response.status(401).end() : next()),
+  ],
+})
+@Table({ tableName: 'flags', timestamps: false })
+class Flag extends NamedRow {}
+
+class OwnFlags extends crudController(Flag) {
+  override async update(id: number, values: object, context: CrudContext) {
+    return super.update(id, values, context);
+  }
+
+  override async remove(id: number, context: CrudContext) {
+    return super.remove(id, context);
+  }
+}
+
+/** routing-controllers reads what is decorated, and begins the unit of work, before the method. */
+class DecoratedFlags extends crudController(Flag) {
+  override async update(
+    @Param('id') id: number,
+    @Body() values: object,
+    context: CrudContext,
+    @InjectUnitOfWork() _uow?: UnitOfWork,
+  ) {
+    return super.update(id, values, context);
+  }
+
+  @Authorized()
+  override async remove(@Param('id') id: number, context: CrudContext) {
+    return super.remove(id, context);
+  }
+}
+
+const NO_TAGS = {
+  detail: 'Flag has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.',
+};
+
+describe('sending If-Match to a resource without entity tags', () => {
+  const sql = new SqlLog();
+  const site = serveTestApp(() => ({
+    models: [Flag],
+    bootstrap: { models: [] },
+    engine: { logging: sql.record },
+  }));
+
+  beforeEach(async () => {
+    await emptyTables(site, 'flags');
+    await Flag.create({ name: 'red' });
+  });
+
+  for (const [what, controllers] of [
+    ['generated routes', []],
+    ['overrides', [OwnFlags]],
+    ['overrides with decorated parameters', [DecoratedFlags]],
+  ] as const) {
+    describe(`on ${what}`, () => {
+      let agent: ReturnType<typeof supertest>;
+
+      before(async () => {
+        const routing = { authorizationChecker: () => true };
+        ({ agent } = await buildApp({ models: [Flag], controllers: [...controllers], routing }));
+      });
+
+      for (const tag of ['"1"', 'W/"1"', '"1", "2"', '*', '']) {
+        it(`[T14] refuses every write with If-Match: ${tag}, before the body is read and before any query`, async () => {
+          const body = '{"name":';
+          const { result, statements } = await sql.duringRequest(async () => [
+            await agent.patch('/flags/1').set('if-match', tag).type('json').send(body),
+            await agent.delete('/flags/1').set('if-match', tag),
+            await agent.post('/flags').set('if-match', tag).type('json').send(body),
+          ]);
+          for (const answer of result) expectProblem(answer, 412, NO_TAGS);
+          expect(statements).to.deep.equal([]);
+          expect(await Flag.findAll({ raw: true })).to.deep.equal([{ id: 1, name: 'red' }]);
+        });
+      }
+
+      it('asks dependencies first, and goes on without the header', async () => {
+        expectNothing(await agent.patch('/flags/1').set({ 'if-match': '"1"', 'x-guest': '1' }).send({}), 401);
+        expect((await agent.patch('/flags/1').send({ name: 'blue' })).status).to.equal(200);
+        expectNothing(await agent.delete('/flags/1'), 204);
+      });
+
+      it('reads as without it: a read changes nothing, and its weak tag is none to match', async () => {
+        expect((await agent.get('/flags/1').set('if-match', '"1"')).status).to.equal(200);
+        expect((await agent.get('/flags').set('if-match', '"1"')).status).to.equal(200);
+      });
+    });
+  }
+
+  it('leaves it to the routes that a subclass adds', async () => {
+    class Added extends crudController(Flag) {
+      @Patch('/:id/name')
+      rename(@Param('id') id: string): object {
+        return { id };
+      }
+    }
+    const { agent } = await buildApp({ models: [Flag], controllers: [Added] });
+    expect((await agent.patch('/flags/1/name').set('if-match', '"1"')).status).to.equal(200);
   });
 });
