@@ -116,14 +116,11 @@ class Stay extends KeyedRow {
   @Column(DataType.TEXT) declare roomName: string | null;
   @Column(DataType.INTEGER) declare tourId: number | null;
   @HasMany(() => Guest, 'stayId') declare guests?: Guest[];
-
-  @HasMany(() => Guest, { foreignKey: 'stayId', scope: { kind: 'child' }, as: 'children' })
-  declare children?: Guest[];
-
-  @HasOne(() => Guest, { foreignKey: 'stayId', as: 'payer' }) declare payer?: Guest | null;
+  @HasMany(() => Guest, { foreignKey: 'stayId', scope: { kind: 'child' } }) declare children?: Guest[];
+  @HasOne(() => Guest, { foreignKey: 'stayId' }) declare payer?: Guest | null;
   @BelongsTo(() => Room, { foreignKey: 'roomId', constraints: false }) declare room?: Room | null;
 
-  @BelongsTo(() => Room, { foreignKey: 'roomName', targetKey: 'name', constraints: false, as: 'named' })
+  @BelongsTo(() => Room, { foreignKey: 'roomName', targetKey: 'name', constraints: false })
   declare named?: object | null;
 
   @BelongsToMany(() => Room, {

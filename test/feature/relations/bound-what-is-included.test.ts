@@ -33,12 +33,8 @@ const PER_RECORD = 1 + 4 + 1 + 4 * (1 + 3 + 1 + 3 * (2 + 1));
 @Table({ tableName: 'trees', timestamps: false })
 class Tree extends NumberedRow {
   @Column(DataType.INTEGER) declare wholeId: number | null;
-
-  @BelongsTo(() => Tree, { as: 'whole', foreignKey: 'wholeId', constraints: false })
-  declare whole?: unknown;
-
-  @HasMany(() => Tree, { as: 'parts', foreignKey: 'wholeId', constraints: false })
-  declare parts?: unknown;
+  @BelongsTo(() => Tree, { foreignKey: 'wholeId', constraints: false }) declare whole?: unknown;
+  @HasMany(() => Tree, { foreignKey: 'wholeId', constraints: false }) declare parts?: unknown;
 }
 
 /** The same rows, where what is not known is passed over. */
@@ -46,9 +42,7 @@ class Tree extends NumberedRow {
 @Table({ tableName: 'trees', timestamps: false })
 class Lenient extends NumberedRow {
   @Column(DataType.INTEGER) declare wholeId: number | null;
-
-  @BelongsTo(() => Tree, { as: 'whole', foreignKey: 'wholeId', constraints: false })
-  declare whole?: unknown;
+  @BelongsTo(() => Tree, { foreignKey: 'wholeId', constraints: false }) declare whole?: unknown;
 }
 
 /** Sequelize's finders are given the keys of the rows, which were read before. */

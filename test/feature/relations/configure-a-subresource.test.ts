@@ -58,15 +58,15 @@ const INTEGER = DataType.INTEGER;
 class Shelf extends Model {
   @PrimaryKey @Column(INTEGER) declare id: number;
   @HasMany(() => Book, 'shelfId') declare books?: Book[];
-  @HasMany(() => Book, { as: 'oldBooks', foreignKey: 'shelfId' }) declare oldBooks?: Book[];
-  @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' }) declare bücher?: Book[];
+  @HasMany(() => Book, { foreignKey: 'shelfId' }) declare oldBooks?: Book[];
+  @HasMany(() => Book, { foreignKey: 'shelfId' }) declare bücher?: Book[];
   @Column(DataType.DATE) declare builtAt: Date | null;
 
-  @HasMany(() => Book, { as: 'newBooks', foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
+  @HasMany(() => Book, { foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
   declare newBooks?: Book[];
 
-  @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' }) declare first?: Model;
-  @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
+  @HasOne(() => Book, { foreignKey: 'shelfId' }) declare first?: Model;
+  @BelongsToMany(() => Shelf, { through: () => Beside, foreignKey: 'one', otherKey: 'other' })
   declare besides?: Shelf[];
 }
 

@@ -35,10 +35,7 @@ const visible = async (request: Request) => (request.get('sees') ? filter`rating
 class City extends KeyedRow {
   @Column({ type: DataType.TEXT, unique: true }) declare code: string | null;
   @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code' }) declare reviews?: Review[];
-
-  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code', as: 'plain' })
-  declare plain?: Review[];
-
+  @HasMany(() => Review, { foreignKey: 'cityCode', sourceKey: 'code' }) declare plain?: Review[];
   @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 }
 

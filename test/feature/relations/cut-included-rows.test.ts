@@ -23,8 +23,7 @@ const CROWDED = 77;
 } as object)
 @Table({ tableName: 'hosts', timestamps: false })
 class Host extends NumberedRow {
-  @HasMany(() => Guest, { as: 'guests', foreignKey: 'hostId', constraints: false })
-  declare guests?: unknown;
+  @HasMany(() => Guest, { foreignKey: 'hostId', constraints: false }) declare guests?: unknown;
 }
 
 @Crud({ sortAllow: ['rank', 'id'], filterAllow: ['hostId', 'rank'] } as object)
@@ -32,9 +31,7 @@ class Host extends NumberedRow {
 class Guest extends NumberedRow {
   @Column(DataType.INTEGER) declare hostId: number;
   @Column(DataType.INTEGER) declare rank: number | null;
-
-  @BelongsTo(() => Host, { as: 'host', foreignKey: 'hostId', constraints: false })
-  declare host?: unknown;
+  @BelongsTo(() => Host, { foreignKey: 'hostId', constraints: false }) declare host?: unknown;
 }
 
 interface Guests {

@@ -34,14 +34,14 @@ abstract class Kept extends NumberedRow {
 @Crud({ include: { pets: true } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class House extends Kept {
-  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
+  @HasMany(() => Pet, { foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 /** The same rows; the relation says what holds. */
 @Crud({ prefix: '/open-houses', include: { pets: { where: 'all' } } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class OpenHouse extends Kept {
-  @HasMany(() => Pet, { as: 'pets', foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
+  @HasMany(() => Pet, { foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
 @Crud()

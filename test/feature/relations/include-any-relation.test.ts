@@ -39,24 +39,13 @@ const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoi
 @Table({ tableName: 'people', ...PARANOID })
 class Person extends NamedRow {
   @Column({ type: DataType.INTEGER, field: 'Boss id' }) declare bossId: number | null;
-
-  @BelongsTo(() => Person, { as: 'boss', foreignKey: 'bossId', constraints: false })
-  declare boss?: unknown;
-
-  @HasMany(() => Person, { as: 'staff', foreignKey: 'bossId', constraints: false })
-  declare staff?: unknown;
-
-  @HasMany(() => Article, { as: 'written', foreignKey: 'writerId', constraints: false })
-  declare written?: unknown;
-
-  @HasMany(() => Article, { as: 'edited', foreignKey: 'editorId', constraints: false })
-  declare edited?: unknown;
-
-  @HasOne(() => Badge, { as: 'badge', foreignKey: 'holder', constraints: false })
-  declare badge?: unknown;
+  @BelongsTo(() => Person, { foreignKey: 'bossId', constraints: false }) declare boss?: unknown;
+  @HasMany(() => Person, { foreignKey: 'bossId', constraints: false }) declare staff?: unknown;
+  @HasMany(() => Article, { foreignKey: 'writerId', constraints: false }) declare written?: unknown;
+  @HasMany(() => Article, { foreignKey: 'editorId', constraints: false }) declare edited?: unknown;
+  @HasOne(() => Badge, { foreignKey: 'holder', constraints: false }) declare badge?: unknown;
 
   @BelongsToMany(() => Person, {
-    as: 'friends',
     through: { model: () => Friendship, unique: false, scope: { isMutual: true } },
     foreignKey: 'fromId',
     otherKey: 'toId',
@@ -102,14 +91,10 @@ class Article extends NamedRow {
   })
   declare editorId: number | null;
 
-  @BelongsTo(() => Person, { as: 'writer', foreignKey: 'writerId', constraints: false })
-  declare writer?: unknown;
-
-  @BelongsTo(() => Person, { as: 'editor', foreignKey: 'editorId', constraints: false })
-  declare editor?: unknown;
+  @BelongsTo(() => Person, { foreignKey: 'writerId', constraints: false }) declare writer?: unknown;
+  @BelongsTo(() => Person, { foreignKey: 'editorId', constraints: false }) declare editor?: unknown;
 
   @HasMany(() => Note, {
-    as: 'notes',
     foreignKey: 'subjectId',
     constraints: false,
     scope: { subject: 'article', state: ["it's", 'new'], hiddenBy: null },
@@ -125,7 +110,6 @@ class ShownPhoto {
 @Table({ tableName: 'photos', timestamps: false })
 class Photo extends NamedRow {
   @HasMany(() => Note, {
-    as: 'notes',
     foreignKey: 'subjectId',
     constraints: false,
     scope: { subject: 'photo' },

@@ -45,9 +45,7 @@ class Town extends Model {
   @Column({ type: DataType.CHAR(3), field: 'land_code' })
   declare landCode: string | null;
 
-  @BelongsTo(() => Land, { foreignKey: 'landCode', as: 'country' })
-  declare country?: Loaded<Land> | null;
-
+  @BelongsTo(() => Land, { foreignKey: 'landCode' }) declare country?: Loaded<Land> | null;
   @Column(DataType.DECIMAL(6, 2)) declare priceKey: string | null;
 
   @BelongsTo(() => Price, { foreignKey: 'priceKey', targetKey: 'amount' })

@@ -43,24 +43,13 @@ const rule = (name: string, usual: unknown) => (_request: Request) => {
 class Shop extends NamedRow {
   @Column(DataType.INTEGER) declare ownerId: number | null;
   @Column(DataType.INTEGER) declare buyerId: number | null;
-
-  @BelongsTo(() => Person, { as: 'owner', foreignKey: 'ownerId', constraints: false })
-  declare owner?: unknown;
-
-  @BelongsTo(() => Person, { as: 'buyer', foreignKey: 'buyerId', constraints: false })
-  declare buyer?: unknown;
-
-  @HasMany(() => Order, { as: 'orders', foreignKey: 'shopId', constraints: false })
-  declare orders?: unknown;
-
-  @HasMany(() => Shop, { as: 'twins', foreignKey: 'name', sourceKey: 'name', constraints: false })
-  declare twins?: unknown;
-
-  @HasMany(() => Order, { as: 'chosen', foreignKey: 'shopId', constraints: false })
-  declare chosen?: unknown;
+  @BelongsTo(() => Person, { foreignKey: 'ownerId', constraints: false }) declare owner?: unknown;
+  @BelongsTo(() => Person, { foreignKey: 'buyerId', constraints: false }) declare buyer?: unknown;
+  @HasMany(() => Order, { foreignKey: 'shopId', constraints: false }) declare orders?: unknown;
+  @HasMany(() => Shop, { foreignKey: 'name', sourceKey: 'name', constraints: false }) declare twins?: unknown;
+  @HasMany(() => Order, { foreignKey: 'shopId', constraints: false }) declare chosen?: unknown;
 
   @BelongsToMany(() => Club, {
-    as: 'clubs',
     through: { model: () => Membership, unique: false },
     foreignKey: 'shopId',
     otherKey: 'clubId',
@@ -98,9 +87,7 @@ class Order extends NamedRow {
   @Column(DataType.INTEGER) declare shopId: number;
   @Column(DataType.INTEGER) declare price: number;
   @Column(DataType.TEXT) declare tenant: string;
-
-  @HasMany(() => Item, { as: 'items', foreignKey: 'orderId', constraints: false })
-  declare items?: unknown;
+  @HasMany(() => Item, { foreignKey: 'orderId', constraints: false }) declare items?: unknown;
 }
 
 /** Not served, and guarded all the same. */

@@ -89,23 +89,13 @@ class Quiet extends Kept {
 } as object)
 @Table({ tableName: 'holders', timestamps: false })
 class Holder extends NumberedRow {
-  @HasMany(() => Odd, { as: 'odds', foreignKey: 'holderId', constraints: false })
-  declare odds?: unknown;
-
-  @HasMany(() => Loud, { as: 'loud', foreignKey: 'holderId', constraints: false })
-  declare loud?: unknown;
-
-  @HasMany(() => Quiet, { as: 'quiet', foreignKey: 'holderId', constraints: false })
-  declare quiet?: unknown;
-
-  @HasMany(() => Marked, { as: 'marked', foreignKey: 'holderId', constraints: false })
-  declare marked?: unknown;
-
-  @HasMany(() => Specimen, { as: 'specimens', foreignKey: 'whole', constraints: false })
-  declare specimens?: unknown;
-
-  @BelongsTo(() => Odd, { as: 'odd', foreignKey: 'id', constraints: false }) declare odd?: unknown;
-  @BelongsTo(() => Loud, { as: 'louds', foreignKey: 'id', constraints: false }) declare louds?: unknown;
+  @HasMany(() => Odd, { foreignKey: 'holderId', constraints: false }) declare odds?: unknown;
+  @HasMany(() => Loud, { foreignKey: 'holderId', constraints: false }) declare loud?: unknown;
+  @HasMany(() => Quiet, { foreignKey: 'holderId', constraints: false }) declare quiet?: unknown;
+  @HasMany(() => Marked, { foreignKey: 'holderId', constraints: false }) declare marked?: unknown;
+  @HasMany(() => Specimen, { foreignKey: 'whole', constraints: false }) declare specimens?: unknown;
+  @BelongsTo(() => Odd, { foreignKey: 'id', constraints: false }) declare odd?: unknown;
+  @BelongsTo(() => Loud, { foreignKey: 'id', constraints: false }) declare louds?: unknown;
 }
 
 const SERVED = [Holder, Odd, Loud, Quiet, Marked, Specimen] as unknown as ModelClass[];

@@ -27,8 +27,7 @@ class Parent extends KeyedRow {
   @HasMany(() => Coded, { foreignKey: 'code', sourceKey: 'code', constraints: false })
   declare coded?: Coded[];
 
-  @HasOne(() => Coded, { foreignKey: 'code', sourceKey: 'code', constraints: false })
-  declare one?: object;
+  @HasOne(() => Coded, { foreignKey: 'code', sourceKey: 'code', constraints: false }) declare one?: object;
 
   @BelongsToMany(() => Parent, {
     through: () => Pair,

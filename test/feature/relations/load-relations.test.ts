@@ -45,7 +45,7 @@ class Book extends NumberedRow {
   @Column(DataType.TEXT) declare title: string;
   @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number | null;
   @BelongsTo(() => Shelf, 'shelfId') declare shelf?: Loaded<Shelf> | null;
-  @HasMany(() => Leaf, { foreignKey: 'bookId', as: 'pages' }) declare pages?: Leaf[];
+  @HasMany(() => Leaf, { foreignKey: 'bookId' }) declare pages?: Leaf[];
   @HasMany(() => Loan, 'bookId') declare loans?: Loan[];
 }
 

@@ -29,7 +29,7 @@ class Country extends Model {
   @Column(DataType.TEXT) declare name: string | null;
   @HasMany(() => City, { foreignKey: 'countryCode', constraints: false }) declare cities?: City[];
 
-  @HasMany(() => City, { as: 'namesakes', foreignKey: 'name', sourceKey: 'name', constraints: false })
+  @HasMany(() => City, { foreignKey: 'name', sourceKey: 'name', constraints: false })
   declare namesakes?: City[];
 }
 
@@ -59,7 +59,6 @@ class City extends Model {
   @HasMany(() => Review, { foreignKey: 'cityId', constraints: false }) declare reviews?: Review[];
 
   @HasMany(() => Review, {
-    as: 'bestReviews',
     foreignKey: 'cityId',
     scope: { rating: 5 },
     constraints: false,
@@ -69,7 +68,6 @@ class City extends Model {
   @BelongsToMany(() => Tag, { through: () => CityTag }) declare tags?: Tag[];
 
   @BelongsToMany(() => Review, {
-    as: 'picks',
     through: () => CityPick,
     foreignKey: 'cityId',
     otherKey: 'reviewId',
@@ -142,10 +140,10 @@ class Team extends Model {
   @HasMany(() => Task, 'teamId') declare tasks?: Task[];
   @Column(DataType.TEXT) declare motto: string | null;
 
-  @HasMany(() => Task, { as: 'namesakes', foreignKey: 'tenantId', sourceKey: 'motto', constraints: false })
+  @HasMany(() => Task, { foreignKey: 'tenantId', sourceKey: 'motto', constraints: false })
   declare namesakes?: Task[];
 
-  @HasMany(() => Task, { as: 'echoes', foreignKey: 'secret', sourceKey: 'tenantId', constraints: false })
+  @HasMany(() => Task, { foreignKey: 'secret', sourceKey: 'tenantId', constraints: false })
   declare echoes?: Task[];
 }
 

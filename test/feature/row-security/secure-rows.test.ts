@@ -64,7 +64,7 @@ const LISTS = {
 @Crud({ ...(LISTS as object), subresources: { copies: UNGUARDED } })
 @Table(TABLE)
 class Paper extends Row {
-  @HasMany(() => Walked, { as: 'copies', foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+  @HasMany(() => Walked, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
   declare copies?: Row[];
 }
 

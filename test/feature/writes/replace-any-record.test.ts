@@ -30,9 +30,7 @@ class Account extends Model {
 class Traced extends Model {
   @PrimaryKey @Column({ type: DataType.STRING(10) }) declare id: string;
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare value: number;
-
-  @Column({ type: DataType.DATE, defaultValue: literal("'2026-01-31T08:00:00Z'") })
-  declare moment: Date;
+  @Column({ type: DataType.DATE, defaultValue: literal("'2026-01-31T08:00:00Z'") }) declare moment: Date;
 }
 
 @Crud({ endpoints: ENDPOINTS })
