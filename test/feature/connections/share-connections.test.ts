@@ -1,5 +1,6 @@
 /** Reads that share connections: none waits without end for another's, or fails with it, and the limits of the pools hold. */
 // @runs once
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client } from 'pg';
@@ -10,6 +11,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { expectCalm, expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { untilConnectionsRest } from '../../support/connections-at-rest.js';
+import { countHooks } from '../../support/count-hooks.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { wholeOr } from '../../support/short.js';
@@ -335,27 +337,12 @@ describe('sharing connections', () => {
     expect(await countOf(OTHERS)).to.be.at.most(6);
   });
 
-  it('leaves each read to a pool that counts its uses', async () => {
+  it('leaves each read to a pool that counts its uses, and tells its hooks of each', async () => {
     await start({ pool: { max: 2, maxUses: 5 } });
-    let opened = 0;
-    site.engine.sequelize.addHook('afterConnect', () => {
-      opened += 1;
-    });
+    const seen = countHooks(site, 'afterConnect', 'beforePoolAcquire', 'afterPoolAcquire');
     expectViews(await Promise.all(FAST.map(view)), FAST);
-    expect(opened).to.be.at.least(FAST.length / 5 - 2);
-  });
-
-  it('tells the hooks of the pool of each read', async () => {
-    await start();
-    const seen = { before: 0, after: 0 };
-    site.engine.sequelize.addHook('beforePoolAcquire', () => {
-      seen.before += 1;
-    });
-    site.engine.sequelize.addHook('afterPoolAcquire', () => {
-      seen.after += 1;
-    });
-    expectViews(await Promise.all(FAST.map(view)), FAST);
-    expect(seen).to.deep.equal({ before: FAST.length, after: FAST.length });
+    expect(seen['afterConnect']).to.be.at.least(FAST.length / 5 - 2);
+    expect([seen['beforePoolAcquire'], seen['afterPoolAcquire']]).to.deep.equal([FAST.length, FAST.length]);
   });
 
   it('answers every request when the engine is disposed meanwhile', async () => {

@@ -1,5 +1,6 @@
 /** More requests than connections: whoever waits is served in turn, or told in time, and the rules of the pool hold. */
 // @runs once
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -11,6 +12,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { expectCalm } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
+import { countHooks } from '../../support/count-hooks.js';
 import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -172,24 +174,13 @@ for (const isTogether of [false, true]) {
       expect(await notes()).to.equal(3);
     });
 
-    it('leaves each use to a pool that counts them', async () => {
+    it('leaves each use to a pool that counts them, and tells its hooks of each', async () => {
       await start({ max: 1, maxUses: 5 });
-      for (const { status } of await writeAll(20)) expect(status).to.equal(201);
-      expect(await writers()).to.be.at.least(4);
-    });
-
-    it('tells the hooks of the pool of each use', async () => {
-      await start({ max: 1 });
       await write('the first one reads the triggers of the table');
-      const seen = { before: 0, after: 0 };
-      site.engine.sequelize.addHook('beforePoolAcquire', () => {
-        seen.before += 1;
-      });
-      site.engine.sequelize.addHook('afterPoolAcquire', () => {
-        seen.after += 1;
-      });
-      await writeAll(20);
-      expect(seen).to.deep.equal({ before: 20, after: 20 });
+      const seen = countHooks(site, 'beforePoolAcquire', 'afterPoolAcquire');
+      for (const { status } of await writeAll(20)) expect(status).to.equal(201);
+      expect(seen).to.deep.equal({ beforePoolAcquire: 20, afterPoolAcquire: 20 });
+      expect(await writers()).to.be.at.least(4);
     });
 
     if (!isTogether) {
