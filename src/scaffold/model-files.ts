@@ -33,8 +33,15 @@ export async function writeModels(options: ModelsOptions): Promise<ModelsReport>
   onProgress?.('Reading the tables');
   const schema = await readDatabase(url, { schemas, tables });
   onProgress?.(`${schema.tables.length} tables read`);
-  const report = writePlan(planModels(schema, choices), { ...options, isWhole: !schemas && !tables });
-  return { ...report, text: `${linesOf(report, options).join('\n')}\n` };
+  const plan = planModels(schema, choices);
+  try {
+    const report = writePlan(plan, { ...options, isWhole: !schemas && !tables });
+    return { ...report, text: `${linesOf(report, options).join('\n')}\n` };
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error)
+      throw new ConfigError([`The files of the models cannot be written: ${error.message}.`]);
+    throw error;
+  }
 }
 
 function readNames(file: string): unknown {

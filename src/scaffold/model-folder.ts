@@ -267,11 +267,12 @@ function indexOf(files: readonly ModelFile[]): Target {
   const list = (names: readonly string[]) => names.map((name) => `  ${name},\n`).join('');
   const names = sorted.map(({ className }) => className);
   const content = [
-    "import type { ModelClass } from 'crud-controllers';",
+    // A class may have any name with a capital.
+    "import type * as crud from 'crud-controllers';",
     ...importLines(imports),
     '',
     '/** All of them, for `engineLifespan`. */',
-    `export const models: readonly ModelClass[] = [\n${list(names)}];`,
+    `export const models: readonly crud.ModelClass[] = [\n${list(names)}];`,
     '',
     `export {\n${list(names)}};`,
   ].join('\n');

@@ -64,7 +64,7 @@ export function capital(word: string): string {
 const TAKEN: ReadonlySet<string> = new Set(
   (
     'Model Table Column DataType BelongsTo HasOne HasMany BelongsToMany Crud Ref Exclude Expose ' +
-    'Object String Number Boolean Array Function Symbol BigInt Date Promise Map Set Error Buffer Record Parameters'
+    'Object String Number Boolean Array Function Symbol BigInt Date Promise Map Set Error Buffer Record Reflect Parameters'
   ).split(' '),
 );
 

@@ -30,6 +30,8 @@ CREATE TABLE "we'ird".index (id int PRIMARY KEY, model int REFERENCES "we'ird"."
 CREATE TABLE "we'ird".keyless (a int, b jsonb);
 INSERT INTO "we'ird".keyless VALUES (2, '{}'), (1, '[]');
 CREATE TABLE "we'ird".only_json (b jsonb);
+CREATE TABLE reflect (id int PRIMARY KEY);
+CREATE TABLE model_classes (id int PRIMARY KEY);
 CREATE TABLE data (id int PRIMARY KEY, type "we'ird"."m${'`'}ood", constructor text, "__proto__" text, class text, "toString" text);`;
 
 /** Types that are declared in different ways, each with a value. */
@@ -149,7 +151,7 @@ describe('the command models', () => {
     expect(code, everything).to.equal(0);
     expect(
       everything.replaceAll(/\b\d+ relations/g, '… relations'),
-    ).to.equal(`src/models: 6 models with … relations, 7 files new, 0 changed, 0 as they were.
+    ).to.equal(`src/models: 8 models with … relations, 9 files new, 0 changed, 0 as they were.
 
 Left out:
   id of we'ird.keyless: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
@@ -179,7 +181,7 @@ Left out:
     );
     expect(warnings).to.deep.equal([]);
     const lists = Object.keys(site.crud.openapi().paths).filter((path) => !/[{]|^\/health/.test(path));
-    expect(lists).to.have.lengthOf(5);
+    expect(lists).to.have.lengthOf(7);
     for (const path of lists) expect((await site.agent.get(path)).status, path).to.equal(200);
     expect((await site.agent.get('/keylesses')).body.items).to.deep.equal([
       { a: 1, b: [] },
@@ -304,6 +306,11 @@ Warnings:
       [['--out', 'a', '--out', 'b'], 2, '--out comes twice.'],
       [['postgres://a', 'postgres://b'], 2, 'Name one address, or set DATABASE_URL.'],
       [['--out', 'tsconfig.json'], 1, "'tsconfig.json' is a file; name a folder."],
+      [
+        ['--out', 'tsconfig.json/models'],
+        1,
+        "The files of the models cannot be written: ENOTDIR: not a directory, mkdir 'tsconfig.json/models'.",
+      ],
       [
         ['--names', 'none.json'],
         1,
