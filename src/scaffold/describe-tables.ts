@@ -129,17 +129,28 @@ function formProblem(column: ColumnRow): string | null {
 
 /** Assignments in PL/pgSQL: `NEW.name := …`, and with `=` at the beginning of a statement. */
 const ASSIGNMENT =
-  /(?:^|;|\b(?:begin|then|else|loop)\b)\s*new\s*\.\s*(?:"((?:[^"]|"")+)"|([a-z_][\w$]*))\s*:?=/gi;
+  /(?<=(?:^|;|\b(?:begin|then|else|loop)\b)\s*)new\s*\.\s*(?:"((?:[^"]|"")+)"|([a-z_][\w$]*))\s*:?=([^;]*)/gi;
+const MENTION = /\bnew\s*\.\s*(?:"((?:[^"]|"")+)"|([a-z_][\w$]*))/gi;
+const COMMENT = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+const CONSTANT = /^\s*(?:null|true|false|'[^']*'|[\d.]+)\s*$/i;
 const ROW = 1;
 const BEFORE = 2;
-const COMMENT = /--[^\n]*|\/\*[\s\S]*?\*\//g;
 
+/** Columns that a trigger sets whatever a statement has given: none that it reads, or only empties. */
 function columnsSetBy({ type, source }: TriggerRow): string[] {
   if ((type & ROW) === 0 || (type & BEFORE) === 0) return [];
   const statements = source.replace(COMMENT, ' ');
-  return [...statements.matchAll(ASSIGNMENT)].map(
-    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.toLowerCase(),
-  );
+  const set = [...statements.matchAll(ASSIGNMENT)];
+  const rest = statements.replace(ASSIGNMENT, (...[, , , value]) => ` ${value} `);
+  const read = new Set([...rest.matchAll(MENTION)].map(nameIn));
+  return set
+    .filter(([, , , value = '']) => !CONSTANT.test(value))
+    .map(nameIn)
+    .filter((name) => !read.has(name));
+}
+
+function nameIn([, quoted, plain = '']: readonly (string | undefined)[]): string {
+  return quoted?.replaceAll('""', '"') ?? plain.toLowerCase();
 }
 
 /** All of a table that its model cannot say. */
@@ -188,6 +199,14 @@ function leftOutOf(table: TableRow, role: string): LeftOut[] {
       construct: `rule "${rule}" of ${own}`,
       reason: 'A write does what the rule says; one that returns no row is 409.',
     })),
+    ...(table.isPopulated
+      ? []
+      : [
+          {
+            construct: `rows of ${own}`,
+            reason: `It was never refreshed, and a request for it is 500; write REFRESH MATERIALIZED VIEW ${sql};`,
+          },
+        ]),
     ...(table.hasRowSecurity
       ? [
           {

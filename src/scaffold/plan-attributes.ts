@@ -94,7 +94,7 @@ export function plainColumns({ columns }: DatabaseIndex): string[] {
 }
 
 const SECRET =
-  /passw|kennwort|mot_de_passe|contrasen|senha|parol|(?:^|_)pass$|pwd|passphrase|secret(?!ar)|token(?!able)|(?:api|private|access|signing|encryption|session|auth|activation)_?key|credential|(?:^|_)(?:hash|salt|digest|otp|pin|cvv|cvc)(?:_|$)|[a-z](?:hash|(?<!ba)salt)(?:_|$)/;
+  /passw|kennwort|mot_de_passe|contrasen|senha|parol|(?:^|_)pass$|pwd|pass_?(?:crypt|code|phrase)|(?:^|_)encrypted(?:_|$)|ciphertext|(?:remember|activation|reset|confirmation)_digest|secret(?!ar)|token(?!able)|(?:api|private|access|signing|encryption|session|auth|activation)_?key|credential|(?:^|_)(?:hash|salt|otp|pin|cvv|cvc)(?:_|$)|[a-z](?:hash|(?<!ba)salt)(?:_|$)/;
 /** Columns that hold a secret in a table of secrets. */
 const SECRET_TABLE = /token|secret|credential|password/;
 const SECRET_VALUE = /^(?:key|value|code)$/;

@@ -48,7 +48,7 @@ export function planHints(
         : []),
       ...(more.length > 0
         ? [
-            `${own}: the proposed include is as large as one may be, without ${more.map(({ name }) => name).join(', ')}.`,
+            `${own}: the proposed include is as large as one may be, without ${someOf(more.map(({ name }) => name))}.`,
           ]
         : []),
     ],
@@ -59,8 +59,13 @@ function isOne({ kind }: RelationPlan): boolean {
   return kind === 'BelongsTo' || kind === 'HasOne';
 }
 
-/** Tables that a line of the report names. */
+/** Names that a line of the report has. */
 const MOST_NAMED = 3;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /** Lines of the report, one for each proposal. */
 export function proposalHints(models: readonly Pick<ModelPlan, 'table' | 'proposals'>[]): string[] {
@@ -68,11 +73,7 @@ export function proposalHints(models: readonly Pick<ModelPlan, 'table' | 'propos
   for (const { table, proposals } of models)
     for (const line of proposals.filter((each) => !each.startsWith('include')))
       tables.set(line, [...(tables.get(line) ?? []), keyOf(table)]);
-  return [...tables].map(([line, names]) => {
-    const more = names.length - MOST_NAMED;
-    const shown = names.slice(0, MOST_NAMED).join(', ');
-    return `${shown}${more > 0 ? ` and ${more} more` : ''}: consider ${line}`;
-  });
+  return [...tables].map(([line, names]) => `${someOf(names)}: consider ${line}`);
 }
 
 const TIME = /^timestamp/;

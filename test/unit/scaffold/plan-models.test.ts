@@ -136,9 +136,9 @@ describe('the plan of models', () => {
   it('hides columns with the names of secrets', () => {
     const secrets =
       'password passwd user_pass pwd passwordhash PasswordSalt secret client_secret token api_token apiKey private_key file_hash hash salt otp ' +
-      'session_key activation_key credentials password_digest Kennwort пароль';
+      'session_key activation_key credentials password_digest pass_crypt encrypted_name reset_digest Kennwort пароль';
     const plain =
-      'secretary token_id token_type tokenable_type hashtag basalt monkey password_changed_at:date password_count:integer has_password:boolean key';
+      'secretary token_id token_type tokenable_type hashtag variation_digest basalt is_encrypted:boolean monkey password_changed_at:date password_count:integer has_password:boolean key';
     const columns = `${secrets} ${plain}`.split(' ').map((text) => {
       const [name = '', type] = text.split(':');
       return columnOf(name, type ? { type } : {});
