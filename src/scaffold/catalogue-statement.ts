@@ -155,7 +155,7 @@ export const CATALOGUE = `
         'kind', c.relkind, 'comment', obj_description(c.oid, 'pg_class'),
         'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
         'heirs', ARRAY(SELECT format('%s.%s', w.nspname, r.relname) FROM pg_inherits h JOIN pg_class r ON r.oid = h.inhrelid
-          JOIN pg_namespace w ON w.oid = r.relnamespace WHERE h.inhparent = c.oid AND c.relkind <> 'p' ORDER BY 1),
+          JOIN pg_namespace w ON w.oid = r.relnamespace WHERE h.inhparent = c.oid AND c.relkind <> 'p' ORDER BY w.nspname, r.relname),
         'partitions', CASE c.relkind WHEN 'p' THEN (SELECT count(*) - 1 FROM pg_partition_tree(c.oid)) ELSE 0 END,
         'isPopulated', c.relispopulated, 'hasRowSecurity', c.relrowsecurity AND row_security_active(c.oid),
         'columns', (${COLUMNS}), 'indexes', (${INDEXES}), 'foreignKeys', (${FOREIGN_KEYS}),
@@ -164,7 +164,7 @@ export const CATALOGUE = `
         'triggers', (SELECT coalesce(json_agg(json_build_object('name', g.tgname, 'function', p.proname, 'type', g.tgtype,
           'source', p.prosrc) ORDER BY g.tgname), '[]') FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
           WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D'),
-        'rules', ARRAY(SELECT rulename::text FROM pg_rewrite w WHERE w.ev_class = c.oid AND w.rulename <> '_RETURN' ORDER BY 1))
+        'rules', ARRAY(SELECT rulename::text FROM pg_rewrite w WHERE w.ev_class = c.oid AND w.rulename <> '_RETURN' ORDER BY w.rulename))
       ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C")
       FROM pg_class c JOIN spaces n ON n.oid = c.relnamespace
       WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition

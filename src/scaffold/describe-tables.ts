@@ -105,26 +105,32 @@ const FORMS = new RegExp(
     'bit|bit varying|jsonb?|bytea|xml|point|line|lseg|box|path|polygon|circle|oid|name|"char"|xid8|pg_lsn|' +
     'reg(?:class|type|proc|procedure|oper|role|namespace)|tsvector|tsquery)$',
 );
+/** Types without one in arrays, whose text is read as one value. */
+const SINGLE =
+  /^(?:xml|line|lseg|box|path|polygon|circle|name|"char"|xid8|pg_lsn|reg[a-z]+|tsvector|tsquery|hstore|ltree|cube|is[bsm]n(?:13)?|ean13|upc)$/;
 /** Types of extensions that have one. */
 const EXTENSIONS = /^(?:.+\.)?(?:citext|hstore|ltree|cube|is[bsm]n(?:13)?|ean13|upc)$/;
 
 function formProblem(column: ColumnRow): string | null {
   const { base, type, isArray, labels, typeKind, isArrayOfDomain, isVisible, extension } = column;
-  if (typeKind === 'e') {
-    if (labels === null) return `Its type ${base} is an enum without labels.`;
-    return isArray && isArrayOfDomain ? `Its type ${type} is an array of a domain over an enum.` : null;
-  }
+  if (isArrayOfDomain)
+    return `Its type ${type} is an array of a domain; a view can cast it to an array of ${base}.`;
+  if (typeKind === 'e') return labels === null ? `Its type ${base} is an enum without labels.` : null;
   if (typeKind === 'c')
     return `Its type ${type} is a row type, which has no form in JSON; a view can name its parts.`;
+  if (isArray && SINGLE.test(base))
+    return `Its type ${type} has no form in JSON; a view can make a text of it.`;
   if (extension !== null) {
     if (!EXTENSIONS.test(base))
       return `Its type ${type} of the extension ${extension} has no form in JSON; a view can make a text or numbers of it.`;
-    if (base.endsWith('citext') && !isVisible)
-      return `Its type ${type} is in a schema outside of the search_path; write ALTER ROLE … SET search_path.`;
+    // Nor are its operators found.
+    if (!isVisible)
+      return `Its type ${type} is in a schema outside of the search_path; add that schema to it by ALTER ROLE … SET search_path.`;
     return null;
   }
-  if (isArray && base === 'box') return 'Its type box[] has another separator than other arrays.';
-  return FORMS.test(base) ? null : `Its type ${type} has no form in JSON; a view can make a text of it.`;
+  // The vectors of the catalogue are written otherwise than arrays.
+  const isKnown = FORMS.test(base) && isArray === type.endsWith('[]');
+  return isKnown ? null : `Its type ${type} has no form in JSON; a view can make a text of it.`;
 }
 
 /** Assignments in PL/pgSQL: `NEW.name := …`, and with `=` at the beginning of a statement. */
