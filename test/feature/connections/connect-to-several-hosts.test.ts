@@ -1,5 +1,6 @@
 /** Connection strings as libpq has them: sockets, names that are encoded, the environment, and several hosts of which one is the primary. */
 // @runs once
+
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Table } from 'sequelize-typescript';
@@ -9,10 +10,11 @@ import { giveToServer } from '../../../sample/support/server-account.js';
 import { Crud, checkHealth, type Engine, type EngineOptions, engineLifespan } from '../../../src/index.js';
 import { TextRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
+import { forSuite } from '../../support/for-suite.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { connectTo, execute } from '../../support/postgres.js';
 import { startSilentServer } from '../../support/silent-server.js';
-import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.js';
+import { createTemporaryFolder } from '../../support/temporary-folder.js';
 import { startTestApp } from '../../support/test-app.js';
 
 @Crud()
@@ -22,24 +24,17 @@ class Flag extends TextRow {}
 const NAME = 'flags/of "all" & 100 %';
 
 describe('a connection string of libpq', () => {
-  let sockets: TemporaryFolder;
   let folder: string;
-  let primary: OwnPostgres;
-  let standby: OwnPostgres;
-
-  before(async () => {
-    sockets = await createTemporaryFolder('sockets');
-    folder = await openFolder(sockets.path);
+  forSuite(async () => {
+    const made = await createTemporaryFolder('sockets');
+    folder = await openFolder(made.path);
     await giveToServer(folder);
-    primary = await OwnPostgres.create('hosts', { unix_socket_directories: folder });
-    await execute(primary.url('postgres'), `CREATE DATABASE "${NAME.replaceAll('"', '""')}"`);
-    standby = await primary.createStandby('hosts-standby');
+    return { [Symbol.asyncDispose]: async () => made.remove() };
   });
-
-  after(async () => {
-    await standby[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
-    sockets.remove();
+  const primary = forSuite(() => OwnPostgres.create('hosts', { unix_socket_directories: folder }));
+  const standby = forSuite(async () => {
+    await execute(primary.url('postgres'), `CREATE DATABASE "${NAME.replaceAll('"', '""')}"`);
+    return primary.createStandby('hosts-standby');
   });
 
   const credentials = () => new URL(primary.url('postgres')).href.replace(/@.*/, '');

@@ -19,8 +19,9 @@ import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { forSuite } from '../../support/for-suite.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'posts', timestamps: false })
@@ -73,34 +74,22 @@ async function isReplica(transaction?: Transaction): Promise<boolean | undefined
 
 describe('with a replica', () => {
   const logger = new CapturedLog();
-  let primary: OwnPostgres;
-  let replica: OwnPostgres;
-  let site: TestApp;
+  const primary = forSuite(() => OwnPostgres.create('primary'));
+  const replica = forSuite(() => primary.createStandby('replica'));
+  const site = serveTestApp(() => ({
+    models: [Post, Notice, Deed],
+    database: { url: primary.url('postgres') },
+    engine: { replicas: [replica.url('postgres')], pool: { max: 5 } },
+    bootstrap: { models: [Post, Notice, Deed], controllers: [PostController], logger },
+  }));
 
   before(async () => {
-    primary = await OwnPostgres.create('primary');
-    replica = await primary.createStandby('replica');
-    site = await startTestApp({
-      models: [Post, Notice, Deed],
-      database: { url: primary.url('postgres') },
-      engine: {
-        replicas: [replica.url('postgres')],
-        pool: { max: 5 },
-      },
-      bootstrap: { models: [Post, Notice, Deed], controllers: [PostController], logger },
-    });
     await Post.create({ title: 'first' });
     await Notice.create({ title: 'first' });
     await untilReplicaHas(1);
   });
 
   beforeEach(() => logger.clear());
-
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await replica[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
-  });
 
   /** Until the replica has seen so many posts, and the notice. */
   async function untilReplicaHas(count: number): Promise<void> {
@@ -188,32 +177,20 @@ describe('with a replica', () => {
 
 describe('on a standby', () => {
   const logger = new CapturedLog();
-  let primary: OwnPostgres;
-  let standby: OwnPostgres;
-  let site: TestApp;
-
-  before(async () => {
-    primary = await OwnPostgres.create('primary');
-    await using draft = await startTestApp({
-      models: [Post],
-      database: { url: primary.url('postgres') },
-    });
-    await Post.create({ title: 'first' });
-    await draft[Symbol.asyncDispose]();
-    standby = await primary.createStandby('standby');
-    site = await startTestApp({
-      models: [Post],
-      database: { url: standby.url('postgres') },
-      engine: { createAll: false },
-      bootstrap: { logger },
-    });
+  const primary = forSuite(() => OwnPostgres.create('primary'));
+  const standby = forSuite(async () => {
+    {
+      await using _site = await startTestApp({ models: [Post], database: { url: primary.url('postgres') } });
+      await Post.create({ title: 'first' });
+    }
+    return primary.createStandby('standby');
   });
-
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await standby[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
-  });
+  const site = serveTestApp(() => ({
+    models: [Post],
+    database: { url: standby.url('postgres') },
+    engine: { createAll: false },
+    bootstrap: { logger },
+  }));
 
   it('reads', async () => {
     expectJson(await site.agent.get('/posts/1'), 200, { id: 1, title: 'first' });

@@ -1,7 +1,7 @@
 /** PostgreSQL that takes connections with TLS only: whatever the library sends goes that way, and what is wrong with a certificate is told. */
 // @runs fast
+
 import { expect } from 'chai';
-import type { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import {
@@ -17,6 +17,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { Authority } from '../../support/certificates.js';
+import { forSuite } from '../../support/for-suite.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { connectTo } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
@@ -30,16 +31,17 @@ class Letter extends NumberedRow {
 const PASSWORD = 'p/4ss:word';
 const POOL = 4;
 
+const authorityOf = async () => {
+  const authority = await Authority.create();
+  return Object.assign(authority, { [Symbol.asyncDispose]: async () => authority.remove() });
+};
+
 describe('a server that takes TLS only', () => {
   const letters = new Repository(Letter);
-  let authority: Authority;
-  let stranger: Authority;
   let settings: Record<string, string>;
-  let server: OwnPostgres;
-  let control: Client;
-
-  before(async () => {
-    [authority, stranger] = await Promise.all([Authority.create(), Authority.create()]);
+  const authority = forSuite(authorityOf);
+  const stranger = forSuite(authorityOf);
+  const server = forSuite(async () => {
     const { cert, key } = await authority.sign('server', ['IP:127.0.0.1', 'DNS:db.example']);
     const access = ['hostssl all app all scram-sha-256', 'host all,replication postgres all scram-sha-256'];
     settings = {
@@ -48,17 +50,13 @@ describe('a server that takes TLS only', () => {
       ssl_key_file: key,
       hba_file: await authority.write('access', `${access.join('\n')}\n`),
     };
-    server = await OwnPostgres.create('tls', settings);
-    control = await connectTo(server.url('postgres'));
+    return OwnPostgres.create('tls', settings);
+  });
+  const control = forSuite(() => connectTo(server.url('postgres')));
+
+  before(async () => {
     await control.query(`CREATE ROLE app LOGIN PASSWORD '${PASSWORD}'`);
     await control.query('CREATE DATABASE "the letters/a" OWNER app');
-  });
-
-  after(async () => {
-    await control.end();
-    await server[Symbol.asyncDispose]();
-    authority.remove();
-    stranger.remove();
   });
 
   function dsn(query: string, { host = '127.0.0.1', to = server } = {}): string {

@@ -212,21 +212,21 @@ const CHANGES: Readonly<Record<string, (record: Plain) => object>> = {
   spreads: (record) => ({ ...record }),
 };
 
+let change: (record: Plain) => object;
+
 /** Overrides that pass on changed records. */
-function changingController(change: (record: Plain) => object) {
-  return class Changing extends crudController<Plain, object>(Plain) {
-    override async list(query: ListQuery, context: CrudContext<Plain>): Promise<Page<object>> {
-      const page = await super.list(query, context);
-      return { ...page, items: page.items.map((record) => change(record as Plain)) };
-    }
-    override async read(id: Id, query: ReadQuery, context: CrudContext<Plain>) {
-      return change((await super.read(id, query, context)) as Plain);
-    }
-    override async update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
-      const record = (await super.update(id, values, context)) as Plain;
-      return change(await record.update({ number: 5 }));
-    }
-  };
+class Changing extends crudController<Plain, object>(Plain) {
+  override async list(query: ListQuery, context: CrudContext<Plain>): Promise<Page<object>> {
+    const page = await super.list(query, context);
+    return { ...page, items: page.items.map((record) => change(record as Plain)) };
+  }
+  override async read(id: Id, query: ReadQuery, context: CrudContext<Plain>) {
+    return change((await super.read(id, query, context)) as Plain);
+  }
+  override async update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+    const record = (await super.update(id, values, context)) as Plain;
+    return change(await record.update({ number: 5 }));
+  }
 }
 
 /** An application with an extension. */
@@ -431,24 +431,27 @@ describe('extending a route', () => {
     }
   });
 
-  for (const [what, change] of Object.entries(CHANGES)) {
-    it(`gives what an override makes of a record: ${what}`, async () => {
-      await using sides = await serve({ models: [Plain], controllers: [changingController(change)] });
-      for (const wanted of [
-        { path: '/plains' },
-        { path: '/plains?fields=number,text' },
-        { path: '/plains/1' },
-        { path: '/plains/2?fields=moment' },
-        { method: 'PATCH', path: '/plains/1', body: { flag: false } },
-      ]) {
-        const answers = [];
-        for (const side of [sides.fast, sides.general]) {
-          await restore();
-          answers.push(await ask(side, wanted));
+  describe('by an override that changes its records', () => {
+    const sides = forSuite(() => serve({ models: [Plain], controllers: [Changing] }));
+
+    for (const [what, changing] of Object.entries(CHANGES))
+      it(`gives what it makes of a record: ${what}`, async () => {
+        change = changing;
+        for (const wanted of [
+          { path: '/plains' },
+          { path: '/plains?fields=number,text' },
+          { path: '/plains/1' },
+          { path: '/plains/2?fields=moment' },
+          { method: 'PATCH', path: '/plains/1', body: { flag: false } },
+        ]) {
+          const answers = [];
+          for (const side of [sides.fast, sides.general]) {
+            await restore();
+            answers.push(await ask(side, wanted));
+          }
+          expect(answers[0], JSON.stringify(wanted)).to.deep.equal(answers[1]);
+          expect(answers[0]?.status).to.equal(200);
         }
-        expect(answers[0], JSON.stringify(wanted)).to.deep.equal(answers[1]);
-        expect(answers[0]?.status).to.equal(200);
-      }
-    });
-  }
+      });
+  });
 });
