@@ -191,6 +191,8 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
     // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
     databaseVersion: OLDEST_SERVER,
     dialectModule: timeoutDriver,
+    // Names of columns may have parentheses, which would be refused.
+    attributeBehavior: 'escape',
     ...forwarded,
     ...address,
     pool: { ...POOL, ...forwarded.pool },

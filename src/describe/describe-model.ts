@@ -260,17 +260,20 @@ export function nameProblems(model: ModelClass): string[] {
     return [
       `The model of the table ${showValue(tableName)} has no name, by which statements name its rows; write class Name extends Model, or give @Table a modelName.`,
     ];
-  const table =
-    tableName.includes('"') || schema.includes('"')
-      ? [`${model.name}: the name of its table ${UNQUOTABLE}`]
-      : [];
+  const misread = misreadName(tableName) ?? misreadName(schema);
+  const table = misread === null ? [] : [`${model.name}: the name of its table ${misread}; ${RENAMED}`];
   return [...table, ...attributeProblems(model)];
 }
 
-/** The end of a problem: a query of such a name would read something else. */
-const UNQUOTABLE =
-  'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; rename it, or read it ' +
-  'through a view that gives it another name.';
+/** The reason why Sequelize would read something else by the name of a column, a table or a schema; null where it reads it. */
+export function misreadName(name: string): string | null {
+  if (name.includes('"'))
+    return 'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read';
+  if (name === '*') return 'is *, which Sequelize takes for all columns';
+  return /\B\$[$\w]/.test(`"${name}"`) ? 'has a $, and Sequelize takes it for that of a parameter' : null;
+}
+
+const RENAMED = 'rename it, or read it through a view that gives it another name.';
 
 function nameOfTable(model: ModelClass): { readonly tableName: string; readonly schema?: string } {
   const table = model.getTableName();
@@ -278,8 +281,15 @@ function nameOfTable(model: ModelClass): { readonly tableName: string; readonly 
 }
 
 function attributeProblems(model: ModelClass): string[] {
+  const { sequelize } = model;
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
-    if (field.includes('"') && field !== name) return [`${model.name}.${name}: its column ${UNQUOTABLE}`];
+    const misread = field === name ? null : misreadName(field);
+    if (misread !== null) return [`${model.name}.${name}: its column ${misread}; ${RENAMED}`];
+    if (/[()]/.test(field) && sequelize && instanceOptions(sequelize).attributeBehavior !== 'escape')
+      return [
+        `${model.name}.${name}: its column '${field}' has a parenthesis, and Sequelize takes such a name for no column; set ` +
+          "attributeBehavior: 'escape' in the options of its Sequelize instance.",
+      ];
     if (cutName(name) !== name) {
       return [
         `${model.name}.${name} has a name of more than 63 bytes, which PostgreSQL cuts where Sequelize reads it back; rename the attribute ` +

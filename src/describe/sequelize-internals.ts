@@ -278,6 +278,7 @@ export interface InstanceOptions {
   readonly query?: object;
   readonly retry?: { readonly match?: unknown };
   readonly omitNull?: boolean;
+  readonly attributeBehavior?: 'escape' | 'throw' | 'unsafe-legacy';
   readonly native?: boolean;
   readonly quoteIdentifiers?: boolean;
   readonly searchPath?: unknown;

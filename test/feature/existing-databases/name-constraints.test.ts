@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import { Column, DataType, Model, Table, Unique } from 'sequelize-typescript';
+import { Column, DataType, HasMany, Model, Table, Unique } from 'sequelize-typescript';
 import { nameProblems } from '../../../src/describe/describe-model.js';
 import { type ConfigError, Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
@@ -10,7 +10,7 @@ import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
-import { expectProblem } from '../../support/expect-answer.js';
+import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { attach } from '../../support/offline-models.js';
 import { serveTables } from '../../support/serve-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -214,5 +214,61 @@ describe('names that PostgreSQL cuts', () => {
     expect(nameProblems(Short)).to.deep.equal([problem]);
     const error = await caughtError(() => buildApp({ models: [Short], logger }));
     expect((error as ConfigError).problems).to.deep.equal([problem]);
+  });
+});
+
+/** Of columns. */
+const SIGNS = [
+  'price (EUR)',
+  '(',
+  'count(*)',
+  'a.b',
+
+  ':a',
+  '?',
+  "it's",
+  'a\\b',
+  'a->>b',
+  'a::int',
+  '%',
+  '--',
+  '日本',
+];
+
+@Crud({ filterAllow: '*', sortAllow: '*', pagination: 'cursor', include: { children: true } })
+@Table({ tableName: 'signs', timestamps: false })
+class Sign extends Model {
+  @HasMany(() => Sign, 'c0') declare children?: Sign[];
+}
+SIGNS.forEach((field, at) => {
+  Column({ type: DataType.INTEGER, field })(Sign.prototype, `c${at}`);
+});
+
+describe('names of columns with signs that mean something elsewhere', () => {
+  const columns = SIGNS.map((name) => `, "${name}" int`).join('');
+  const { apps } = serveTables(`CREATE TABLE signs (id serial PRIMARY KEY${columns})`, [Sign]);
+
+  it('are those of columns on both paths', async () => {
+    for (const { agent } of apps) {
+      const values = Object.fromEntries(SIGNS.map((_, at) => [`c${at}`, at]));
+      const created = await agent.post('/signs').send({ ...values, c0: null });
+      const record = { id: created.body.id, ...values, c0: null };
+      expectJson(created, 201, record);
+      for (const name of Object.keys(values)) {
+        const path = `/signs/${record.id}`;
+        const changed = await agent.patch(path).send({ [name]: record.id });
+        expectJson(changed, 200, { ...record, [name]: record.id });
+        const q = encodeURIComponent(`${name}==${record.id}`);
+        const { body } = await agent.get(`/signs?q=${q}&sort=-${name}&include=children`).expect(200);
+        const own = { ...record, [name]: record.id };
+        const children = { items: name === 'c0' ? [own] : [], has_next: false };
+        expect(body.items).to.deep.equal([{ ...own, children }]);
+        await agent
+          .patch(path)
+          .send({ [name]: record[name as 'c0'] })
+          .expect(200);
+      }
+      expectNothing(await agent.delete(`/signs/${record.id}`), 204);
+    }
   });
 });

@@ -32,24 +32,40 @@ describe('introspectModel', () => {
         expect(problemsOf([name])).to.deep.equal([
           `Odd.${name} has a name ${signs}; rename the attribute (best with its column).`,
         ]);
-        if (!name.includes('"')) expect(problemsOf(['good'], name)).to.deep.equal([]);
+        if (!/"|\$\w/.test(name)) expect(problemsOf(['good'], name)).to.deep.equal([]);
       });
     }
 
-    it('refuses columns and tables with a quotation mark, in whose place Sequelize would read others', () => {
+    it('refuses columns and tables in whose place Sequelize would read others', () => {
       const unread =
         'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; rename it, or read it ' +
         'through a view that gives it another name.';
       expect(problemsOf(['good'], 'Or"der')).to.deep.equal([`Odd.good: its column ${unread}`]);
+      const renamed = 'rename it, or read it through a view that gives it another name.';
+      for (const field of ['$1', 'a $b', '$$'])
+        expect(problemsOf(['good'], field)).to.deep.equal([
+          `Odd.good: its column has a $, and Sequelize takes it for that of a parameter; ${renamed}`,
+        ]);
+      expect(problemsOf(['good'], '*')).to.deep.equal([
+        `Odd.good: its column is *, which Sequelize takes for all columns; ${renamed}`,
+      ]);
       for (const table of [{ tableName: 'a"b' }, { tableName: 'a', schema: 's"' }]) {
         const model = defineModel('Odd', { name: DataTypes.STRING }, table);
         expect(introspectModel(model).problems).to.deep.equal([`Odd: the name of its table ${unread}`]);
       }
     });
 
+    it('refuses columns with a parenthesis, where Sequelize takes them for no column', () => {
+      const model = defineModel('Odd', { price: { type: DataTypes.INTEGER, field: 'price (EUR)' } });
+      expect(introspectModel(model).problems).to.deep.equal([
+        "Odd.price: its column 'price (EUR)' has a parenthesis, and Sequelize takes such a name for no column; set attributeBehavior: " +
+          "'escape' in the options of its Sequelize instance.",
+      ]);
+    });
+
     it('takes all others, such as the names of columns in any language', () => {
       const names =
-        "then a$b größe 名前 first-name it's :x ? prototype length count default table name scope include limit".split(
+        "then a$b a$ größe 名前 first-name it's :x ? prototype length count default table name scope include limit".split(
           ' ',
         );
       expect(problemsOf([...names, 'a b'])).to.deep.equal([]);
