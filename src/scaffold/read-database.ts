@@ -103,6 +103,9 @@ function failureText(
   const server = `PostgreSQL at ${hosts.map((each) => (/:\d+$/.test(each) || each.startsWith('/') ? each : `${each}:5432`)).join(', ')}`;
   const reason = message || errors?.[0]?.message || code;
   if (code === '3D000') return `${server} has no database '${database || user}'; name one that is there.`;
+  // pg reports no code for it.
+  if (reason.includes('password must be a string'))
+    return `${server} needs a password for the role '${user}'; write it into the address, percent-encoded, or set PGPASSWORD.`;
   if (code.startsWith('28'))
     return `${server} refuses the role '${user}': ${reason}; correct the user and the password.`;
   if (/^[0-9A-Z]{5}$/.test(code))

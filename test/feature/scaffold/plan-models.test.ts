@@ -489,6 +489,13 @@ describe('the plan of models from a database', function () {
         ],
       ],
       [
+        other({ password: '' }),
+        {},
+        [
+          `PostgreSQL at ${host} needs a password for the role '${username}'; write it into the address, percent-encoded, or set PGPASSWORD.`,
+        ],
+      ],
+      [
         href,
         { schemas: ['sale', 'nix'] },
         [
