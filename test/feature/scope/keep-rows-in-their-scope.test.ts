@@ -98,27 +98,15 @@ describe('a row within a scope', () => {
     return { status, body: JSON.parse(text) };
   }
 
-  for (const name of [
-    'beforeValidate',
-    'afterValidate',
-    'beforeCreate',
-    'beforeUpdate',
-    'beforeSave',
-  ] as const) {
+  for (const name of 'beforeValidate afterValidate beforeCreate beforeUpdate beforeSave'.split(' ')) {
     for (const [title, move] of Object.entries(MOVES)) {
       it(`stays where it is when ${name} ${title}`, async () =>
         await withHook(Paper, name, move, async () => {
-          expect((await ask('POST', '/papers', { title: 'x' })).body).to.deep.equal({
-            id: 2,
-            tenantId: 1,
-            title: 'x',
-          });
+          const { body: created } = await ask('POST', '/papers', { title: 'x' });
+          expect(created).to.deep.equal({ id: 2, tenantId: 1, title: 'x' });
           expect(await Paper.count({ where: { tenantId: 1 } })).to.equal(2);
-          expect((await ask('PATCH', '/papers/1', { title: 'x' })).body).to.deep.equal({
-            id: 1,
-            tenantId: 1,
-            title: 'x',
-          });
+          const { body: changed } = await ask('PATCH', '/papers/1', { title: 'x' });
+          expect(changed).to.deep.equal({ id: 1, tenantId: 1, title: 'x' });
           expect(await Paper.count({ where: { tenantId: 2 } })).to.equal(0);
         }));
     }
@@ -152,9 +140,8 @@ describe('a row within a scope', () => {
     expect((await create('1,3', { tenantId: 3 })).body).to.include({ tenantId: 3 });
     const refused = await create('1,3', {});
     expect(refused.status).to.equal(422);
-    expect(refused.body.errors).to.deep.equal([
-      { pointer: '/tenantId', code: 'isDefined', detail: 'tenantId is required.' },
-    ]);
+    const detail = 'tenantId is required.';
+    expect(refused.body.errors).to.deep.equal([{ pointer: '/tenantId', code: 'isDefined', detail }]);
   });
 
   it('is not moved by setters', async () => {
@@ -175,10 +162,8 @@ describe('a row within a scope', () => {
       await orphan();
       const headers = { tenant };
       expect((await paths.same({ path: '/papers/9', headers })).status).to.equal(status);
-      const changed = await paths.same(
-        { method: 'PATCH', path: '/papers/9', body: { title: 'y' }, headers },
-        orphan,
-      );
+      const change = { method: 'PATCH', path: '/papers/9', body: { title: 'y' }, headers };
+      const changed = await paths.same(change, orphan);
       expect(changed.status).to.equal(status);
     }
   });
@@ -215,11 +200,10 @@ describe('code of the application within a scope', () => {
       INSERT INTO papers (id, tenant_id, title) VALUES (1, 1, 'a')`);
   });
 
-  const create = (tenant: string, body = {}) =>
-    site.agent
-      .post('/papers')
-      .set('tenant', tenant)
-      .send({ title: 'x', ...body });
+  const create = (tenant: string, more = {}) => {
+    const body = { title: 'x', ...more };
+    return site.agent.post('/papers').set('tenant', tenant).send(body);
+  };
   const update = (tenant: string) => site.agent.patch('/papers/1').set('tenant', tenant).send({ title: 'x' });
 
   it('may write the same value', async () => {
@@ -232,15 +216,8 @@ describe('code of the application within a scope', () => {
   it('is refused another one', async () => {
     for (const tenantId of [2, null]) {
       added = { tenantId };
-      for (const answer of [
-        await create('1'),
-        await create('1,3', { tenantId: 3 }),
-        await update('1'),
-        await update('1,3'),
-      ]) {
-        expect(answer.status).to.equal(403);
-        expect(answer.body).to.deep.equal({ detail: 'This request may not write Paper with this tenantId.' });
-      }
+      for (const send of [create('1'), create('1,3', { tenantId: 3 }), update('1'), update('1,3')])
+        await send.expect(403, { detail: 'This request may not write Paper with this tenantId.' });
     }
     expect(await Paper.findAll({ raw: true })).to.deep.equal([{ id: 1, tenantId: 1, title: 'a' }]);
   });

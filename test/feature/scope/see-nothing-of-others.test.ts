@@ -39,10 +39,8 @@ function overridden(model: ModelClass, options: CrudOptions = {}) {
       @InjectRecord() record: Model,
       @InjectRepository(model) rows: Repository,
     ) {
-      const [found, pages] = [
-        await rows.find(id),
-        await rows.list({ where: { points: 5 }, include: ['folder'] }),
-      ];
+      const found = await rows.find(id);
+      const pages = await rows.list({ where: { points: 5 }, include: ['folder'] });
       return { record, found, pages, first: await rows.page({ page: 1, size: 3 }) };
     }
 
@@ -64,16 +62,12 @@ const controllersOf = (make: (model: ModelClass) => unknown) =>
   SERVED.map((model) => make(model) as new () => CrudController);
 
 /** Each way that a request can take to its rows. */
-const WAYS: Readonly<
-  Record<
-    string,
-    {
-      readonly options: () => BootstrapOptions;
-      readonly hooks?: readonly string[];
-      readonly worlds?: readonly World[];
-    }
-  >
-> = {
+interface Way {
+  readonly options: () => BootstrapOptions;
+  readonly hooks?: readonly string[];
+  readonly worlds?: readonly World[];
+}
+const WAYS: Readonly<Record<string, Way>> = {
   'generated controllers': {
     options: () => ({ fastPath: true }),
     worlds: wholeOr(['there', 'absent'], ['there', 'absent', 'changed']),
@@ -166,9 +160,8 @@ describe('two tenants', function () {
     it(`see nothing of each other by another key ${fastPath ? 'on' : 'off'} the fast path`, async () => {
       const { app, crud } = await buildApp({ models: [Twin], logger: new CapturedLog(), fastPath });
       await using listening = await listen(app);
-      expect(
-        await ground.findings({ listening, crud, worlds: wholeOr(['there'], ['there', 'absent']) }),
-      ).to.deep.equal([]);
+      const worlds = wholeOr<World[]>(['there'], ['there', 'absent']);
+      expect(await ground.findings({ listening, crud, worlds })).to.deep.equal([]);
     });
 
     it(`see nothing of each other through replacements ${fastPath ? 'on' : 'off'} the fast path`, async () => {

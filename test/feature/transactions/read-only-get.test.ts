@@ -106,8 +106,7 @@ describe('a GET', () => {
     await Hall.bulkCreate([{ name: 'A' }, { name: 'B' }]);
     await Wing.create();
     await Stair.create({ wingId: 1 });
-    const { body } = await site.agent.get('/halls?size=1');
-    cursor = body.next_cursor;
+    cursor = (await site.agent.get('/halls?size=1')).body.next_cursor;
   });
 
   beforeEach(async () => {
@@ -150,11 +149,7 @@ describe('a GET', () => {
   });
 
   it('answers as ever when the hook is gone', async () => {
-    await whileHooked(
-      'afterFind',
-      () => Visit.create(),
-      () => get('/rooms/1'),
-    );
+    await whileHooked('afterFind', create, () => get('/rooms/1'));
     expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
   });
 

@@ -86,8 +86,8 @@ class OverriddenController extends crudController(Overridden) {
 
   @Post('/intercepted')
   @UseInterceptor(Refuse)
-  addAndFail(@Body() { name }: { name: string }, @InjectUnitOfWork() unit: UnitOfWork) {
-    return unit.repository(Overridden).create({ name });
+  addAndFail(@Body() values: { name: string }, @InjectUnitOfWork() unit: UnitOfWork) {
+    return this.inject(values, unit);
   }
 
   @Post('/injected')
@@ -173,10 +173,8 @@ describe('a middleware that runs requests in a unit of work', () => {
     expectJson(await many.post('/crowd').send([{ name: 'kept' }]), 201, { items });
     expect(await outcome).to.equal('committed');
     end = rollBack;
-    await many
-      .post('/crowd')
-      .send([{ name: 'lost' }])
-      .expect(201);
+    const lost = [{ name: 'lost' }];
+    await many.post('/crowd').send(lost).expect(201);
     expect(await outcome).to.equal('rolled back');
     expectJson(await many.patch('/crowd?q=name==kept').send({ name: 'lost' }), 200, { affected: 1 });
     expect(await outcome).to.equal('rolled back');
@@ -215,18 +213,16 @@ describe('a middleware that runs requests in a unit of work', () => {
   except({ unit: 'the middleware of the combination rolls back what is answered with an error' }).it(
     'is committed where an interceptor throws behind the writes, as they are without a unit',
     async () => {
-      expectProblem(await agent.post('/overridden/intercepted').send({ name: 'kept' }), 500, {
-        detail: 'Internal Server Error',
-      });
+      const answer = await agent.post('/overridden/intercepted').send({ name: 'kept' });
+      expectProblem(answer, 500, { detail: 'Internal Server Error' });
       expect(await outcome).to.equal('committed');
       expect(await stored('/overridden')).to.deep.equal([{ name: 'kept' }]);
     },
   );
 
   it('cannot commit what a method has written that failed', async () => {
-    expectProblem(await agent.post('/overridden').send({ name: 'refused' }), 500, {
-      detail: 'Internal Server Error',
-    });
+    const answer = await agent.post('/overridden').send({ name: 'refused' });
+    expectProblem(answer, 500, { detail: 'Internal Server Error' });
     expect(await outcome).to.include('savepoint');
     expect(await stored('/overridden')).to.deep.equal([]);
   });
