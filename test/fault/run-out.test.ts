@@ -59,11 +59,7 @@ describe('running out', () => {
     engine: {
       // Short, as tests wait for each to end; not so short that a busy machine needs longer for a statement.
       pool: { max: 2, acquire: 1_000 },
-      dialectOptions: {
-        statement_timeout: 500,
-        lock_timeout: 200,
-        idle_in_transaction_session_timeout: 800,
-      },
+      dialectOptions: { statement_timeout: 500, lock_timeout: 200, idle_in_transaction_session_timeout: 800 },
     },
     minPool: 2,
     bootstrap: ROUTES,
@@ -229,10 +225,7 @@ describe('running out', () => {
       // Until the server has ended it.
       while ((await control.query(idle)).rows.length > 0);
     });
-    const answer = await site.agent
-      .patch('/slow-jobs/1')
-      .send({ name: 'late' })
-      .then((response) => response);
+    const answer = await site.agent.patch('/slow-jobs/1').send({ name: 'late' });
     SlowJob.removeHook('beforeUpdate', 'wait');
     expectProblem(answer, 503, { detail: 'The database is not available; try again.' });
     expect((await site.agent.patch('/slow-jobs/1').send({ name: 'early' })).status).to.equal(200);

@@ -56,10 +56,8 @@ describe('beginning a project', () => {
       everything: "The folder 'full' is not empty: it has 'notes.txt'; name a new folder, or an empty one.\n",
     });
     expect(readdirSync(join(folder.path, 'full'))).to.deep.equal(['notes.txt']);
-    expect(await init(['full/notes.txt'])).to.deep.equal({
-      code: 1,
-      everything: "'full/notes.txt' is a file; name a new folder, or an empty one.\n",
-    });
+    const everything = "'full/notes.txt' is a file; name a new folder, or an empty one.\n";
+    expect(await init(['full/notes.txt'])).to.deep.equal({ code: 1, everything });
   });
 
   it('refuses a name that npm would not take', async () => {
@@ -79,11 +77,9 @@ describe('beginning a project', () => {
       });
       expect(existsSync(join(folder.path, name))).to.equal(false);
     }
-    expect(await init(['express'])).to.deep.equal({
-      code: 1,
-      everything:
-        "The project would be called 'express', as a package that it needs; give the folder another name.\n",
-    });
+    const everything =
+      "The project would be called 'express', as a package that it needs; give the folder another name.\n";
+    expect(await init(['express'])).to.deep.equal({ code: 1, everything });
   });
 
   it('writes nothing where the database cannot be read, and shows no password', async () => {

@@ -109,14 +109,9 @@ GET     /authors/:id            read          -              -            -     
     expect(code).to.equal(0);
     const document = JSON.parse(everything);
     expect(document.openapi).to.equal('3.1.0');
-    expect(Object.keys(document.paths)).to.deep.equal([
-      '/articles',
-      '/articles/{id}/comments',
-      '/authors',
-      '/authors/{id}',
-      '/health/ready',
-      '/health/live',
-    ]);
+    expect(Object.keys(document.paths).join(' ')).to.equal(
+      '/articles /articles/{id}/comments /authors /authors/{id} /health/ready /health/live',
+    );
   });
 
   it('[K10] prints SQL for migrations: tables of ours, and the indexes that the models lack', async () => {
@@ -160,29 +155,24 @@ CREATE INDEX ON "articles" ("views", "id");
     const routes = await command('routes', '--route-prefix=/v1', 'models.cjs');
     expect(routes.everything).to.include('GET     /v1/authors ');
     const wrong = await command('routes', 'models.cjs', '--route-prefix', 'api');
-    expect(wrong).to.deep.equal({
-      code: 1,
-      everything: 'routePrefix "api" is not a plain path; use one such as \'/api\'.\n',
-    });
+    expect(wrong).to.deep.equal(said('routePrefix "api" is not a plain path; use one such as \'/api\'.\n'));
   });
 
   it('refuses options where they mean nothing', async () => {
     write('told.mjs', APPLICATION);
-    expect(await command('openapi', 'told.mjs', '--title', 'Mine')).to.deep.equal({
-      code: 1,
-      everything:
+    expect(await command('openapi', 'told.mjs', '--title', 'Mine')).to.deep.equal(
+      said(
         'told.mjs exports an application, which says its routePrefix and title in bootstrap; leave out --route-prefix and --title.\n',
-    });
+      ),
+    );
+    const VALUE = '--title needs a value: --title=<value>.';
     for (const [args, problem] of [
       [['sql', 'models.cjs', '--title', 'Mine'], 'sql has no option --title.'],
       [['openapi', 'models.cjs', '--titel', 'Mine'], "openapi has no option --titel. Did you mean 'title'?"],
       [['openapi', '-t', 'models.cjs'], 'openapi has no option -t.'],
-      [['openapi', 'models.cjs', '--title'], '--title needs a value: --title=<value>.'],
-      [['openapi', 'models.cjs', '--title='], '--title needs a value: --title=<value>.'],
-      [
-        ['openapi', 'models.cjs', '--title', '--route-prefix=/api'],
-        '--title needs a value: --title=<value>.',
-      ],
+      [['openapi', 'models.cjs', '--title'], VALUE],
+      [['openapi', 'models.cjs', '--title='], VALUE],
+      [['openapi', 'models.cjs', '--title', '--route-prefix=/api'], VALUE],
     ] as const) {
       const { code, everything } = await command(...args);
       expect(code, everything).to.equal(2);
@@ -201,19 +191,14 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(code, everything).to.equal(0);
     const { info, paths } = JSON.parse(everything);
     expect(info).to.deep.include({ title: 'Press', version: '2.0.0' });
-    expect(Object.keys(paths)).to.deep.equal([
-      '/api/articles',
-      '/api/articles/{id}/comments',
-      '/api/authors',
-      '/api/authors/{id}',
-    ]);
+    expect(Object.keys(paths).join(' ')).to.equal(
+      '/api/articles /api/articles/{id}/comments /api/authors /api/authors/{id}',
+    );
   });
 
   it('prints the document of what bootstrap gave, or will give', async () => {
-    write(
-      'promise.mjs',
-      APPLICATION.replace('export const app', 'const app').replace('await boot', 'export const api = boot'),
-    );
+    const pending = APPLICATION.replace('export const app', 'const app');
+    write('promise.mjs', pending.replace('await boot', 'export const api = boot'));
     const { everything } = await command('openapi', 'promise.mjs');
     expect(JSON.parse(everything).info.title).to.equal('Press');
   });
@@ -228,22 +213,15 @@ CREATE INDEX ON "articles" ("views", "id");
   }
 
   it('prints the SQL of an application with its scope and options, and nothing that it logs', async () => {
-    write(
-      'scoped.cjs',
-      startingWith('idempotency: { principal: () => null }, scope: { tenant: () => 1 }, logger: console'),
-    );
-    const { code, output, everything } = await tryRun(
-      process.execPath,
-      [COMMAND, 'sql', 'scoped.cjs'],
-      folder,
-    );
+    const options = 'idempotency: { principal: () => null }, scope: { tenant: () => 1 }, logger: console';
+    write('scoped.cjs', startingWith(options));
+    const args = [COMMAND, 'sql', 'scoped.cjs'];
+    const { code, output, everything } = await tryRun(process.execPath, args, folder);
     expect(code, everything).to.equal(0);
     expect(output).to.match(
-      /^-- For the option idempotency of bootstrap.\nCREATE TABLE IF NOT EXISTS "crud_idempotency"/,
+      /^-- For the option idempotency of bootstrap.\nCREATE TABLE .*"crud_idempotency"/,
     );
-    expect(output)
-      .to.include('CREATE INDEX ON "books" ("tenant", "title", "id");')
-      .and.to.not.include('Ready');
+    expect(output).to.include('CREATE INDEX ON "books" ("tenant", "title", "id");').and.not.include('Ready');
     write('plain.cjs', startingWith('scope: { tenant: () => 1 }'));
     expect((await command('sql', 'plain.cjs')).everything).to.not.include('idempotency');
   });
@@ -272,26 +250,26 @@ CREATE INDEX ON "articles" ("views", "id");
       'several.cjs',
       `${startingWith('')}\nconst other = express();\nvoid bootstrap(other, { models: [] });`,
     );
-    expect(await command('routes', 'several.cjs')).to.deep.equal({
-      code: 1,
-      everything: 'Ready\nseveral.cjs starts 2 applications; export the Express application that is meant.\n',
-    });
+    expect(await command('routes', 'several.cjs')).to.deep.equal(
+      said('Ready\nseveral.cjs starts 2 applications; export the Express application that is meant.\n'),
+    );
     const early = startingWith('').replace("console.log('Ready')", 'await Book.count()');
     write('early.cjs', early);
     // Its options would be missing from the routes of its models.
     write('exporting.cjs', `${early}\nexports.Book = Book;`);
     for (const file of ['early.cjs', 'exporting.cjs']) {
-      expect(await command('routes', file)).to.deep.equal({
-        code: 1,
-        everything: `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or pass a module that exports the models and starts nothing.\n`,
-      });
+      expect(await command('routes', file)).to.deep.equal(
+        said(
+          `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or pass a module that exports the models and starts nothing.\n`,
+        ),
+      );
     }
     write('needs.cjs', 'exports.createApp = function createApp(url) {};');
-    expect(await command('routes', 'needs.cjs')).to.deep.equal({
-      code: 1,
-      everything:
+    expect(await command('routes', 'needs.cjs')).to.deep.equal(
+      said(
         'createApp of needs.cjs has parameters, and the command passes none; pass the module that calls it, or give them defaults.\n',
-    });
+      ),
+    );
   });
 
   itWhole('waits for an application that waits for something itself', async () => {
@@ -308,21 +286,16 @@ CREATE INDEX ON "articles" ("views", "id");
 
   itWhole('says what a module should export', async () => {
     write('nothing.cjs', 'module.exports = { answer: 42, nothing: null };');
-    expect(await command('routes', 'nothing.cjs')).to.deep.equal({
-      code: 1,
-      everything:
+    expect(await command('routes', 'nothing.cjs')).to.deep.equal(
+      said(
         'nothing.cjs exports nothing to describe, and starts nothing; pass the module that starts the application, or export that, a function createApp, or the models with @Crud.\n',
-    });
-    expect(await command('routes', 'nowhere.js')).to.deep.equal({
-      code: 1,
-      everything: "There is no module 'nowhere.js'.\n",
-    });
+      ),
+    );
+    expect(await command('routes', 'nowhere.js')).to.deep.equal(said("There is no module 'nowhere.js'.\n"));
     write('models.ts', '@Crud() export class Model {}');
-    expect(await command('routes', 'models.ts')).to.deep.equal({
-      code: 1,
-      everything:
-        "'models.ts' is TypeScript; compile it and pass what comes out, such as ./dist/models.js.\n",
-    });
+    const advice =
+      "'models.ts' is TypeScript; compile it and pass what comes out, such as ./dist/models.js.\n";
+    expect(await command('routes', 'models.ts')).to.deep.equal(said(advice));
   });
 
   it('says everything that is wrong with the models', async () => {
@@ -347,16 +320,18 @@ CREATE INDEX ON "articles" ("views", "id");
     const help = await command('--help');
     expect(help.code).to.equal(0);
     expect(help.everything).to.match(/^Usage: crud-controllers <command> \[options\]\n/);
-    expect(await command()).to.deep.equal({ code: 2, everything: help.everything });
-    expect(await command('rotes', 'models.cjs')).to.deep.equal({
-      code: 2,
-      everything: `There is no command 'rotes'. Did you mean 'routes'?\n${help.everything}`,
-    });
-    expect(await command('routes')).to.deep.equal({
-      code: 2,
-      everything: `Name one module.\n${help.everything}`,
-    });
+    for (const [args, problem] of [
+      [[], ''],
+      [['rotes', 'models.cjs'], "There is no command 'rotes'. Did you mean 'routes'?\n"],
+      [['routes'], 'Name one module.\n'],
+    ] as const)
+      expect(await command(...args)).to.deep.equal(said(`${problem}${help.everything}`, 2));
   });
+
+  /** What a command that fails says. */
+  function said(everything: string, code = 1) {
+    return { code, everything };
+  }
 
   function write(name: string, content: string): void {
     writeFileSync(join(folder, name), content);

@@ -45,10 +45,8 @@ describe('a process manager', () => {
 
   describe('that is pm2', () => {
     function start(environment: NodeJS.ProcessEnv): ChildProcess {
-      const child = fork(join(__dirname, 'fixture.js'), ['{}'], {
-        env: { ...process.env, ...environment },
-        silent: true,
-      });
+      const env = { ...process.env, ...environment };
+      const child = fork(join(__dirname, 'fixture.js'), ['{}'], { env, silent: true });
       child.stderr?.resume();
       return child;
     }
@@ -80,12 +78,9 @@ describe('a process manager', () => {
   });
 });
 
+type Answer = { readonly method: string; readonly pid: number };
 /** The answer, or the code of the error. */
-async function send(
-  port: number,
-  method: string,
-  agent: Agent,
-): Promise<{ method: string; pid: number } | string> {
+async function send(port: number, method: string, agent: Agent): Promise<Answer | string> {
   try {
     const sent = request({ host: '127.0.0.1', port, method, path: '/work/5', agent });
     sent.end(method === 'GET' ? undefined : '{}');

@@ -23,6 +23,8 @@ const rule = () => 1;
 const OBJECT = 'use an object of attributes and functions of the request.';
 const FUNCTION = 'use a function of the request.';
 const CONDITION = 'use a function of the request that gives a filter`…` or EVERYTHING.';
+const WRITTEN = 'which Sequelize writes; use another attribute.';
+const incomparable = (type: string) => `of type ${type}, which cannot be compared; use another one.`;
 const GIVE = 'give it a value, or leave it out.';
 
 const WRONG: readonly (readonly [options: object, problem: string])[] = [
@@ -42,29 +44,19 @@ const WRONG: readonly (readonly [options: object, problem: string])[] = [
     { scope: { title: filter`title==a` } },
     `scope.title is FilterTemplate { texts: [Array], values: [] }; ${FUNCTION}`,
   ],
-  ...Object.entries({ details: 'json', picture: 'blob', words: 'array', label: 'virtual' }).map(
-    ([name, type]) =>
-      [
-        { scope: { [name]: rule } },
-        `scope names '${name}', of type ${type}, which cannot be compared; use another one.`,
-      ] as const,
-  ),
-  ...['updatedAt', 'deletedAt', 'version'].map(
-    (name) =>
-      [
-        { scope: { [name]: rule } },
-        `scope names '${name}', which Sequelize writes; use another attribute.`,
-      ] as const,
-  ),
+  ...Object.entries({
+    ...{ details: incomparable('json'), picture: incomparable('blob'), words: incomparable('array') },
+    ...{ label: incomparable('virtual'), updatedAt: WRITTEN, deletedAt: WRITTEN, version: WRITTEN },
+  }).map(([name, why]) => [{ scope: { [name]: rule } }, `scope names '${name}', ${why}`] as const),
   [{ visible: undefined }, `visible is undefined; ${GIVE}`],
   [{ visible: null }, `visible is null; ${GIVE}`],
   [{ visible: filter`title==a` }, `visible is FilterTemplate { texts: [Array], values: [] }; ${CONDITION}`],
   [{ visible: 'title==a' }, `visible is "title==a"; ${CONDITION}`],
 ];
 
-/** The problems of a resource under what `bootstrap` says of all. */
-const sharedProblems = (shared: object, options: object = {}) =>
-  compileResource({ model: Task, options }, decoratorReader, shared).problems;
+/** A resource under what `bootstrap` says of all. */
+const compiled = (shared: object, options: object = {}) =>
+  compileResource({ model: Task, options }, decoratorReader, shared);
 
 describe('rules of rows', () => {
   for (const [options, problem] of WRONG) {
@@ -76,27 +68,22 @@ describe('rules of rows', () => {
     expect(problemsOf(Task, { scope: { x: 1, tenantId: 1 }, visible: 1 })).to.have.length(4));
 
   it('of bootstrap are refused for each model', () => {
-    expect(sharedProblems({ scope: { tenantId: 5 } })).to.deep.equal([
+    expect(compiled({ scope: { tenantId: 5 } }).problems).to.deep.equal([
       'Task: scope.tenantId is 5; use a function of the request.',
     ]);
-    expect(sharedProblems({ scope: { details: rule } })).to.deep.equal([
+    expect(compiled({ scope: { details: rule } }).problems).to.deep.equal([
       "Task: scope names 'details', of type json, which cannot be compared; use another one.",
     ]);
   });
 
   it('of bootstrap stay where the model has others', () => {
-    const { plan } = compileResource(
-      { model: Task, options: { scope: { title: rule } } as object },
-      decoratorReader,
-      {
-        scope: { tenantId: rule, other: rule },
-      },
-    );
-    expect([...(plan?.access?.scope.keys() ?? [])]).to.have.members(['tenantId', 'title']);
-    const none = compileResource({ model: Task, options: { scope: {} } }, decoratorReader, {
-      scope: { tenantId: rule },
-    });
-    expect([...(none.plan?.access?.scope.keys() ?? [])]).to.deep.equal(['tenantId']);
+    for (const [own, all] of [
+      [{ title: rule }, ['tenantId', 'title']],
+      [{}, ['tenantId']],
+    ] as const) {
+      const { plan } = compiled({ scope: { tenantId: rule, other: rule } }, { scope: own });
+      expect([...(plan?.access?.scope.keys() ?? [])]).to.have.members(all);
+    }
   });
 
   it('are none where nothing is said', () => {
@@ -106,12 +93,8 @@ describe('rules of rows', () => {
 
   it('are not switched off by options of bootstrap that were never set, or hold nothing', () => {
     const problems = (options: object) => resolveSettings({ models: [], ...options }).problems;
-    expect(problems({ scope: undefined })).to.deep.equal([
-      'scope is undefined; give it a value, or leave it out.',
-    ]);
-    expect(problems({ deny: undefined })).to.deep.equal([
-      'deny is undefined; give it a value, or leave it out.',
-    ]);
+    for (const name of ['scope', 'deny'])
+      expect(problems({ [name]: undefined })).to.deep.equal([`${name} is undefined; ${GIVE}`]);
     for (const scope of [null, [], new Map(), rule, 'tenantId'])
       expect(problems({ scope })).to.have.length(1);
     for (const deny of [null, 'true', 1]) expect(problems({ deny })).to.have.length(1);

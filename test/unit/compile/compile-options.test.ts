@@ -32,6 +32,9 @@ class User extends Model {
 }
 attach(User);
 
+const hidden = (option: string) =>
+  `User: ${option} names 'passwordHash', which @Exclude() hides from answers; remove it, or its values can be guessed by comparing.`;
+
 describe('the options etag and ifMatch', () => {
   const VersionedCity = defineModel('VersionedCity', { name: DataTypes.STRING }, { version: true });
 
@@ -134,18 +137,10 @@ describe('the option filterAllow', () => {
     new Map([...planOf(City, { filterAllow }).filters].map(([name, { operators }]) => [name, operators]));
 
   it('narrows the operators, under whichever spelling, each once', () => {
-    const filterAllow = {
-      name: ['==', '=like='],
-      population: ['<', '=lt=', '>=', '<=', '>'],
-      isCapital: true,
-    };
-    expect(operatorsIn(filterAllow)).to.deep.equal(
-      new Map([
-        ['name', ['==', '=like=']],
-        ['population', ['=lt=', '=ge=', '=le=', '=gt=']],
-        ['isCapital', equality],
-      ]),
-    );
+    const name = ['==', '=like='];
+    const filterAllow = { name, population: ['<', '=lt=', '>=', '<=', '>'], isCapital: true };
+    const expected = { name, population: ['=lt=', '=ge=', '=le=', '=gt='], isCapital: equality };
+    expect(operatorsIn(filterAllow)).to.deep.equal(new Map(Object.entries(expected)));
   });
 
   it('reports attributes that do not exist, with the nearest one', () => {
@@ -167,31 +162,16 @@ describe('the option filterAllow', () => {
 
   it('takes values inside of JSONB, with what they are', () => {
     const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
-    const inside = { attribute: 'details' };
-    const of = (type: object) => ({ type, compared: type });
-    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
-      new Map<string, object>([
-        [
-          'details.name',
-          {
-            ...inside,
-            jsonType: 'string',
-            ...of({ kind: 'string', maxLength: null }),
-            operators: [...equality, ...order, ...pattern],
-          },
-        ],
-        [
-          'details.sizes.0',
-          {
-            ...inside,
-            jsonType: 'number',
-            ...of({ kind: 'float', maximum: Number.MAX_VALUE }),
-            operators: [...equality, ...order],
-          },
-        ],
-        ['details.on', { ...inside, jsonType: 'boolean', ...of({ kind: 'boolean' }), operators: equality }],
-      ]),
-    );
+    const types = {
+      string: [{ kind: 'string', maxLength: null }, ...equality, ...order, ...pattern],
+      number: [{ kind: 'float', maximum: Number.MAX_VALUE }, ...equality, ...order],
+      boolean: [{ kind: 'boolean' }, ...equality],
+    } as const;
+    const expected = Object.entries(filterAllow).map(([name, jsonType]) => {
+      const [type, ...operators] = types[jsonType as keyof typeof types];
+      return [name, { attribute: 'details', jsonType, type, compared: type, operators }] as const;
+    });
+    expect(planOf(City, { filterAllow }).filters).to.deep.equal(new Map(expected));
   });
 
   it('reports values inside of JSON without what they are', () => {
@@ -199,19 +179,14 @@ describe('the option filterAllow', () => {
       `City: filterAllow names '${name}', a value inside of JSON, without what it is; ` +
       `use '${name}': 'string', 'number' or 'boolean'.`;
     expect(problemsOf(City, { filterAllow: ['details.size'] })).to.deep.equal([use('details.size')]);
+    const name = 'details.a.b';
     for (const wanted of [true, false, ['=='], 'integer', {}, undefined])
-      expect(problemsOf(City, { filterAllow: { 'details.a.b': wanted } })).to.deep.equal([
-        use('details.a.b'),
-      ]);
+      expect(problemsOf(City, { filterAllow: { [name]: wanted } })).to.deep.equal([use(name)]);
   });
 
   it('reports values inside of what is no JSONB, and those that q cannot spell', () => {
-    const filterAllow = {
-      'source.size': 'number',
-      'name.size': 'number',
-      'details.a-b': 'string',
-      'details.': 'string',
-    };
+    const names = ['source.size', 'name.size', 'details.a-b', 'details.'];
+    const filterAllow = Object.fromEntries(names.map((name) => [name, 'string']));
     const spelling = 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
     expect(problemsOf(City, { filterAllow })).to.deep.equal([
       "City: filterAllow names 'source.size', and source is no column of JSONB, which has values inside; remove it.",
@@ -220,8 +195,7 @@ describe('the option filterAllow', () => {
       `City: filterAllow names 'details.', ${spelling}.`,
     ]);
     expect(problemsOf(User, { filterAllow: { 'passwordHash.x': 'string' } })).to.deep.equal([
-      "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
-        'remove it, or its values can be guessed by comparing.',
+      hidden('filterAllow'),
     ]);
   });
 
@@ -249,8 +223,7 @@ describe('the option filterAllow', () => {
 
   it('refuses a hidden attribute, and does not name it among the others', () =>
     expect(problemsOf(User, { filterAllow: ['passwordHash', 'passwordHsh'] })).to.deep.equal([
-      "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
-        'remove it, or its values can be guessed by comparing.',
+      hidden('filterAllow'),
       "User: filterAllow names 'passwordHsh', which is not an attribute. The attributes are id, email.",
     ]));
 
@@ -277,10 +250,7 @@ describe('the option sortAllow', () => {
       "City: sortAllow names 'flag', of type blob, which has no order; remove it.",
       "City: sortAllow names 'label', of type virtual, which has no order; remove it.",
     ]);
-    expect(problemsOf(User, { sortAllow: ['passwordHash'] })).to.deep.equal([
-      "User: sortAllow names 'passwordHash', which @Exclude() hides from answers; " +
-        'remove it, or its values can be guessed by comparing.',
-    ]);
+    expect(problemsOf(User, { sortAllow: ['passwordHash'] })).to.deep.equal([hidden('sortAllow')]);
   });
 
   it('is empty by default where the primary key is hidden or has no order', () => {
@@ -304,9 +274,7 @@ describe('the option defaultSort', () => {
   ] as const) {
     it(`makes the total order '${expected}' of '${defaultSort}', whatever may be sorted by`, () => {
       const plan = planOf(City, { defaultSort, sortAllow: [] });
-      const terms = plan.defaultSort.map(
-        ({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`,
-      );
+      const terms = plan.defaultSort.map((term) => (term.descending ? '-' : '') + term.attribute);
       expect(terms.join()).to.equal(expected);
     });
   }
@@ -327,9 +295,6 @@ describe('the option defaultSort', () => {
       "City: defaultSort names 'tags', of type array, which has no order; remove it.",
       `City: defaultSort names '', which is not an attribute. The attributes are ${ATTRIBUTES}.`,
     ]);
-    expect(problemsOf(User, { defaultSort: 'passwordHash' })).to.deep.equal([
-      "User: defaultSort names 'passwordHash', which @Exclude() hides from answers; " +
-        'remove it, or its values can be guessed by comparing.',
-    ]);
+    expect(problemsOf(User, { defaultSort: 'passwordHash' })).to.deep.equal([hidden('defaultSort')]);
   });
 });

@@ -22,6 +22,11 @@ class Guard {
   use(): void {}
 }
 
+const nothingPasses = (option: string, name: string) =>
+  `Article: no property of the ${option} ${name} may pass; give each one @Expose() or a class-validator decorator.`;
+const noDependency = (index: number, shown: string) =>
+  `Article: dependencies[${index}] is ${shown}; use an Express handler or a routing-controllers middleware class.`;
+
 describe('compileResource', () => {
   it('takes null and undefined for options that were not given', () => {
     const nothing = { tags: null, endpoints: undefined, pageSize: null, filterAllow: null, readSchema: null };
@@ -47,11 +52,10 @@ describe('compileResource', () => {
       `Article: @Crud has no option 'pagenation'. Did you mean 'pagination'? The options are ${OPTIONS}.`,
       "Article: pagination is \"keyset\"; use 'offset' or 'cursor'.",
       'Article: readSchema is "Shown"; give it a class.',
-      'Article: no property of the createSchema Undecorated may pass; ' +
-        'give each one @Expose() or a class-validator decorator.',
+      nothingPasses('createSchema', 'Undecorated'),
       'Article: updateSchema is {}; give it a class.',
-      'Article: dependencies[0] is undefined; use an Express handler or a routing-controllers middleware class.',
-      'Article: dependencies[1] is "auth"; use an Express handler or a routing-controllers middleware class.',
+      noDependency(0, 'undefined'),
+      noDependency(1, '"auth"'),
       "Article: unknownQuery is \"drop\"; use 'reject' or 'ignore'.",
       "Article: idType \"int\" is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.",
     ]);
@@ -141,13 +145,11 @@ describe('compileResource', () => {
         { id: { attributes: ['slug'], member: 'a b' } },
         `id has the member "a b"; use a name of letters, digits and '_', such as 'id'.`,
       ],
-      ...['slug', 'save', 'text'].map(
-        (member) =>
-          [
-            { id: { attributes: ['slug'], member } },
-            `id has the member '${member}', which the model has already, or which @Crud of the model does not name; use another name, or name it there.`,
-          ] as const,
-      ),
+      ...['slug', 'save', 'text'].map((member) => {
+        const why =
+          'which the model has already, or which @Crud of the model does not name; use another name, or name it there.';
+        return [{ id: { attributes: ['slug'], member } }, `id has the member '${member}', ${why}`] as const;
+      }),
       [
         { id: 'secret' },
         "id names 'secret', which @Exclude() hides from answers, so that no client could address what it was answered; show it, or name " +
@@ -207,12 +209,9 @@ describe('compileResource', () => {
       }
       const options = { readSchema: WriteOnly, createSchema: ReadOnly, updateSchema: Hidden };
       expect(problemsOf(Article, options)).to.deep.equal([
-        'Article: no property of the readSchema WriteOnly may pass; ' +
-          'give each one @Expose() or a class-validator decorator.',
-        'Article: no property of the createSchema ReadOnly may pass; ' +
-          'give each one @Expose() or a class-validator decorator.',
-        'Article: no property of the updateSchema Hidden may pass; ' +
-          'give each one @Expose() or a class-validator decorator.',
+        nothingPasses('readSchema', 'WriteOnly'),
+        nothingPasses('createSchema', 'ReadOnly'),
+        nothingPasses('updateSchema', 'Hidden'),
       ]);
       expect(problemsOf(Article, { readSchema: ReadOnly, createSchema: WriteOnly })).to.deep.equal([]);
     });
@@ -227,24 +226,16 @@ describe('compileResource', () => {
     const circular: { self?: unknown } = {};
     circular.self = circular;
     expect(problemsOf(Article, { dependencies: [circular, 5n, new Guard(), 'x'.repeat(9)] })).to.deep.equal([
-      'Article: dependencies[0] is <ref *1> { self: [Circular *1] }; ' +
-        'use an Express handler or a routing-controllers middleware class.',
-      'Article: dependencies[1] is 5n; use an Express handler or a routing-controllers middleware class.',
-      'Article: dependencies[2] is Guard {}; use an Express handler or a routing-controllers middleware class.',
-      'Article: dependencies[3] is "xxxxxxxxx"; ' +
-        'use an Express handler or a routing-controllers middleware class.',
+      noDependency(0, '<ref *1> { self: [Circular *1] }'),
+      noDependency(1, '5n'),
+      noDependency(2, 'Guard {}'),
+      noDependency(3, '"xxxxxxxxx"'),
     ]);
   });
 
   it('refuses writes of a version that the default scope leaves out', () => {
-    const made = defineModel(
-      'Log',
-      { name: DataTypes.TEXT },
-      {
-        version: true,
-        defaultScope: { attributes: { exclude: ['version'] } },
-      },
-    );
+    const scoped = { version: true, defaultScope: { attributes: { exclude: ['version'] } } };
+    const made = defineModel('Log', { name: DataTypes.TEXT }, scoped);
     expect(problemsOf(made, {})).to.deep.equal([
       'Log: the default scope leaves out version, without which Sequelize changes no row; have the scope read it: @Exclude() hides ' +
         'it from answers.',

@@ -47,11 +47,7 @@ const WRONG: readonly (readonly [options: object, problem: RegExp])[] = [
 describe('can and fields', () => {
   for (const [options, problem] of WRONG) {
     it(`are refused: ${problem}`, () => {
-      const found = problemsOf(City, options);
-      expect(
-        found.some((each) => problem.test(each)),
-        String(found),
-      ).to.equal(true);
+      expect(problemsOf(City, options).join('\n')).to.match(new RegExp(problem.source, 'm'));
     });
   }
 
@@ -63,21 +59,13 @@ describe('can and fields', () => {
     expect(problemsOf(attach(User), { fields: { secret: { read: rule } } })).to.deep.equal([
       'User: fields.secret.read is about an attribute that @Exclude() hides from everybody; remove one of the two.',
     ]);
-    expect(
-      planOf(attach(User), { fields: { secret: { write: rule } } }).access?.fields.get('secret'),
-    ).to.deep.equal({
-      read: null,
-      create: rule,
-      update: rule,
-    });
+    const { access } = planOf(attach(User), { fields: { secret: { write: rule } } });
+    expect(access?.fields.get('secret')).to.deep.equal({ read: null, create: rule, update: rule });
   });
 
   it('may be about writing only where there is a read schema', () => {
-    expect(planOf(City, { fields: { size: { update: false } } }).access?.fields.get('size')).to.deep.equal({
-      read: null,
-      create: null,
-      update: false,
-    });
+    const { access } = planOf(City, { fields: { size: { update: false } } });
+    expect(access?.fields.get('size')).to.deep.equal({ read: null, create: null, update: false });
     expect(planOf(City, {}).access).to.equal(null);
   });
 });

@@ -336,13 +336,8 @@ function laneOfOne(fails: (id: unknown) => boolean = () => false) {
   };
   const lane = new Lane(source, { canPipeline: true, execute });
   const put = (id: string): void => {
-    const asked = {
-      statement: new PreparedStatement('SELECT 1', 's'),
-      values: [id],
-      share: null,
-      settings: null,
-    };
-    const pending = { ...asked, answer: () => {}, fail: () => {} };
+    const asked = { values: [id], share: null, settings: null, answer: () => {}, fail: () => {} };
+    const pending = { ...asked, statement: new PreparedStatement('SELECT 1', 's') };
     lane.add(new SharedRead(pending, () => repeated.push(id), new RepeatBudget()));
   };
   const add = async (...ids: string[]): Promise<void> => {
@@ -378,11 +373,8 @@ describe('reads that share a connection', () => {
     pool.release(client);
     await nextTurn();
     await nextTurn();
-    expect(sent.map(({ executions }) => executions.map(({ values: [id] }) => id))).to.deep.equal([
-      ['first'],
-      ['second'],
-      ['third'],
-    ]);
+    const ids = sent.map(({ executions }) => executions.map(({ values: [id] }) => id).join('+'));
+    expect(ids).to.deep.equal(['first', 'second', 'third']);
     for (const { end } of sent.slice(1)) end(null);
     expect([lane.load, lane.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
     // An idle connection has a timer.

@@ -56,21 +56,15 @@ function repacked(change: (content: unknown[]) => unknown): string {
   return signed(Buffer.from(JSON.stringify(change(content))).toString('base64url'));
 }
 
-const MALFORMED = [
-  {
-    parameter: 'after',
-    code: 'cursor.malformed',
-    detail: 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
-  },
-];
-const MISMATCH = [
-  {
-    parameter: 'after',
-    code: 'cursor.mismatch',
-    detail:
-      'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
-  },
-];
+const wrong = (code: string, detail: string) => [{ parameter: 'after', code, detail }];
+const MALFORMED = wrong(
+  'cursor.malformed',
+  'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
+);
+const MISMATCH = wrong(
+  'cursor.mismatch',
+  'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+);
 
 describe('a cursor', () => {
   it('gives back the place it was made of', () =>
@@ -141,16 +135,9 @@ describe('a cursor', () => {
       const cursor = reader.encode(PLACE, SCOPE);
       const [payload = '', tag = ''] = cursor.split('.');
       // Base64 for base64url, and characters whose lowest byte is the one of the right one.
-      const [slashed, wide] = [
-        tag.replace(/^./, '/'),
-        tag.replace(/^./, (first) => String.fromCharCode(first.charCodeAt(0) + 256)),
-      ];
-      for (const twin of [
-        `${payload}=.${tag}`,
-        `${payload}.${tag}==`,
-        `${payload}.${slashed}`,
-        `${payload}.${wide}`,
-      ]) {
+      const wide = tag.replace(/^./, (first) => String.fromCharCode(first.charCodeAt(0) + 256));
+      for (const end of [`=.${tag}`, `.${tag}==`, `.${tag.replace(/^./, '/')}`, `.${wide}`]) {
+        const twin = payload + end;
         expect(await refusal(twin, SCOPE, reader), twin).to.deep.equal(MALFORMED);
       }
     }
