@@ -149,9 +149,8 @@ describe('a health check', () => {
         wrong.username = USER;
         wrong.password = PASSWORD;
         configure(wrong.href, database.url);
-        expect(timeless(await checkHealth({ timeout: LONG }))).to.deep.equal(
-          failing('authentication failed'),
-        );
+        const report = timeless(await checkHealth({ timeout: LONG }));
+        expect(report).to.deep.equal(failing('authentication failed'));
       });
 
       it('leaves no connection open', async () => {
@@ -186,9 +185,8 @@ describe('a health check', () => {
       cache: withAddress(redis.url, silent.port),
     });
     const report = await reportAtTimeout(1, () => silent.accepted() === 3);
-    const checks = (['postgres', 'clickhouse', 'cache'] as const).map((name) =>
-      unhealthy(name, 'timed out after 1 s'),
-    );
+    const names = ['postgres', 'clickhouse', 'cache'] as const;
+    const checks = names.map((name) => unhealthy(name, 'timed out after 1 s'));
     expect(timeless(report)).to.deep.equal({ status: 'unhealthy', checks });
   });
 
@@ -244,10 +242,8 @@ describe('a health check', () => {
     it('is healthy while all its connections are in use', async () => {
       await engineLifespan(database.url, { models: [], pool: { max: 1, acquire: 3_000 } })();
       const { sequelize } = currentEngine();
-      const [writing, reading] = [
-        await sequelize.transaction(),
-        await sequelize.transaction({ readOnly: true }),
-      ];
+      const writing = await sequelize.transaction();
+      const reading = await sequelize.transaction({ readOnly: true });
       await sequelize.query('SELECT 1', { transaction: reading });
       await expectHealthy('postgres').finally(() => Promise.all([writing.rollback(), reading.rollback()]));
     });
@@ -335,11 +331,8 @@ describe('a health check', () => {
     it('closes its own with the engine', async () => {
       await using columns = await TcpProxy.before(clickhouse.url);
       await using cache = await TcpProxy.before(redis.url);
-      const engine = await engineLifespan(database.url, {
-        models: [],
-        clickhouse: columns.href,
-        cache: cache.href,
-      })();
+      const others = { clickhouse: columns.href, cache: cache.href };
+      const engine = await engineLifespan(database.url, { models: [], ...others })();
       const rows = await engine.clickhouse?.query({ query: 'SELECT 1 AS one', format: 'JSONEachRow' });
       expect(await rows?.json()).to.deep.equal([{ one: 1 }]);
       await engine[Symbol.asyncDispose]();
@@ -361,10 +354,8 @@ describe('a health check', () => {
 
     it('is healthy while all connections of its own to ClickHouse are busy', async () => {
       await using gate = await TcpProxy.before(clickhouse.url);
-      const { clickhouse: columns } = configureEngine({
-        sequelize: connectTo(database.url),
-        clickhouse: gate.href,
-      });
+      const sequelize = connectTo(database.url);
+      const { clickhouse: columns } = configureEngine({ sequelize, clickhouse: gate.href });
       gate.latency(60_000);
       const slow = Array.from({ length: 10 }, () => columns?.query({ query: 'SELECT 1' }));
       const ends = Promise.allSettled(slow);

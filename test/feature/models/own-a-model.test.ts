@@ -87,13 +87,8 @@ describe('the engine of a model', () => {
       const { agent } = await buildApp({ models: [Coin], fastPath, logger });
       await using thief = steal();
       await thief.sync({ force: true });
-      for (const answer of [
-        await agent.post('/coins').send({}),
-        await agent.get('/coins'),
-        await agent.delete('/coins/1'),
-      ]) {
-        expectProblem(answer, 500, { detail: 'Internal Server Error' });
-      }
+      for (const request of [agent.post('/coins').send({}), agent.get('/coins'), agent.delete('/coins/1')])
+        expectProblem(await request, 500, { detail: 'Internal Server Error' });
       expect(await Coin.count()).to.equal(0);
       expect(logger.text).to.include('another instance has taken it over since');
     });

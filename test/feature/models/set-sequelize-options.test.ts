@@ -45,13 +45,9 @@ const HONOURED = {
 describe('an option of Sequelize', () => {
   for (const [name, options] of Object.entries(REFUSED)) {
     it(`[U9] is refused by the engine before it connects: ${name}`, async () => {
-      const start = engineLifespan('postgres://nobody:x@127.0.0.1:1/none', {
-        ...(options as object),
-        models: [Person],
-      });
-      expect(await configError(() => start())).to.match(
-        new RegExp(`^The option ${name} of Sequelize is .*; leave it out\\.$`),
-      );
+      const given = { ...(options as object), models: [Person] };
+      const message = await configError(engineLifespan('postgres://nobody:x@127.0.0.1:1/none', given));
+      expect(message).to.match(new RegExp(`^The option ${name} of Sequelize is .*; leave it out\\.$`));
     });
   }
 
@@ -75,12 +71,8 @@ describe('an option of Sequelize', () => {
 
   for (const [name, options] of Object.entries({ none: {}, ...HONOURED })) {
     it(`[U9] leaves the answers as they are: ${name}`, async () => {
-      const bootstrapOptions = { indexAdvice: false, logger: new CapturedLog() };
-      await using site = await startTestApp({
-        models: [Person],
-        engine: options as object,
-        bootstrap: bootstrapOptions,
-      });
+      const bootstrap = { indexAdvice: false, logger: new CapturedLog() };
+      await using site = await startTestApp({ models: [Person], engine: options as object, bootstrap });
       const { agent } = site;
       const first = { id: 1, firstName: "a\\b'c", at: '2026-01-31T08:00:00.123Z' };
       const second = { id: 2, firstName: 'z', at: null };
@@ -90,7 +82,7 @@ describe('an option of Sequelize', () => {
       expect((await agent.get('/people?sort=-firstName')).body.items).to.deep.equal([second, first]);
       expect((await agent.patch('/people/1').send({ at: null })).body).to.deep.equal({ ...first, at: null });
       expect((await agent.delete('/people/2')).status).to.equal(204);
-      expect(bootstrapOptions.logger.lines).to.deep.equal([]);
+      expect(bootstrap.logger.lines).to.deep.equal([]);
     });
   }
 });

@@ -69,13 +69,8 @@ const CASES: readonly {
     refused: {
       isJsonNumber: [1e41, [1, { a: -1e-41 }], { a: [Number.POSITIVE_INFINITY] }],
       isStorableJson: [
-        '\0',
-        ['\ud83d'],
-        { a: 'b\0' },
-        { 'a\0': 1 },
+        ...['\0', ['\ud83d'], { a: 'b\0' }, { 'a\0': 1 }, { constructor: 1 }, { prototype: 1 }],
         JSON.parse('{"a":[{"__proto__":1}]}'),
-        { constructor: 1 },
-        { prototype: 1 },
       ],
     },
   },
@@ -100,10 +95,7 @@ const CASES: readonly {
         '[1,2)',
         {},
         [1, 2],
-        [
-          { value: 1, inclusive: true },
-          { value: 2, inclusive: false },
-        ],
+        [1, 2].map((value) => ({ value, inclusive: true })),
         { lower: 1 },
         { lower: 1, upper: 2, bounds: '[' },
         { lower: 1, upper: 2, step: 1 },
@@ -122,13 +114,8 @@ const CASES: readonly {
     accepted: [[], [{ empty: true }, { lower: '1.5', upper: 'Infinity' }, { lower: null, upper: '-3' }]],
     refused: {
       isMultirange: [
-        { empty: true },
-        '{}',
-        [null],
-        [{ lower: 1, upper: null }],
-        [{ lower: '10', upper: '9.5' }],
-        [{ lower: 'NaN', upper: 'Infinity' }],
-        [{ lower: '1', upper: '-Infinity' }],
+        ...[{ empty: true }, '{}', [null], [{ lower: 1, upper: null }], [{ lower: '10', upper: '9.5' }]],
+        ...[[{ lower: 'NaN', upper: 'Infinity' }], [{ lower: '1', upper: '-Infinity' }]],
       ],
     },
   },
@@ -178,14 +165,7 @@ const CASES: readonly {
   {
     label: 'cidr',
     type: { kind: 'network', form: 'cidr' },
-    accepted: [
-      '10.0.0.0/8',
-      '10.1.2.3/32',
-      '::/0',
-      '2001:db8::/32',
-      '::ffff:1.2.3.0/120',
-      '1:2:3:4:5:6:7:8/128',
-    ],
+    accepted: '10.0.0.0/8 10.1.2.3/32 ::/0 2001:db8::/32 ::ffff:1.2.3.0/120 1:2:3:4:5:6:7:8/128'.split(' '),
     refused: { isNetwork: ['10.0.0.0', '10.0.0.1/8', '::ffff:1.2.3.4/120', '2001:db8:8000::/32'] },
   },
   {
@@ -201,9 +181,7 @@ const CASES: readonly {
       'P1Y2M3W4DT5H6M7.000001S PT0S P-1Y2D PT-0.5S infinity P178956970Y7M PT2562047788H54.775807S'.split(' '),
     refused: {
       isDuration: [
-        1,
-        '',
-        '1 day',
+        ...[1, '', '1 day'],
         ...'P PT P1DT -P1D P1.5D PT1.1234567S P178956970Y8M P2147483648D PT2562047788H54.775808S'.split(' '),
       ],
     },

@@ -9,7 +9,6 @@ import {
   ValidateBy,
   ValidateIf,
   ValidateNested,
-  type ValidationArguments,
 } from 'class-validator';
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -19,10 +18,9 @@ import type { BodyValues } from '../../../src/schema/body-values.js';
 import { readNothing } from '../../../src/schema/compile-body-reader.js';
 import { type BodyKind, presenceOf, writableAttributes } from '../../../src/schema/derive-class.js';
 import { createSchema } from '../../../src/schema/model-schemas.js';
-import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { mutatedBody, rightBody } from '../../support/any-body.js';
 import { attach, planOf } from '../../support/offline-models.js';
-import { parseBody } from '../../support/parse-bodies.js';
+import { bodyIssues, parseBody } from '../../support/parse-bodies.js';
 import { Specimen } from '../../support/specimen.js';
 
 /** Types that no list is sorted by, and names that objects have, or that order themselves. */
@@ -155,19 +153,9 @@ describe('compileBodyReader', () => {
     class Sent {
       other = 1;
     }
-    for (const body of [
-      null,
-      undefined,
-      1,
-      'x',
-      [],
-      [{ other: 1 }],
-      new Sent(),
-      Object.create(null),
-      () => 1,
-    ]) {
+    const odd = [new Sent(), Object.create(null), () => 1];
+    for (const body of [null, undefined, 1, 'x', [], [{ other: 1 }], ...odd])
       expect(schema.read(body)).to.equal(null);
-    }
     expect(schema.read({ other: 1 })).to.deep.equal({ other: 1 });
   });
 
@@ -211,11 +199,8 @@ describe('compileBodyReader', () => {
       @Column(DataType.INTEGER) declare amount: number;
     }
     const { schema } = subjectOf(attach(Order), 'create');
-    const refusal = await parseBody(schema, { coupon: 'SPRING', amount: 'x' }).catch(
-      (error: unknown) => error,
-    );
-    expect(refusal).to.be.instanceOf(InvalidBodyError);
-    expect((refusal as InvalidBodyError).errors.map(({ code }) => code)).to.deep.equal(['isInt']);
+    const issues = await bodyIssues(parseBody(schema, { coupon: 'SPRING', amount: 'x' }));
+    expect(issues.map(({ code }) => code)).to.deep.equal(['isInt']);
   });
 
   it('leaves everything to a class that the user decorated after it was derived', async () => {
@@ -235,11 +220,7 @@ describe('compileBodyReader', () => {
 
   it('reads nothing for a class of the user', () => {
     class Own {
-      @ValidateBy({
-        name: 'any',
-        validator: { validate: (_value: unknown, _details?: ValidationArguments) => true },
-      })
-      bare = '';
+      @ValidateBy({ name: 'any', validator: { validate: () => true } }) bare = '';
     }
     const schema = bodySchema(planOf(Decorated, { createSchema: Own }), 'create');
     expect(schema.read({ bare: 'a' })).to.equal(null);

@@ -7,15 +7,11 @@ import { describeExposure } from '../../../src/schema/model-decorators.js';
 import { readSchema } from '../../../src/schema/model-schemas.js';
 import { attach, infoOf, planOf, problemsOf } from '../../support/offline-models.js';
 
+const REQUIRED = { type: DataType.STRING, allowNull: false };
+
 type AnyModel = Parameters<typeof attach>[0];
 
-interface Description {
-  readonly unreadable: readonly string[];
-  readonly unwritable: readonly string[];
-  readonly problems: readonly string[];
-}
-
-function describeModel(model: AnyModel): Description {
+function describeModel(model: AnyModel) {
   const problems: string[] = [];
   const exposure = describeExposure(infoOf(attach(model)), (problem) => problems.push(problem));
   return { unreadable: [...exposure.unreadable], unwritable: [...exposure.unwritable], problems };
@@ -33,9 +29,7 @@ describe('describeExposure', () => {
       declare isAdmin: boolean;
       @Exclude({ toPlainOnly: true }) @Column(DataType.STRING) declare shownNever: string;
       @Exclude({ toClassOnly: true }) @Column(DataType.STRING) declare givenNever: string;
-      @Exclude({ toClassOnly: true })
-      @Column({ type: DataType.STRING, allowNull: false })
-      declare hook: string;
+      @Exclude({ toClassOnly: true }) @Column(REQUIRED) declare hook: string;
       @Exclude({ toClassOnly: true, toPlainOnly: true }) @Column(DataType.STRING) declare never: string;
       @Exclude({ toClassOnly: true })
       @Exclude({ toPlainOnly: true })
@@ -87,26 +81,20 @@ describe('describeExposure', () => {
     @Table({ timestamps: false })
     class Closed extends Model {
       @Expose() @PrimaryKey @Column(DataType.INTEGER) declare id: number;
-      @Column({ type: DataType.STRING, allowNull: false }) declare secret: string;
-      @Expose({ toClassOnly: true })
-      @Column({ type: DataType.STRING, allowNull: false })
-      declare given: string;
+      @Column(REQUIRED) declare secret: string;
+      @Expose({ toClassOnly: true }) @Column(REQUIRED) declare given: string;
     }
 
     @Table
     class User extends Model {
-      @Exclude() @Column({ type: DataType.STRING, allowNull: false }) declare password: string;
-      @Exclude({ toPlainOnly: true })
-      @Column({ type: DataType.STRING, allowNull: false })
-      declare given: string;
-      @Exclude({ toPlainOnly: true, toClassOnly: true })
-      @Column({ type: DataType.STRING, allowNull: false })
-      declare hook: string;
+      @Exclude() @Column(REQUIRED) declare password: string;
+      @Exclude({ toPlainOnly: true }) @Column(REQUIRED) declare given: string;
+      @Exclude({ toPlainOnly: true, toClassOnly: true }) @Column(REQUIRED) declare hook: string;
       @Exclude({ toClassOnly: true })
       @Exclude({ toPlainOnly: true })
-      @Column({ type: DataType.STRING, allowNull: false })
+      @Column(REQUIRED)
       declare stacked: string;
-      @Exclude() @Default('x') @Column({ type: DataType.STRING, allowNull: false }) declare preset: string;
+      @Exclude() @Default('x') @Column(REQUIRED) declare preset: string;
       @Exclude() declare createdAt: Date;
     }
 
@@ -130,13 +118,7 @@ describe('describeExposure', () => {
       const options = [{ endpoints: ['list', 'update'] }, { createSchema: SignUp }];
       for (const each of options) {
         const { exposure } = planOf(attach(User), each);
-        expect([...exposure.unwritable]).to.deep.equal([
-          'password',
-          'hook',
-          'stacked',
-          'preset',
-          'createdAt',
-        ]);
+        expect([...exposure.unwritable].join(' ')).to.equal('password hook stacked preset createdAt');
         expect([...exposure.unreadable]).to.include('password');
       }
     });
