@@ -85,18 +85,16 @@ describe('what is logged of a failure', () => {
     }
 
     it('has the same of one that is a cause', async () => {
-      const { error, cause } = await lineOf(() =>
-        wrapped((inner) => new Error('It failed', { cause: inner })),
-      );
+      const wrap = (cause: Error) => new Error('It failed', { cause });
+      const { error, cause } = await lineOf(() => wrapped(wrap));
       expect(error).to.equal('Error');
       expect(cause).to.include({ code: '22P02' });
       expect((cause as { stack: string }).stack).to.match(/^ +at /);
     });
 
     it('has none where the message of another error quotes it', async () => {
-      const { error, stack } = await lineOf(() =>
-        wrapped((inner) => new TypeError(`It failed: ${inner.message}`, { cause: inner })),
-      );
+      const wrap = (cause: Error) => new TypeError(`It failed: ${cause.message}`, { cause });
+      const { error, stack } = await lineOf(() => wrapped(wrap));
       expect(error).to.equal('TypeError');
       expect(stack).to.match(/^ +at /);
     });
@@ -110,14 +108,12 @@ describe('what is logged of a failure', () => {
     });
 
     it('has each error of several', async () => {
-      const { errors } = await lineOf(() =>
-        wrapped((inner) => new AggregateError([new Error('one'), inner], `Two failed: ${inner.message}`)),
-      );
+      const wrap = (inner: Error) => new AggregateError([new Error('one'), inner], `Two: ${inner.message}`);
+      const { errors } = await lineOf(() => wrapped(wrap));
       expect(errors).to.have.length(2);
-      expect((errors as object[])[0])
-        .to.have.property('stack')
-        .that.includes('Error: one');
-      expect((errors as object[])[1]).to.include({ code: '22P02' });
+      const [own, bare] = errors as object[];
+      expect(own).to.have.property('stack').that.includes('Error: one');
+      expect(bare).to.include({ code: '22P02' });
     });
 
     const bad = { email: `bad ${SECRET}` };
@@ -128,11 +124,7 @@ describe('what is logged of a failure', () => {
         () => Guest.create({ email: SECRET }),
         { error: 'SequelizeUniqueConstraintError', code: '23505', table: 'guests' },
       ],
-      [
-        'the errors of many records',
-        () => Guest.bulkCreate([bad], { validate: true }),
-        { error: 'AggregateError' },
-      ],
+      ['the errors of many', () => Guest.bulkCreate([bad], { validate: true }), { error: 'AggregateError' }],
     ] as const) {
       it(`has nothing of ${what}`, async () => {
         const failure = await caughtError(fail);

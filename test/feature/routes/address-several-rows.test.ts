@@ -54,12 +54,8 @@ except(OF_MANY).describe('an id of two rows', () => {
   );
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
-  const rows = async () =>
-    (
-      await execute(
-        'SELECT id, no, NULL AS ended FROM papers UNION ALL SELECT * FROM sheets ORDER BY 1, 2, 3',
-      )
-    )[0];
+  const ALL = 'SELECT id, no, NULL AS ended FROM papers UNION ALL SELECT * FROM sheets ORDER BY 1, 2, 3';
+  const rows = async () => (await execute(ALL))[0];
 
   for (const fastPath of [true, false]) {
     describe(`with fastPath ${fastPath}`, () => {
@@ -103,9 +99,8 @@ except(OF_MANY).describe('an id of two rows', () => {
         expect((await agent.get('/folios/8')).body).to.deep.equal({ id: 8, no: 3 });
         expect((await agent.patch('/folios/8').send({ no: 4 })).body).to.deep.equal({ id: 8, no: 4 });
         expect((await agent.put('/folios/8').send({ no: 5 })).body).to.deep.equal({ id: 8, no: 5 });
-        expect((await agent.patch('/folios').send([{ id: 8, no: 6 }])).body).to.deep.equal({
-          items: [{ id: 8, no: 6 }],
-        });
+        const items = [{ id: 8, no: 6 }];
+        expect((await agent.patch('/folios').send(items)).body).to.deep.equal({ items });
         expect((await agent.patch('/folios?q=no==6').send({ no: 7 })).body).to.deep.equal({ affected: 1 });
         expect((await agent.delete('/folios/8')).status).to.equal(204);
         expectProblem(await agent.delete('/folios/8'), 404, { detail: 'There is no Folio with this id.' });
@@ -121,14 +116,10 @@ except(OF_MANY).describe('an id of two rows', () => {
   it('is told to code of the user by an error', async () => {
     const folios = new Repository(Folio);
     const before = await rows();
-    for (const use of [
-      () => folios.get(7),
-      () => folios.find(7, { fields: ['no'] }),
-      () => folios.update(7, { no: 9 }),
-      () => folios.delete(7),
-    ]) {
+    const find = () => folios.find(7, { fields: ['no'] });
+    const update = () => folios.update(7, { no: 9 });
+    for (const use of [() => folios.get(7), find, update, () => folios.delete(7)])
       expect(await caughtError(use)).to.be.instanceOf(MultipleResultsFound);
-    }
     expect(await rows()).to.deep.equal(before);
   });
 });
