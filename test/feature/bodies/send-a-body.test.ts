@@ -69,15 +69,9 @@ describe('sending a body', () => {
   });
 
   describe('that is not UTF-8', () => {
-    for (const bytes of [
-      [0xff],
-      [0xc3, 0x28],
-      [0xed, 0xa0, 0x80],
-      [0xc0, 0xaf],
-      [0xf8, 0x88, 0x80, 0x80, 0x80],
-    ]) {
-      it(`[A6] refuses the bytes ${Buffer.from(bytes).toString('hex')}`, async () => {
-        const body = Buffer.concat([Buffer.from('{"label":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    for (const bytes of ['ff', 'c328', 'eda080', 'c0af', 'f888808080']) {
+      it(`[A6] refuses the bytes ${bytes}`, async () => {
+        const body = Buffer.concat([Buffer.from('{"label":"'), Buffer.from(bytes, 'hex'), Buffer.from('"}')]);
         expectIssue(await post(body), 400, NOT_UTF8);
       });
     }
@@ -177,21 +171,14 @@ describe('sending a body', () => {
   });
 
   describe('of another media type', () => {
-    const TYPES = [
-      'text/plain',
-      'text/json',
-      'application/x-www-form-urlencoded',
+    const PLAIN =
+      'text/plain text/json application/x-www-form-urlencoded application/xml application/jsonp application/vnd.api+json';
+    const ODD = [
       'multipart/form-data; boundary=x',
-      'application/xml',
-      'application/jsonp',
-      'application/vnd.api+json',
       'application/merge-patch+json',
-      'json',
-      '',
-      ';charset=utf-8',
       'application/json, text/plain',
     ];
-    for (const type of TYPES) {
+    for (const type of [...PLAIN.split(' '), ...ODD, 'json', '', ';charset=utf-8']) {
       it(`[A10] refuses '${type}' before the body is read`, async () =>
         expectIssue(await post('{"label":"a"}', { 'Content-Type': type }), 415, NOT_JSON));
     }
@@ -222,9 +209,8 @@ describe('sending a body', () => {
 
     for (const charset of ['latin1', 'utf-16', 'us-ascii', 'nonsense']) {
       it(`[A11] refuses the charset ${charset}`, async () => {
-        const response = await post('{"label":"a"}', {
-          'Content-Type': `application/json; charset=${charset}`,
-        });
+        const headers = { 'Content-Type': `application/json; charset=${charset}` };
+        const response = await post('{"label":"a"}', headers);
         expectIssue(response, 415, issue('charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).'));
       });
     }
@@ -274,40 +260,24 @@ describe('sending a body', () => {
       const { agent } = await serve((app) => app.use(express.json()));
       const response = await agent.post('/parcels').send({ label: 'a', content: { b: 1 } });
       expectJson(response, 201, { id: 1, label: 'a', content: { b: 1 } });
-      expectJson(await agent.patch('/parcels/1').send({ label: null }), 200, {
-        id: 1,
-        label: null,
-        content: { b: 1 },
-      });
+      const changed = { id: 1, label: null, content: { b: 1 } };
+      expectJson(await agent.patch('/parcels/1').send({ label: null }), 200, changed);
       expectJson(await agent.post('/parcels').send({}), 201, { id: 2, label: null, content: null });
     });
 
     it('checks the parsed body as its own', async () => {
       const { agent } = await serve((app) => app.use(express.json()));
-      expectIssue(
-        await agent
-          .post('/parcels')
-          .type('json')
-          .send(nested(33, '[', ']')),
-        400,
-        TOO_DEEP,
-      );
+      const deep = nested(33, '[', ']');
+      expectIssue(await agent.post('/parcels').type('json').send(deep), 400, TOO_DEEP);
       expectIssue(await agent.post('/parcels').send([]), 422, NO_OBJECT);
       expectIssue(await agent.post('/parcels'), 400, NO_BODY);
     });
 
     it('has the same codes where that parser refuses the body', async () => {
       const { agent } = await serve((app) => app.use(express.json({ limit: 100 })));
-      expectIssue(await agent.post('/parcels').type('json').send('{"label":'), 400, {
-        pointer: '',
-        code: 'malformed',
-        detail: 'The body is not valid JSON.',
-      });
-      expectIssue(await agent.post('/parcels').send({ label: 'a'.repeat(100) }), 413, {
-        pointer: '',
-        code: 'tooLarge',
-        detail: 'The body is too large.',
-      });
+      expectIssue(await agent.post('/parcels').type('json').send('{"label":'), 400, MALFORMED);
+      const large = await agent.post('/parcels').send({ label: 'a'.repeat(100) });
+      expectIssue(large, 413, issue('tooLarge', 'The body is too large.'));
     });
 
     it('refuses another media type that this parser skips or reads', async () => {
@@ -325,9 +295,8 @@ describe('sending a body', () => {
           request.resume().on('end', () => next());
         });
       });
-      expectProblem(await agent.post('/parcels').send({ label: 'a' }), 500, {
-        detail: 'Internal Server Error',
-      });
+      const answer = await agent.post('/parcels').send({ label: 'a' });
+      expectProblem(answer, 500, { detail: 'Internal Server Error' });
       expect(logger.text).to.contain('An earlier middleware has read the body');
     });
 

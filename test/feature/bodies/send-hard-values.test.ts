@@ -136,6 +136,7 @@ const RANGE =
 const STORABLE =
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 const INHERITED = 'must not hold keys that every object inherits, such as hasOwnProperty.';
+const REFUSED = { detail: 'The database does not accept these values.' };
 const WRITES = [
   ['post', '/hards'],
   ['patch', '/hards/1'],
@@ -171,10 +172,8 @@ describe('sending hard values', () => {
           const issue = { pointer, code: 'isJsonNumber', detail: `${name} ${NUMBERS}` };
           expectIssue(await write('post', '/hards', body), 422, issue);
           expectIssue(await write('patch', '/hards/1', body), 422, issue);
-          expectIssue(await write('post', '/hards', `[{},${body}]`), 422, {
-            ...issue,
-            pointer: `/1${pointer}`,
-          });
+          const second = { ...issue, pointer: `/1${pointer}` };
+          expectIssue(await write('post', '/hards', `[{},${body}]`), 422, second);
         });
       }
     }
@@ -194,23 +193,12 @@ describe('sending hard values', () => {
   });
 
   describe('in columns of other types', () => {
+    const bounds = '{"lower":[1],"upper":2} {"lower":{"toString":1},"upper":2} {"lower":1e99,"upper":null}';
     for (const [name, values] of [
-      [
-        'span',
-        [
-          '"x"',
-          '1',
-          'true',
-          '{}',
-          '[1,2]',
-          '{"lower":[1],"upper":2}',
-          '{"lower":{"toString":1},"upper":2}',
-          '{"lower":1e99,"upper":null}',
-        ],
-      ],
-      ['periods', ['[["a"]]', '[1]', '[[1,2,3]]']],
+      ['span', `"x" 1 true {} [1,2] ${bounds}`],
+      ['periods', '[["a"]] [1] [[1,2,3]]'],
     ] as const) {
-      for (const value of values) {
+      for (const value of values.split(' ')) {
         it(`refuses ${value} for ${name}`, async () => {
           for (const [method, path] of WRITES) {
             const { status, body } = await write(method, path, `{"${name}":${value}}`);
@@ -243,23 +231,17 @@ describe('sending hard values', () => {
     ] as const) {
       it(`refuses ${JSON.stringify(value).slice(0, 20)} for ${name}, which the database does`, async () => {
         for (const [method, path] of WRITES) {
-          expectProblem(await site.agent[method](path).send({ [name]: value }), 422, {
-            detail: 'The database does not accept these values.',
-          });
+          expectProblem(await site.agent[method](path).send({ [name]: value }), 422, REFUSED);
         }
         expect((await site.agent.post('/hards').send([{}, { [name]: value }])).status).to.equal(422);
       });
     }
 
     it('refuses texts that are too long for their index', async () => {
-      expectProblem(await site.agent.post('/hards').send({ label: longText(9_000) }), 422, {
-        detail: 'The database does not accept these values.',
-      });
-      expectIssue(await site.agent.patch('/hards/1').send({ note: longText(1_500) }), 422, {
-        pointer: '/note',
-        code: 'invalid',
-        detail: 'The database does not accept the value of note.',
-      });
+      expectProblem(await site.agent.post('/hards').send({ label: longText(9_000) }), 422, REFUSED);
+      const detail = 'The database does not accept the value of note.';
+      const note = await site.agent.patch('/hards/1').send({ note: longText(1_500) });
+      expectIssue(note, 422, { pointer: '/note', code: 'invalid', detail });
     });
   });
 
