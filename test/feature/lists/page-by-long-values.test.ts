@@ -56,10 +56,8 @@ const GONE = {
 };
 
 describe('paging by long values', () => {
-  const site = serveTestApp(() => ({
-    models: [Essay, NamedEssay],
-    bootstrap: { logger: new CapturedLog() },
-  }));
+  const bootstrap = { logger: new CapturedLog() };
+  const site = serveTestApp(() => ({ models: [Essay, NamedEssay], bootstrap }));
 
   beforeEach(async () => {
     await emptyTables(site, 'essays', 'named_essays');
@@ -78,12 +76,7 @@ describe('paging by long values', () => {
     return body as Page;
   }
 
-  async function walk(
-    query: object,
-    way: 'after' | 'before',
-    from: string,
-    path?: string,
-  ): Promise<unknown[]> {
+  async function walk(query: object, way: 'after' | 'before', from: string, path?: string) {
     const ids: unknown[] = [];
     for (let cursor: string | null = from; cursor !== null; ) {
       const { items, next_cursor, prev_cursor } = await page({ ...query, [way]: cursor }, path);
@@ -160,8 +153,7 @@ describe('paging by long values', () => {
     const ids = [...items.map(({ id }) => id), ...(await walk({}, 'after', next ?? '', '/named-essays'))];
     expect(ids).to.deep.equal(keys);
     const byKey = await page({ sort: 'id' }, '/named-essays');
-    expect(await walk({ sort: 'id' }, 'after', byKey.next_cursor ?? '', '/named-essays')).to.deep.equal(
-      keys.slice(1),
-    );
+    const rest = await walk({ sort: 'id' }, 'after', byKey.next_cursor ?? '', '/named-essays');
+    expect(rest).to.deep.equal(keys.slice(1));
   });
 });

@@ -25,9 +25,8 @@ describe('refusing a cursor', () => {
   /** A cursor with other contents, as somebody can make it where there is no secret. */
   function forged(cursor: string, change: (values: unknown[]) => unknown[]): string {
     const content = JSON.parse(Buffer.from(String(cursor.split('.')[0]), 'base64url').toString());
-    const payload = Buffer.from(
-      JSON.stringify([...content.slice(0, 3), ...change(content.slice(3))]),
-    ).toString('base64url');
+    const changed = JSON.stringify([...content.slice(0, 3), ...change(content.slice(3))]);
+    const payload = Buffer.from(changed).toString('base64url');
     return `${payload}.${createHash('sha256').update(payload).digest('base64url').slice(0, 24)}`;
   }
 
@@ -41,49 +40,25 @@ describe('refusing a cursor', () => {
     }
   });
 
-  for (const [what, query, issue] of [
-    [
-      'both directions at once',
-      (cursor: string) => `after=${cursor}&before=${cursor}`,
-      {
-        parameter: 'before',
-        code: 'exclusive',
-        detail: "Parameters 'after' and 'before' exclude each other.",
-      },
-    ],
-    [
-      'a cursor that is given twice',
-      (cursor: string) => `after=${cursor}&after=${cursor}`,
-      { parameter: 'after', code: 'repeated', detail: "Parameter 'after' may be given once." },
-    ],
-    [
-      'the parameters of an offset list',
-      () => 'page=2',
-      {
-        parameter: 'page',
-        code: 'unknown',
-        detail: "This route has no parameter 'page'. It accepts after, before, size, sort, q, fields.",
-      },
-    ],
+  const accepted = 'It accepts after, before, size, sort, q, fields.';
+  for (const [query, parameter, code, detail] of [
+    ['after=…&before=…', 'before', 'exclusive', "Parameters 'after' and 'before' exclude each other."],
+    ['after=…&after=…', 'after', 'repeated', "Parameter 'after' may be given once."],
+    ['page=2', 'page', 'unknown', `This route has no parameter 'page'. ${accepted}`],
   ] as const) {
-    it(what, async () => {
+    it(`what says ${query}`, async () => {
       const { next_cursor: cursor } = await page();
-      expectIssue(await site.app.agent.get(`/items?${query(cursor)}`), 400, issue);
+      const answer = await site.app.agent.get(`/items?${query.replaceAll('…', cursor)}`);
+      expectIssue(answer, 400, { parameter, code, detail });
     });
   }
 
   it('[D13] the cursor of another sort, q, or resource', async () => {
     const { next_cursor: after } = await page({ sort: 'name', q: 'name!=x' });
-    for (const query of [
-      { sort: '-name', q: 'name!=x' },
-      { sort: 'name' },
-      { sort: 'name', q: 'name!=y' },
-      { q: 'name!=x' },
-    ]) {
+    const [sort, q] = ['name', 'name!=x'];
+    for (const query of [{ sort: '-name', q }, { sort }, { sort, q: 'name!=y' }, { q }])
       expectIssue(await ask({ ...query, after }), 400, { parameter: 'after', ...MISMATCH });
-    }
-    const query = { sort: 'name', q: 'name!=x', after };
-    expectIssue(await ask(query, '/others'), 400, { parameter: 'after', ...MISMATCH });
+    expectIssue(await ask({ sort, q, after }, '/others'), 400, { parameter: 'after', ...MISMATCH });
     expect((await ask({ sort: '+name', q: ' name != "x"', after })).status).to.equal(200);
   });
 
@@ -127,9 +102,8 @@ describe('refusing a cursor', () => {
       const signing = await buildApp({ ...options, cursorSecret: SECRET });
       const { body } = await signing.agent.get('/items');
       const path = `/items?after=${body.next_cursor}`;
-      expect((await signing.agent.get(path)).body.items).to.deep.include.members([
-        { id: 3, name: 'c', rank: null, made: null },
-      ]);
+      const { items } = (await signing.agent.get(path)).body;
+      expect(items).to.deep.include.members([{ id: 3, name: 'c', rank: null, made: null }]);
       expect((await site.app.agent.get(path)).status).to.equal(400);
       const unsigned = await page();
       expect((await signing.agent.get(`/items?after=${unsigned.next_cursor}`)).status).to.equal(400);
@@ -150,7 +124,8 @@ describe('refusing a cursor', () => {
 
     it('does not start with one that can be guessed', async () => {
       for (const cursorSecret of ['', 'short', [], [SECRET, 'short'], 5 as never]) {
-        expect(await configError(() => buildApp({ models: [Item], cursorSecret })))
+        const message = await configError(() => buildApp({ models: [Item], cursorSecret }));
+        expect(message)
           .to.match(/cursorSecret/)
           .and.not.to.match(/'short'|a secret/);
       }

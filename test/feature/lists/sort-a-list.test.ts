@@ -35,10 +35,7 @@ const ROWS = [
 
 describe('sorting a list', () => {
   const models = [Sorted, Plain, Unsortable];
-  const site = serveTestApp(() => ({
-    models,
-    bootstrap: { logger: new CapturedLog() },
-  }));
+  const site = serveTestApp(() => ({ models, bootstrap: { logger: new CapturedLog() } }));
 
   before(async () => {
     for (const model of models) await model.bulkCreate(ROWS as never[]);
@@ -97,22 +94,16 @@ describe('sorting a list', () => {
   for (const query of ['sort=name,-name', 'sort=name&sort=-name', 'sort[]=name&sort=name']) {
     it(`refuses a name given twice by '${query}'`, async () => {
       const detail = "'name' may be named once in sort.";
-      expectIssue(await site.agent.get(`/sorteds?${query}`), 400, {
-        parameter: 'sort',
-        code: 'sort.repeated',
-        detail,
-      });
+      const issue = { parameter: 'sort', code: 'sort.repeated', detail };
+      expectIssue(await site.agent.get(`/sorteds?${query}`), 400, issue);
     });
   }
 
   for (const name of ['sort[1]', 'sort[x]', 'sort[][]', 'sort[', 'page[]', 'sort[asc]']) {
     it(`refuses '${name}'`, async () => {
       const { status, body } = await site.agent.get(`/sorteds?${name}=1`);
-      expect([status, body.errors?.[0]?.parameter, body.errors?.[0]?.code]).to.deep.equal([
-        400,
-        name,
-        'unknown',
-      ]);
+      const { parameter, code } = body.errors[0];
+      expect([status, parameter, code]).to.deep.equal([400, name, 'unknown']);
     });
   }
 

@@ -138,14 +138,9 @@ class Walk {
       return;
     }
     expect(ids).to.deep.equal(all.slice(start, start + ids.length));
-    expect({ prev: page.has_prev, next: page.has_next }).to.deep.equal({
-      prev: start > 0,
-      next: start + ids.length < all.length,
-    });
-    expect([page.prev_cursor !== null, page.next_cursor !== null]).to.deep.equal([
-      page.has_prev,
-      page.has_next,
-    ]);
+    const sides = [start > 0, start + ids.length < all.length];
+    expect([page.has_prev, page.has_next]).to.deep.equal(sides);
+    expect([page.prev_cursor !== null, page.next_cursor !== null]).to.deep.equal(sides);
   }
 
   async #change(): Promise<void> {
@@ -204,11 +199,7 @@ describe('walking every page', function () {
   });
 });
 
-function expectOnce(
-  seen: readonly number[],
-  lasting: ReadonlySet<number>,
-  expected: readonly number[],
-): void {
+function expectOnce(seen: readonly number[], lasting: ReadonlySet<number>, expected: readonly number[]) {
   expect(seen).to.have.lengthOf(new Set(seen).size);
   expect(seen.filter((id) => lasting.has(id))).to.deep.equal(expected);
 }
