@@ -1,23 +1,21 @@
 /** Operations on the rows of a model, as features and handlers give them to the executor. */
+
 import { expect } from 'chai';
 import type { Client } from 'pg';
-import { Column, DataType, Default, Table } from 'sequelize-typescript';
+import { Column, DataType, Table } from 'sequelize-typescript';
 import { SqlExecutor } from '../../../src/execute/rows/sql-executor.js';
-import { aliveRows } from '../../../src/features/soft-delete/deletion.js';
 import { Crud } from '../../../src/index.js';
-import { allOf, equalTo } from '../../../src/operation/predicates.js';
+import { equalTo } from '../../../src/operation/predicates.js';
 import type { StatementTarget } from '../../../src/postgres/connections/statement-target.js';
 import { TitledRow } from '../../models/rows.js';
-import { emptyTables } from '../../support/empty-tables.js';
+import { forSuite } from '../../support/for-suite.js';
 import { infoOf } from '../../support/offline-models.js';
-import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { SqlLog } from '../../support/sql-log.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
-@Table({ tableName: 'papers', timestamps: true, paranoid: true })
+@Table({ tableName: 'papers', timestamps: false })
 class Paper extends TitledRow {
-  @Default('draft') @Column(DataType.TEXT) declare state: string | null;
   @Column(DataType.INTEGER) declare pages: number | null;
 }
 
@@ -33,32 +31,11 @@ function targetOn(client: Client): StatementTarget {
 }
 
 describe('running operations', () => {
-  const sql = new SqlLog();
-  const site = serveTestApp(async () => {
-    database = await freshDatabase();
-    return { models: [Paper], engine: { logging: sql.record }, database };
-  });
-  let database: TestDatabase;
-  let executor: SqlExecutor;
-  const id = { slot: 'id' };
-
-  before(async () => {
-    executor = new SqlExecutor(infoOf(Paper));
-  });
-
-  beforeEach(async () => {
-    await emptyTables(site, 'papers');
-    await Paper.bulkCreate(
-      ['a', 'b', 'c', 'd'].map((title, index) => ({ title, state: index < 2 ? 'new' : 'old' })),
-    );
-    await Paper.destroy({ where: { title: 'd' } });
-  });
-
-  const alive = () => aliveRows(infoOf(Paper));
-  const rowOf = () => allOf(equalTo('id', id), alive());
+  const database = forSuite(() => freshDatabase());
+  serveTestApp(() => ({ models: [Paper], database: { url: database.url } }));
 
   it('writes a row after all that refers to one which has come meanwhile', async () => {
-    const [first, second] = await Paper.findAll({ order: ['id'] });
+    const [first, second] = await Paper.bulkCreate([{ title: 'a' }, { title: 'b' }]);
     await using client = await connectTo(database.url);
     const direct = targetOn(client);
     let writes = 0;
@@ -71,17 +48,15 @@ describe('running operations', () => {
         return result;
       },
     };
-    const references = [
-      { attribute: 'pages', target: infoOf(Paper), key: 'id', where: equalTo('title', 'open') },
-    ];
+    const target = infoOf(Paper);
     const operation = {
       kind: 'update',
-      where: rowOf(),
+      where: equalTo('id', { slot: 'id' }),
       set: { pages: second?.id },
-      references,
+      references: [{ attribute: 'pages', target, key: 'id', where: equalTo('title', 'open') }],
       returning: { columns: ['pages'] },
     } as const;
-    const found = await executor.run(operation, { id: String(first?.id) }, on);
+    const found = await new SqlExecutor(target).run(operation, { id: String(first?.id) }, on);
     expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
     expect((await first?.reload())?.pages).to.equal(second?.id);
     expect(writes).to.equal(2);

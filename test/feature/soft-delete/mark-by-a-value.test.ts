@@ -1,7 +1,7 @@
 /** `softDelete`: a delete sets a flag, a status or a number, and each rule of `paranoid` holds for the rows. */
+
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import express from 'express';
 import { Get } from 'routing-controllers';
 import {
   BelongsTo,
@@ -15,8 +15,6 @@ import {
 } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import {
-  bootstrap,
-  ConfigError,
   Crud,
   type CrudContext,
   type CrudOptions,
@@ -32,6 +30,7 @@ import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
+import { configError } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -474,9 +473,7 @@ describe('the option softDelete', () => {
     }
     change(Wrong);
     new Sequelize({ dialect: 'postgres', models: [Wrong] });
-    const failure = await caughtError(() => bootstrap(express(), { models: [Wrong] }));
-    expect(failure).to.be.instanceOf(ConfigError);
-    return String(failure).replace(/^ConfigError: /, '');
+    return configError(() => buildApp({ models: [Wrong] }));
   }
 
   for (const [softDelete, problem] of [
@@ -569,9 +566,8 @@ describe('the option softDelete', () => {
       softDelete: { attribute: 'status', deleted: 'x', alive: 'y' },
     }) {}
     new Sequelize({ dialect: 'postgres', models: [Fine] });
-    const failure = await caughtError(() => bootstrap(express(), { models: [], controllers: [Fines] }));
-    expect(String(failure)).to.equal(
-      'ConfigError: Fine: softDelete is given to a route, or is another one than that of the model; write it in @Crud above the class, so ' +
+    expect(await configError(() => buildApp({ models: [], controllers: [Fines] }))).to.equal(
+      'Fine: softDelete is given to a route, or is another one than that of the model; write it in @Crud above the class, so ' +
         'that relations and foreign keys that lead to it know it, too.',
     );
   });

@@ -1,22 +1,15 @@
 /** A lock column of any name, which this package or a trigger counts, is the tag of its rows, also of those that had none before. */
 
 import { expect } from 'chai';
-import express from 'express';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
-import {
-  bootstrap,
-  ConfigError,
-  Crud,
-  type CrudOptions,
-  crudController,
-  Repository,
-} from '../../../src/index.js';
+import { Crud, type CrudOptions, crudController, Repository } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY, SERVES_MANY } from '../../support/combination.js';
+import { configError } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { expectNothing, expectProblem, tagOf } from '../../support/expect-answer.js';
 import { serveTables } from '../../support/serve-tables.js';
@@ -299,12 +292,12 @@ describe('a lock column', () => {
     const { sequelize } = site.engine;
     await sequelize.query('DROP TRIGGER count_ten ON theirs; ALTER TABLE ours DROP lock_version');
     await sequelize.query('ALTER TABLE ours ADD lock_version int GENERATED ALWAYS AS (id * 2) STORED');
-    const failure = await caughtError(() => buildApp({ models: [Our, Their], logger: new CapturedLog() }));
-    expect(String(failure)).to.include(
+    const failure = await configError(() => buildApp({ models: [Our, Their], logger: new CapturedLog() }));
+    expect(failure).to.include(
       `Their: etag is { attribute: 'rev', by: 'database' }, and no trigger of the table "theirs" runs for a row of an UPDATE, so that its tags ` +
         "would never change; add one, or leave by: 'database' out.",
     );
-    expect(String(failure)).to.include(
+    expect(failure).to.include(
       'Our: the column lock_version of the table "ours" is made by the table, so that no write can set lockVersion for etag; name another attribute.',
     );
   });
@@ -321,9 +314,7 @@ describe('the option etag with an attribute', () => {
       @Column(DataType.TEXT) declare text: string;
     }
     new Sequelize({ dialect: 'postgres', models: [Wrong] });
-    const failure = await caughtError(() => bootstrap(express(), { models: [Wrong] }));
-    expect(failure).to.be.instanceOf(ConfigError);
-    return String(failure).replace('ConfigError: Wrong: ', '');
+    return (await configError(() => buildApp({ models: [Wrong] }))).replace('Wrong: ', '');
   }
 
   for (const [etag, problem, table, options] of [
@@ -372,9 +363,8 @@ describe('the option etag with an attribute', () => {
     }
     class Fines extends crudController(Fine, { etag: { attribute: 'lock' } }) {}
     new Sequelize({ dialect: 'postgres', models: [Fine] });
-    const failure = await caughtError(() => bootstrap(express(), { models: [], controllers: [Fines] }));
-    expect(String(failure)).to.equal(
-      'ConfigError: Fine: etag names an attribute for a route, and which one counts is a fact of the model; write it in its @Crud.',
+    expect(await configError(() => buildApp({ models: [], controllers: [Fines] }))).to.equal(
+      'Fine: etag names an attribute for a route, and which one counts is a fact of the model; write it in its @Crud.',
     );
   });
 });
