@@ -25,8 +25,9 @@ export interface TableRow {
   readonly partitions: number;
   /** False for a materialized view without any contents. */
   readonly isPopulated: boolean;
-  /** True where policies decide for this role. */
+  /** True where the table has policies, and where they hold for the role. */
   readonly hasRowSecurity: boolean;
+  readonly isRowSecure: boolean;
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly DatabaseIndex[];
   readonly foreignKeys: readonly ForeignKeyRow[];
@@ -157,7 +158,7 @@ export const CATALOGUE = `
         'heirs', ARRAY(SELECT format('%s.%s', w.nspname, r.relname) FROM pg_inherits h JOIN pg_class r ON r.oid = h.inhrelid
           JOIN pg_namespace w ON w.oid = r.relnamespace WHERE h.inhparent = c.oid AND c.relkind <> 'p' ORDER BY w.nspname, r.relname),
         'partitions', CASE c.relkind WHEN 'p' THEN (SELECT count(*) - 1 FROM pg_partition_tree(c.oid)) ELSE 0 END,
-        'isPopulated', c.relispopulated, 'hasRowSecurity', c.relrowsecurity AND row_security_active(c.oid),
+        'isPopulated', c.relispopulated, 'hasRowSecurity', c.relrowsecurity, 'isRowSecure', row_security_active(c.oid),
         'columns', (${COLUMNS}), 'indexes', (${INDEXES}), 'foreignKeys', (${FOREIGN_KEYS}),
         'constraints', (SELECT coalesce(json_agg(json_build_object('name', o.conname, 'kind', o.contype,
           'definition', pg_get_constraintdef(o.oid)) ORDER BY o.conname), '[]') FROM pg_constraint o WHERE o.conrelid = c.oid AND o.contype IN ('c', 'x')),

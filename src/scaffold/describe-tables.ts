@@ -159,6 +159,11 @@ function nameIn([, quoted, plain = '']: readonly (string | undefined)[]): string
   return quoted?.replaceAll('""', '"') ?? plain.toLowerCase();
 }
 
+const SECURE =
+  'Policies decide which rows the role reads and writes; the option rls of bootstrap sets what they read of a request.';
+const BYPASSED =
+  'Its policies do not hold for the role, which reads all rows; connect as another one, or use the option scope.';
+
 /** All of a table that its model cannot say. */
 function leftOutOf(table: TableRow, role: string): LeftOut[] {
   const { schema, name, sql, columns, indexes, constraints, triggers, rules, heirs, partitions } = table;
@@ -214,12 +219,7 @@ function leftOutOf(table: TableRow, role: string): LeftOut[] {
           },
         ]),
     ...(table.hasRowSecurity
-      ? [
-          {
-            construct: `row security of ${own}`,
-            reason: `Policies decide which rows the role ${role} reads and writes; sessionVariables of bootstrap set what they read.`,
-          },
-        ]
+      ? [{ construct: `row security of ${own}`, reason: table.isRowSecure ? SECURE : BYPASSED }]
       : []),
   ];
 }

@@ -1,6 +1,6 @@
 /** Columns -> attributes: their names, the ones that address a row, and those that clients may filter and sort by. */
 import { Model } from 'sequelize-typescript';
-import { RECORD_FIELDS } from '../describe/describe-model.js';
+import { misreadName, RECORD_FIELDS } from '../describe/describe-model.js';
 import type { AttributePlan, DatabaseColumn, DatabaseIndex, DatabaseTable, LeftOut } from './model-plan.js';
 import { keyOf, type TableNames } from './name-choices.js';
 import type { NameProblems } from './name-problems.js';
@@ -14,7 +14,12 @@ export interface UsableColumns {
   readonly leftOut: readonly LeftOut[];
 }
 
-const QUOTED = 'Sequelize leaves the quotation mark of its name out; a view can give it another name.';
+/** Why Sequelize would read something else by a name; null where it reads it. */
+export function nameReason(name: string): string | null {
+  const misread = misreadName(name);
+  return misread === null ? null : `Its name ${misread}; a view can give it another name.`;
+}
+
 /** Types of values that an id may have. */
 const ADDRESSING =
   /^(?:smallint|integer|bigint|oid|numeric|boolean|uuid|text|character varying|character|bpchar|(?:.+\.)?citext|date|time without time zone|timestamp with(?:out)? time zone|inet|cidr|macaddr8?)$/;
@@ -23,13 +28,13 @@ const ADDRESSING =
 export function usableColumns(table: DatabaseTable, { id }: TableNames): UsableColumns {
   const own = keyOf(table);
   const columns = table.columns.filter(
-    ({ name, formProblem }) => formProblem === null && !name.includes('"'),
+    ({ name, formProblem }) => formProblem === null && nameReason(name) === null,
   );
   const leftOut = table.columns
     .filter((column) => !columns.includes(column))
     .map(({ name, formProblem, isNotNull, defaultSql }) => ({
       construct: `column ${own}.${name}`,
-      reason: `${formProblem ?? QUOTED}${isNotNull && defaultSql === null && table.kind.endsWith('table') ? ' It may not be NULL, so no request can create a row.' : ''}`,
+      reason: `${formProblem ?? nameReason(name)}${isNotNull && defaultSql === null && table.kind.endsWith('table') ? ' It may not be NULL, so no request can create a row.' : ''}`,
     }));
   const key = keyColumns(table, columns, id);
   return { columns, key, leftOut: key.length > 0 ? leftOut : [...leftOut, keyless(table)] };

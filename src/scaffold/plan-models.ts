@@ -9,7 +9,13 @@ import type {
 } from './model-plan.js';
 import { checkNames, keyOf } from './name-choices.js';
 import { NameProblems } from './name-problems.js';
-import { planAttributes, planQueries, type UsableColumns, usableColumns } from './plan-attributes.js';
+import {
+  nameReason,
+  planAttributes,
+  planQueries,
+  type UsableColumns,
+  usableColumns,
+} from './plan-attributes.js';
 import { type ClassNames, planClasses } from './plan-classes.js';
 import { findTenants, planHints, proposalHints } from './plan-hints.js';
 import { findReferences, oneName, planRelations } from './plan-relations.js';
@@ -96,7 +102,7 @@ export function planModels(schema: DatabaseSchema, { names = {} }: PlanOptions =
 
 /** Why a table has no model; null where it has one. */
 function modelProblem({ schema, name }: DatabaseTable, { columns }: UsableColumns): string | null {
-  if (schema.includes('"') || name.includes('"'))
-    return 'Sequelize leaves the quotation mark of its name out; a view can give it another name.';
+  const misread = nameReason(schema) ?? nameReason(name);
+  if (misread !== null) return misread;
   return columns.length === 0 ? 'It has no column that an attribute can have the values of.' : null;
 }

@@ -32,7 +32,7 @@ ALTER TABLE sales.orders ADD FOREIGN KEY (artist) REFERENCES artists;
 CREATE TABLE albums (id int PRIMARY KEY, artist int NOT NULL REFERENCES artists ON DELETE CASCADE, producer_id int REFERENCES artists,
   cover text UNIQUE, artist_note shorter);
 
-CREATE TABLE customers (id int PRIMARY KEY);
+CREATE TABLE customers (id int PRIMARY KEY); ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE orders ADD FOREIGN KEY (customer_id) REFERENCES customers;
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int REFERENCES categories, reports_to int REFERENCES categories);
 CREATE TABLE employees (id int PRIMARY KEY, manager int REFERENCES employees);
@@ -44,7 +44,7 @@ CREATE TABLE follows (follower_id int REFERENCES artists, followee_id int REFERE
 
 -- names
 CREATE TABLE "Order Items" ("Item No" int PRIMARY KEY, "Größe" text, "цена" numeric(8,2), "数量" int, "2fa" text, "class" text, "where" text,
-  "isNewRecord" bool, "save" text, "a""b" text, "HTTPServer" text, "select" text);
+  "isNewRecord" bool, "save" text, "a""b" text, "$1" text, "*" text, "price (EUR)" int, "HTTPServer" text, "select" text);
 CREATE TABLE "quo""ted" (id int PRIMARY KEY);
 CREATE TABLE "表" ("键" int PRIMARY KEY);
 CREATE TABLE "Вход"."таблица" (id int PRIMARY KEY);
@@ -96,7 +96,7 @@ closed.secrets: Secret secret (id) id / id
 public.2nd tries: N2ndTry n2nd-try (id) id / id
   id*
 public.Order Items: OrderItem order-item (itemNo) itemNo / itemNo
-  itemNo<Item No>* grosse<Größe> tsena<цена> column4<数量> n2fa<2fa> class_<class> where_<where> isNewRecord_<isNewRecord> save_<save> httpServer<HTTPServer> select
+  itemNo<Item No>* grosse<Größe> tsena<цена> column4<数量> n2fa<2fa> class_<class> where_<where> isNewRecord_<isNewRecord> save_<save> priceEur<price (EUR)> httpServer<HTTPServer> select
 public.album_likes: AlbumLike album-like (tagId,albumId) tagId / tagId
   albumId<album_id>* tagId<tag_id>* at
   BelongsTo album: Album albumId=id
@@ -217,15 +217,19 @@ sales.orders: SalesOrder sales-order (id) id / id
 const LEFT_OUT = `
 inheritance of public.cities: Its model has only: true, and leaves out the rows of public.capitals, which have models of their own.
 rule "quiet" of public.cities: A write does what the rule says; one that returns no row is 409.
+row security of public.customers: Its policies do not hold for the role, which reads all rows; connect as another one, or use the option scope.
 2 partitions of public.events: Their rows are read and written through it.
 exclusion constraint "items_period_excl" of public.items: PostgreSQL alone checks it: EXCLUDE USING gist (period WITH &&).
 check "items_price_check" of public.items: PostgreSQL alone checks it: CHECK ((price > (0)::numeric)).
 trigger "keep" of public.items: PostgreSQL executes keep(), which sets updated_at; a comment of the model proposes readOnly.
+row security of public.items: Its policies do not hold for the role, which reads all rows; connect as another one, or use the option scope.
 rows of public.later: It was never refreshed, and a request for it is 500; write REFRESH MATERIALIZED VIEW public.later;
 table public.no_columns: It has no column.
 unique index "slugs_lower" of public.slugs: It is over an expression; PostgreSQL alone checks it.
 unique index "slugs_slug" of public.slugs: It is over some rows only; PostgreSQL alone checks it.
-column public.Order Items.a"b: Sequelize leaves the quotation mark of its name out; a view can give it another name.
+column public.Order Items.a"b: Its name has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; a view can give it another name.
+column public.Order Items.$1: Its name has a $, and Sequelize takes it for that of a parameter; a view can give it another name.
+column public.Order Items.*: Its name is *, which Sequelize takes for all columns; a view can give it another name.
 id of public.blobs: Its key (key) has a column that no path can show; its rows are only listed.
 id of public.capitals: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
 id of public.far_orders: Nothing says which columns of a foreign table are unique, so its rows are only listed; write "public.far_orders": { "id": ["…"] } into the file of names.
@@ -237,7 +241,7 @@ column public.items.ci: Its type ext.citext is in a schema outside of the search
 id of public.later: Nothing says which columns of a materialized view are unique, so its rows are only listed; write "public.later": { "id": ["…"] } into the file of names.
 id of public.logs: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
 id of public.order_view: Nothing says which columns of a view are unique, so its rows are only listed; write "public.order_view": { "id": ["…"] } into the file of names.
-table public.quo"ted: Sequelize leaves the quotation mark of its name out; a view can give it another name.
+table public.quo"ted: Its name has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; a view can give it another name.
 id of public.sessions: Its key (token) has a column that no path can show; its rows are only listed.
 column sales.orders.tempers: Its type sales.temper[] is an array of a domain; a view can cast it to an array of sales.mood.
 column sales.orders.p: Its type pair is a row type, which has no form in JSON; a view can name its parts.
@@ -430,6 +434,10 @@ describe('the plan of models from a database', function () {
           `column public.artists.${column}`,
           grant(`SELECT (${column}) ON public.artists`),
         ]),
+        [
+          'row security of public.customers',
+          'Policies decide which rows the role reads and writes; the option rls of bootstrap sets what they read of a request.',
+        ],
         ['table public.orders', grant('SELECT ON public.orders')],
         ['table sales.orders', grant('SELECT ON sales.orders')],
       ]);
