@@ -1,14 +1,19 @@
 /** Conditions of HTTP: `If-Match`. */
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
-import { type ByEndpoint, type FeatureFactory, type Inputs, NO_VERSION } from '../operation/feature.js';
-import { allOf } from '../operation/predicates.js';
-import type { ProblemStatus } from '../operation/refused-request-error.js';
-import { RefusedRequestError } from '../operation/refused-request-error.js';
+import {
+  type ByEndpoint,
+  type FeatureFactory,
+  type Inputs,
+  NO_VERSION,
+  refusedHeader,
+} from '../operation/feature.js';
+import { allOf, equalTo } from '../operation/predicates.js';
+import { type ProblemStatus, RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { SealedStates } from '../request/query/sealed-states.js';
 import { perPair } from '../util/memo.js';
 import { withArticle } from '../util/with-article.js';
-import { hidesState, inState, inWantedState, readStates, taggedRecord } from './entity-tag.js';
+import { hidesState, inState, readStates, taggedRecord, WANTED_STATE } from './entity-tag.js';
 
 /** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'replace'] as const;
@@ -25,17 +30,10 @@ export const condition: FeatureFactory = ({ plan, cursors }) => {
 function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
   return {
     inputs: [
-      {
-        in: 'header',
-        name: 'If-Match',
-        endpoints: ['create', ...CHANGES],
-        read() {
-          throw new RefusedRequestError(
-            412,
-            `${name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`,
-          );
-        },
-      },
+      refusedHeader('If-Match', ['create', ...CHANGES], () => {
+        const detail = `${name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`;
+        return new RefusedRequestError(412, detail);
+      }),
     ],
     problems: { create: [412], ...problemsOf([412]) },
   };
@@ -49,7 +47,7 @@ function checkState(
   const { name, ifMatch } = plan;
   const isRequired = ifMatch === 'required';
   // One state is the usual case: its condition is the same each time, and its text is known again.
-  const inOne = perPair((where: Predicate) => allOf(where, inWantedState(tag)));
+  const inOne = perPair((where: Predicate) => allOf(where, equalTo(tag.attribute, WANTED_STATE)));
   const within = <O extends { readonly where: Predicate }>(operation: O, { ifMatch: states }: Inputs): O => {
     if (states === undefined || states === null) return operation;
     const { where } = operation;
@@ -88,17 +86,10 @@ function checkState(
           schema: { type: 'string' },
         }),
       },
-      {
-        in: 'header',
-        name: 'If-Match',
-        endpoints: ['create'],
-        read() {
-          throw new RefusedRequestError(
-            412,
-            `A new ${name} has no state that If-Match could name, and nothing was done; leave it out.`,
-          );
-        },
-      },
+      refusedHeader('If-Match', ['create'], () => {
+        const detail = `A new ${name} has no state that If-Match could name, and nothing was done; leave it out.`;
+        return new RefusedRequestError(412, detail);
+      }),
     ],
     dependsOn: ['ifMatch'],
     rewrite: {

@@ -15,7 +15,7 @@ import {
   type WantedStates,
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
-import { equalTo } from '../operation/predicates.js';
+import { compared, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate, Slot } from '../request/query/predicate.js';
 
@@ -141,28 +141,18 @@ function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undef
 /** The rows in one of these states; null is any row. */
 export function inState({ attribute }: EntityTagPlan, states: WantedStates): Predicate | null {
   if (states === null) return null;
-  const values = Object.freeze(states.filter((each) => each !== NO_VERSION));
+  const values = states.filter((each) => each !== NO_VERSION);
   const [only, second] = values;
   // An empty list finds no row.
-  const counted: Predicate =
+  const counted =
     only !== undefined && second === undefined
       ? equalTo(attribute, only)
-      : Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values });
+      : compared(attribute, '=in=', values);
   if (values.length === states.length) return counted;
-  const uncounted = hasNone(attribute);
+  const uncounted = compared(attribute, '=isnull=', ['true']);
   return only === undefined
     ? uncounted
     : Object.freeze({ kind: 'or', operands: Object.freeze([uncounted, counted]) });
-}
-
-/** The rows in the one state that a condition names. */
-export function inWantedState({ attribute }: EntityTagPlan): Predicate {
-  return equalTo(attribute, WANTED_STATE);
-}
-
-function hasNone(attribute: string): Predicate {
-  const values = Object.freeze(['true']);
-  return Object.freeze({ kind: 'comparison', attribute, operator: '=isnull=', values });
 }
 
 type Tagged = Pick<ResourcePlan, 'name' | 'entityTag'>;

@@ -111,6 +111,18 @@ export interface Input {
   describe?(): InputDescription | null;
 }
 
+/** A header that requests of some endpoints may not have. @param refuse checks its text, and makes the error */
+export function refusedHeader(
+  name: string,
+  endpoints: readonly Endpoint[],
+  refuse: (text: string) => Error,
+): Input {
+  const read = (text: string): never => {
+    throw refuse(text);
+  };
+  return { in: 'header', name, endpoints, read };
+}
+
 /** An input, as the document shows it. */
 export interface InputDescription {
   readonly description: string;

@@ -6,15 +6,17 @@ import { isGuarded, lineageOf } from '../../express/resources/controller-metadat
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
-import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
+import {
+  type Feature,
+  type FeatureContext,
+  type FeatureFactory,
+  refusedHeader,
+} from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
+import { type RoutePlan, routeOf, USUAL } from '../../operation/route-spec.js';
 import { withArticle } from '../../util/with-article.js';
 
-const REPLACE: HandledRoute = {
-  endpoint: 'replace',
-  operation: 'replace',
-  method: 'replace',
+const REPLACE: HandledRoute = routeOf('replace', {
   verb: 'put',
   path: '/:id',
   parameters: ['id', 'values', 'context'],
@@ -25,7 +27,7 @@ const REPLACE: HandledRoute = {
       'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
   },
   problems: guardProblems,
-};
+});
 
 /** A change of all that a request may set. The server makes the keys of new records, so that it creates none. */
 const REPLACE_EXISTING: HandledRoute = {
@@ -77,18 +79,11 @@ function onlyNew({ plan: { name } }: FeatureContext): Feature {
           schema: { type: 'string', enum: ['*'] },
         }),
       },
-      {
-        in: 'header',
-        name: 'If-None-Match',
-        endpoints: CHANGES,
-        read(text) {
-          checkAny(text);
-          throw new RefusedRequestError(
-            412,
-            `Only ${withArticle(name)} that is there can be changed, and nothing was done; leave If-None-Match out.`,
-          );
-        },
-      },
+      refusedHeader('If-None-Match', CHANGES, (text) => {
+        checkAny(text);
+        const detail = `Only ${withArticle(name)} that is there can be changed, and nothing was done; leave If-None-Match out.`;
+        return new RefusedRequestError(412, detail);
+      }),
     ],
     rewrite: {
       replace: (operation, inputs) => (inputs.onlyNew ? { ...operation, only: 'create' } : operation),
