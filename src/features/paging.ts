@@ -12,7 +12,7 @@ import { CURSOR_LENGTH } from '../request/query/cursor-codec.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 
-const POSITIVE_INTEGER = /^[1-9][0-9]*$/;
+const WHOLE_NUMBER = /^(?:0|[1-9][0-9]*)$/;
 /** The largest page number. Far beyond any table, and its product with a size is still an exact integer. */
 const MAX_PAGE = 2_147_483_647;
 
@@ -48,22 +48,28 @@ function byCursor(operation: ListOperation, inputs: Inputs): ListOperation {
   return { ...operation, window: { kind: 'keyset', after, before, size } };
 }
 
+/** Reads an integer of a range. What is wrong is added to `issues`, and the absent value is read. */
+export function readInteger<A>(
+  parameter: string,
+  text: string,
+  [minimum, maximum]: readonly [number, number],
+  absent: A,
+  issues: RequestIssue[],
+): number | A {
+  const value = WHOLE_NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  const detail = `Parameter '${parameter}' is ${quote(text)}; it accepts an integer from ${minimum} to ${maximum}.`;
+  issues.push({ parameter, code: 'range', detail });
+  return absent;
+}
+
 function integer(name: string, description: string, absent: number, maximum: number): Input {
   return {
     in: 'query',
     name,
     endpoints: ['list'],
     absent,
-    read(text, { issues }) {
-      const value = POSITIVE_INTEGER.test(text) ? Number(text) : Number.NaN;
-      if (value <= maximum) return value;
-      issues.push({
-        parameter: name,
-        code: 'range',
-        detail: `Parameter '${name}' is ${quote(text)}; it accepts an integer from 1 to ${maximum}.`,
-      });
-      return absent;
-    },
+    read: (text, { issues }) => readInteger(name, text, [1, maximum], absent, issues),
     describe: () => ({ description, schema: { type: 'integer', minimum: 1, maximum, default: absent } }),
   };
 }

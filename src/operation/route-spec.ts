@@ -30,6 +30,14 @@ export interface RouteSpec {
   readonly executes?: readonly { readonly plan?: ResourcePlan; readonly operation: Endpoint }[];
 }
 
+/** A route whose operation, and method, have its name. */
+export function routeOf<R extends Partial<RouteSpec> & Omit<RouteSpec, 'endpoint' | 'operation' | 'method'>>(
+  endpoint: Endpoint,
+  rest: R,
+): RouteSpec & NoInfer<R> {
+  return { endpoint, operation: endpoint, method: endpoint, ...rest };
+}
+
 /** Texts of a route in the document. */
 export interface RouteWords {
   /** Begins the summary: `Restore`. */
@@ -50,10 +58,7 @@ export interface RouteSource {
 
 /** The routes of all resources that name no endpoints, in the order they are mounted. */
 export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
-  list: {
-    endpoint: 'list',
-    operation: 'list',
-    method: 'list',
+  list: routeOf('list', {
     verb: 'get',
     path: '',
     parameters: ['query', 'context'],
@@ -66,11 +71,8 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
         return description === null ? paging : `${description}\n\n${paging}`;
       },
     },
-  },
-  create: {
-    endpoint: 'create',
-    operation: 'create',
-    method: 'create',
+  }),
+  create: routeOf('create', {
     verb: 'post',
     path: '',
     parameters: ['values', 'context'],
@@ -81,11 +83,8 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
       description: () =>
         'What may be null is null where it is absent; a property that is not described is an error.',
     },
-  },
-  read: {
-    endpoint: 'read',
-    operation: 'read',
-    method: 'read',
+  }),
+  read: routeOf('read', {
     verb: 'get',
     path: '/:id',
     parameters: ['id', 'query', 'context'],
@@ -97,11 +96,8 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
           ? 'The whole record, or the properties that `fields` names.'
           : 'The whole record, or the properties that `fields` names, and the relations that `include` names.',
     },
-  },
-  update: {
-    endpoint: 'update',
-    operation: 'update',
-    method: 'update',
+  }),
+  update: routeOf('update', {
     verb: 'patch',
     path: '/:id',
     parameters: ['id', 'values', 'context'],
@@ -111,10 +107,8 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
       description: () =>
         'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.',
     },
-  },
-  delete: {
-    endpoint: 'delete',
-    operation: 'delete',
+  }),
+  delete: routeOf('delete', {
     method: 'remove',
     verb: 'delete',
     path: '/:id',
@@ -126,7 +120,7 @@ export const USUAL: Readonly<Record<(typeof OPERATIONS)[number], RouteSpec>> = {
       description: ({ info }) =>
         info.softDelete ? 'The record is kept, and is missing from then on.' : 'The record is removed.',
     },
-  },
+  }),
 };
 
 /**

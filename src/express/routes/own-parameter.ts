@@ -145,10 +145,8 @@ export class OwnParameter {
   }
 
   #absent(sent: unknown): RequestIssue {
-    const { type, name } = this.#param;
-    if (!isOfBody(type)) return absentParameter(this.#param);
-    const detail = sent === null ? `${name} must not be null.` : `${name} is required.`;
-    return { pointer: this.#pointer(), code: 'isDefined', detail };
+    if (!isOfBody(this.#param.type)) return absentParameter(this.#param);
+    return this.#issue({ code: 'isDefined', text: sent === null ? 'must not be null' : 'is required' });
   }
 
   #readValues(type: ValueType, sent: unknown, request: ReadRequest): unknown {
@@ -171,12 +169,8 @@ export class OwnParameter {
   }
 
   #wrong(type: ValueType, value: unknown, ...item: readonly number[]): RequestIssue {
-    const { name } = this.#param;
-    if (!isOfBody(this.#param.type)) {
-      return typeof value === 'string' ? wrongText(this.#param, type, value) : repeatedIssue(name);
-    }
-    const subject = item.length > 0 ? 'An item' : this.#subject;
-    return { pointer: this.#pointer(...item), code: type.name, detail: `${subject} ${type.text}.` };
+    if (isOfBody(this.#param.type)) return this.#issue({ code: type.name, text: type.text }, ...item);
+    return typeof value === 'string' ? wrongText(this.#param, type, value) : repeatedIssue(this.#param.name);
   }
 
   async #readInto(target: Class, sent: unknown): Promise<unknown> {
@@ -197,7 +191,8 @@ export class OwnParameter {
   }
 
   async #one(value: unknown, budget: MemberBudget, ...item: readonly number[]): Promise<object> {
-    if (!isObject(value)) throw this.#refusal([this.#noObject(...item)]);
+    if (!isObject(value))
+      throw this.#refusal([this.#issue({ code: 'isObject', text: 'must be a JSON object' }, ...item)]);
     const target = this.#target as Class;
     if (value instanceof target) return value;
     try {
@@ -228,32 +223,25 @@ export class OwnParameter {
   }
 
   #parse(text: string): unknown {
-    const { type, name, actionMetadata } = this.#param;
+    const { type, actionMetadata } = this.#param;
     try {
       return JSON.parse(text);
     } catch {
       if (isOfBody(type) && actionMetadata.isJsonTyped) return text;
-      const issue = { code: 'malformed', detail: `${name} must be JSON.` };
-      throw this.#refusal([
-        isOfBody(type) ? { pointer: this.#pointer(), ...issue } : { parameter: name, ...issue },
-      ]);
+      throw this.#refusal([this.#issue({ code: 'malformed', text: 'must be JSON' })]);
     }
   }
 
-  #noObject(...item: readonly number[]): RequestIssue {
-    const { type, name } = this.#param;
-    if (!isOfBody(type))
-      return { parameter: name, code: 'isObject', detail: `${name} must be a JSON object.` };
-    const subject = item.length > 0 ? 'An item' : this.#subject;
-    return { pointer: this.#pointer(...item), code: 'isObject', detail: `${subject} must be a JSON object.` };
-  }
-
   #noArray(): RequestIssue {
-    return { pointer: this.#pointer(), code: 'isArray', detail: `${this.#subject} must be a JSON array.` };
+    return this.#issue({ code: 'isArray', text: 'must be a JSON array' });
   }
 
-  get #subject(): string {
-    return this.#isWhole ? 'The body' : this.#param.name;
+  /** @param text the end of a sentence about the parameter, or about an item of it */
+  #issue({ code, text }: { code: string; text: string }, ...item: readonly number[]): RequestIssue {
+    const { type, name } = this.#param;
+    if (!isOfBody(type)) return { parameter: name, code, detail: `${name} ${text}.` };
+    const subject = item.length > 0 ? 'An item' : this.#isWhole ? 'The body' : name;
+    return { pointer: this.#pointer(...item), code, detail: `${subject} ${text}.` };
   }
 
   #pointer(...item: readonly number[]): string {

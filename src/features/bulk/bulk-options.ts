@@ -11,6 +11,7 @@ import type { Input, Inputs } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
 import { quote } from '../../request/query/query-string.js';
 import { didYouMean, showValue } from '../../util/option-problems.js';
+import { readInteger } from '../paging.js';
 
 const DEFAULT_MAX = 100;
 const HIGHEST_MAX = 1000;
@@ -81,8 +82,6 @@ export interface BulkInputs extends Inputs {
 /** Rows that a filter may find where the request does not say, and `bulk.max` is not lower. */
 const DEFAULT_MAX_AFFECTED = 100;
 
-const POSITIVE_INTEGER = /^[1-9]\d{0,8}$/;
-
 /**
  * The parameters of an endpoint. No feature takes part in them, so that each is in this list or is refused.
  *
@@ -136,11 +135,8 @@ function maxAffected(max: number): Input {
     member: 'maxAffected',
     turn: 2,
     read(text, { inputs, issues }) {
-      const value = POSITIVE_INTEGER.test(text) ? Number(text) : Number.NaN;
-      if (!(value <= max)) {
-        const detail = `Parameter '${name}' is ${quote(text)}; it accepts an integer from 1 to ${max}.`;
-        issues.push({ parameter: name, code: 'range', detail });
-      } else if (!inputs['filter'] && issues.length === 0) {
+      const value = readInteger(name, text, [1, max], Number.NaN, issues);
+      if (value <= max && !inputs['filter'] && issues.length === 0) {
         const detail = `Parameter '${name}' is the most records that q may find, and there is no q.`;
         issues.push({ parameter: name, code: 'exclusive', detail });
       }

@@ -14,7 +14,6 @@ import type {
 import type { Selection } from '../../operation/operation.js';
 import { grantedOf, withGranted } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import { quote } from '../../request/query/query-string.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { BoundedCache } from '../../util/memo.js';
 import { chosenNames } from '../chosen-names.js';
@@ -23,11 +22,11 @@ import { type FieldsReader, fieldsReader } from '../fields.js';
 import { type FilterReader, filterReader, isFilterable } from '../filter.js';
 import { filterDescription, filterSchema } from '../filter-guide.js';
 import { addUnknown, checkNames, type Including, includedPaths, isHidden } from '../include-names.js';
+import { readInteger } from '../paging.js';
 import { isRuled } from '../scope.js';
 import { type SortReader, sortReader } from '../sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
-const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/;
 
 /** A relation that may be included, with the parsers of its parameters. */
 interface Included {
@@ -138,7 +137,11 @@ function readParameters(
   return {
     fields: given('fields', fields.absentFor(form), (text, found) => fields.read(text, form, found)),
     size:
-      size === null ? 1 : given('size', size.default, (text, found) => readSize(path, size.max, text, found)),
+      size === null
+        ? 1
+        : given('size', size.default, (text, found) =>
+            readInteger(`${path}.size`, text, [0, size.max], size.max, found),
+          ),
     sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
     filter: given('q', null, (text, found) => filter(text, form, found, related)),
     count:
@@ -146,18 +149,6 @@ function readParameters(
         ? undefined
         : given('count', count.default, (text, found) => readCount(`${path}.count`, count, text, found)),
   };
-}
-
-function readSize(path: string, max: number, text: string, issues: RequestIssue[]): number {
-  const value = WHOLE_NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (value <= max) return value;
-  const parameter = `${path}.size`;
-  issues.push({
-    parameter,
-    code: 'range',
-    detail: `Parameter '${parameter}' is ${quote(text)}; it accepts an integer from 0 to ${max}.`,
-  });
-  return max;
 }
 
 function compileIncluded(plan: IncludePlan, views: ViewRegistry): Included {

@@ -2,14 +2,11 @@
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import type { RowKey } from '../../describe/model-info.js';
 import { PersistenceError } from '../../errors/errors.js';
-import type { RouteSpec } from '../../operation/route-spec.js';
+import { type RouteSpec, routeOf } from '../../operation/route-spec.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
 /** `POST /{id}/restore`. */
-export const RESTORE: RouteSpec = {
-  endpoint: 'restore',
-  operation: 'restore',
-  method: 'restore',
+export const RESTORE: RouteSpec = routeOf('restore', {
   verb: 'post',
   path: '/:id/restore',
   parameters: ['id', 'context'],
@@ -19,13 +16,10 @@ export const RESTORE: RouteSpec = {
     description: () =>
       'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.',
   },
-};
+});
 
 /** `DELETE /{id}/purge`. */
-export const PURGE: RouteSpec = {
-  endpoint: 'purge',
-  operation: 'purge',
-  method: 'purge',
+export const PURGE: RouteSpec = routeOf('purge', {
   verb: 'delete',
   path: '/:id/purge',
   parameters: ['id', 'context'],
@@ -35,7 +29,7 @@ export const PURGE: RouteSpec = {
     success: 'The record is removed for good.',
     description: () => 'Removes a deleted record for good. A record that is not deleted is a 409.',
   },
-};
+});
 
 /** Problems of the endpoints of a model whose rows a delete removes. */
 export const checkEndpoints: ResourceCheck = ({ info, endpoints }) =>
