@@ -6,7 +6,7 @@ import { requestSettings } from '../access/row-security.js';
 import { everyInclude } from '../compile/resource-plan.js';
 import { hasPlainQueries, runsCodeInWrites } from '../execute/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../execute/records/repository.js';
-import { hasSharedModels, runFollowed } from '../execute/records/run-records.js';
+import { runFollowed } from '../execute/records/run-records.js';
 import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { RouteSpec } from '../operation/route-spec.js';
@@ -24,8 +24,7 @@ export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdde
 /** The same, with the features of its application in repositories. All queries are Sequelize's, unless ours may be used. */
 export function onPath(run: RunInSession, { fastPath, followed }: PathSettings): RunInSession {
   const runOwn: RunInSession = fastPath ? run : (sessions, work) => runOnSequelize(() => run(sessions, work));
-  return (sessions, work) =>
-    hasSharedModels() ? runFollowed(followed, () => runOwn(sessions, work)) : runOwn(sessions, work);
+  return (sessions, work) => runFollowed(followed, () => runOwn(sessions, work));
 }
 
 /**

@@ -106,14 +106,9 @@ export function followModels(models: FollowedModels): void {
   }
 }
 
-/** True where a model has several applications, so that work has to run with `runFollowed`. */
-export function hasSharedModels(): boolean {
-  return areShared;
-}
-
 /** Runs work of a request of an application, and what it awaits. */
 export function runFollowed<T>(models: FollowedModels, work: () => T): T {
-  return running.run(models, work);
+  return areShared ? running.run(models, work) : work();
 }
 
 /** Work after a write, in its transaction. */

@@ -15,7 +15,7 @@ import {
 } from 'sequelize';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { describeAddressed } from '../../describe/describe-model.js';
+import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
 import { type RecordInfo, versionOf } from '../../describe/model-info.js';
 import { keyText, valuesOfId } from '../../describe/row-key.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
@@ -40,6 +40,7 @@ import {
   hasDestroyHooks,
   hasFindHooks,
   hookOptions,
+  openTest,
 } from '../customization/plain-queries.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage } from '../page.js';
@@ -68,14 +69,7 @@ import {
 import { RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
-import {
-  insertRecord,
-  isPlainWrite,
-  modelTriggers,
-  needsLock,
-  updateUnseen,
-  type WriteOptions,
-} from './update-record.js';
+import { insertRecord, modelTriggers, needsLock, updateUnseen, type WriteOptions } from './update-record.js';
 
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
@@ -100,7 +94,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   /** True where the row of a write is read again, and the write is undone where code of the user's moved the row. */
   get provesWrites(): boolean {
     const isKept = this.#access.values().size > 0 || (this.#source?.keys ?? []).length > 0;
-    return isKept && !isPlainWrite(this.#model);
+    return isKept && !openTest(describeRecords(this.#model as unknown as ModelClass), 'create', true)();
   }
 
   async run(

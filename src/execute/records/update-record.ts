@@ -21,7 +21,7 @@ import type { Access } from '../../operation/access.js';
 import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { hasPlainQueries, openTest } from '../customization/plain-queries.js';
+import { hasPlainQueries } from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 import { isKeyKnown, keepInserted } from './exact-keys.js';
@@ -201,12 +201,6 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
   const row = Object.fromEntries(returned.map(({ name }) => [name, dataValues[name]]));
   record.set(row, { raw: true, reset: true });
   return true;
-}
-
-/** True where no code of the user's takes part in a write. */
-export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
-  const plain = model as unknown as ModelClass;
-  return openTest(describeRecords(plain), 'create', true)();
 }
 
 /** True where a trigger may give a new row another version than Sequelize, which takes its own: the row is read in the same transaction. */
