@@ -10,27 +10,21 @@ import { openRelation, type RelatedAccess } from '../operation/related-rows.js';
 import { namedRelations, readableRelations } from '../request/query/filter-names.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { parseQueryString } from '../request/query/query-string.js';
+import { perPair } from '../util/memo.js';
 import { all, type Maybe, then } from '../util/promises.js';
 import { guarded, visibleRows } from './evaluate-rules.js';
 import { accessRules } from './reference-access.js';
 
-/** Cached access of each request, by relation. */
-const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
+const evaluated = perPair((plan: RelatedPlan, request: Request | null): Maybe<RelatedAccess> => {
+  const access = ask(request as Request, plan);
+  // The promise may have no other reader; without a handler its rejection would end the process.
+  if (access instanceof Promise) access.catch(() => {});
+  return access;
+});
 
 /** Evaluates what a request may see of the rows behind a relation, once. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
-  const open = openRelation(plan);
-  if (open) return open;
-  const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();
-  ASKED.set(request, asked);
-  let known = asked.get(plan);
-  if (known === undefined) {
-    known = ask(request, plan);
-    asked.set(plan, known);
-    // The promise may have no other reader; without a handler its rejection would end the process.
-    if (known instanceof Promise) known.catch(() => {});
-  }
-  return known;
+  return openRelation(plan) ?? evaluated(plan, request);
 }
 
 /** The same for several, before anything is read. */

@@ -23,6 +23,7 @@ import {
 } from '../execute/sql/table-indexes.js';
 import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { FeatureNeeds, IndexAdvice } from '../operation/feature.js';
+import { groupBy } from '../util/memo.js';
 import type { IndexRow } from './catalogue.js';
 
 /** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
@@ -94,12 +95,7 @@ export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf)
   const missing = needs.filter(
     (need) => indexesOf(need.model)?.some((index) => need.serves(index)) === false,
   );
-  const byModel = new Map<ModelClass, IndexNeed[]>();
-  for (const need of missing) {
-    const others = byModel.get(need.model);
-    if (others) others.push(need);
-    else byModel.set(need.model, [need]);
-  }
+  const byModel = groupBy(missing, ({ model }) => model);
   const advised = new Set([...byModel.values()].flatMap(fewest));
   return missing
     .filter((need) => advised.has(need))
@@ -108,20 +104,13 @@ export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf)
 
 /** Fewest indexes of a table that serve all needs: the first and longest ones of those that can replace others. */
 function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
-  // Each is served by its own index, and by those of others.
-  const served = new Map(
-    own.map((index) => [index, own.filter((need) => need === index || need.serves(index))]),
-  );
-  const left = new Map(own.map((need) => [need, 0]));
-  const count = (index: IndexNeed, by: number): void => {
-    for (const need of served.get(index) ?? []) left.set(need, (left.get(need) ?? 0) + by);
-  };
-  for (const need of own) count(need, 1);
   const kept = new Set(own);
+  // Each is served by its own index, and by those of others.
+  const isServed = (need: IndexNeed, index: IndexNeed) => need === index || need.serves(index);
   for (const index of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
-    if (!served.get(index)?.every((need) => (left.get(need) ?? 0) > 1)) continue;
-    kept.delete(index);
-    count(index, -1);
+    const others = [...kept].filter((each) => each !== index);
+    const served = own.filter((need) => isServed(need, index));
+    if (served.every((need) => others.some((each) => isServed(need, each)))) kept.delete(index);
   }
   return [...kept];
 }

@@ -7,6 +7,7 @@ import { closePaths } from '../express/routes/allowed-methods.js';
 import type { PathMatching } from '../express/routes/path-matching.js';
 import { publicBase, rootFrom } from '../operation/public-base.js';
 import { writesPlainJson } from '../respond/json-answer.js';
+import { keptIn } from '../util/memo.js';
 import type { ResolvedDocs } from './docs-options.js';
 import { docsPage, PAGE_FILES, PAGE_POLICY, SWAGGER_FILES } from './docs-page.js';
 import { documentOfTags } from './document-of-tags.js';
@@ -130,9 +131,7 @@ const decompressed = new Map<string, Promise<Buffer>>();
 /** A file of Swagger UI. The module that `npm run build` writes has them, and so has a bundle: no file is read. */
 async function pageAsset(name: string): Promise<Buffer> {
   const compressed: Readonly<Record<string, string>> = require('../../swagger-ui/assets.js');
-  const bytes = decompressed.get(name) ?? decompress(Buffer.from(compressed[name] ?? '', 'base64'));
-  decompressed.set(name, bytes);
-  return bytes;
+  return keptIn(decompressed, name, () => decompress(Buffer.from(compressed[name] ?? '', 'base64')));
 }
 
 /** Milliseconds for which the making of a document may keep other requests waiting. */

@@ -49,14 +49,9 @@ interface RowProperty {
 
 /** Finds the writer of rows that have a column for each property, or for each that is among the fields; the same for the same objects. */
 function compileRowWriters(properties: readonly RowProperty[]) {
-  const formats = new WeakMap<TextParser, Map<RowProperty, TextFormat>>();
-  const formatOf = (property: RowProperty, parser: TextParser): TextFormat => {
-    const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
-    const { attribute, toWire } = property;
-    const format = known.get(property) ?? textFormat(attribute.type, parser, toWire);
-    formats.set(parser, known.set(property, format));
-    return format;
-  };
+  const formatOf = perPair(({ attribute, toWire }: RowProperty, parser: TextParser | null) =>
+    textFormat(attribute.type, parser as TextParser, toWire),
+  );
   // The parsers are the same as long as the table has the same types.
   return perPair((parsers: TextParsers, fields: Fields) => {
     const selected = selectedOf(properties, fields);

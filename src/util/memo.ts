@@ -9,6 +9,29 @@ export function lazy<T>(make: () => T): () => T {
   };
 }
 
+/** A map, or a weak one. */
+interface Known<K, T> {
+  get(key: K): T | undefined;
+  set(key: K, value: T): unknown;
+}
+
+/** The value that a map has for a key; made and kept where it has none. */
+export function keptIn<K, T>(known: Known<K, T>, key: K, make: () => T): T {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
+  }
+  return value;
+}
+
+/** Items by what they have in common, in their order. */
+export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) keptIn(groups, keyOf(item), () => []).push(item);
+  return groups;
+}
+
 const MAX_VALUES = 500;
 
 /** A memo by text. Clients choose some of the texts, so their number is limited. */

@@ -7,6 +7,7 @@ import { hasQueryHooks, hasScope } from '../../describe/hooks-and-scopes-interna
 import type { ModelInfo } from '../../describe/model-info.js';
 import { hookedCascades } from '../../describe/sequelize-internals.js';
 import { hasOtherTypes, isKeyTrusted, ofTables } from '../../describe/table-facts.js';
+import { keptIn } from '../../util/memo.js';
 import { sequelizeProblem } from './internals-trial.js';
 import { classBlockers, kindOf } from './model-fast-path-blockers.js';
 import { hasOwnMethods, ownMethods, queryCustomizations } from './query-customizations.js';
@@ -32,12 +33,11 @@ export function hookOptions<M extends Model>(
 
 /** Looked at once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
-  const attributes = model.getAttributes();
-  const known = PLAIN.get(attributes);
-  if (known !== undefined) return known;
-  const isPlain = !sequelizeProblem() && queryCustomizations(model).length === 0;
-  PLAIN.set(attributes, isPlain);
-  return isPlain;
+  return keptIn(
+    PLAIN,
+    model.getAttributes(),
+    () => !sequelizeProblem() && queryCustomizations(model).length === 0,
+  );
 }
 
 /** Is true where our SQL may run an operation on a model now. */
@@ -50,12 +50,9 @@ const openTests = new WeakMap<ModelInfo, Map<string, OpenTest>>();
  * time.
  */
 export function openTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
-  const tests = openTests.get(info) ?? new Map<string, OpenTest>();
-  openTests.set(info, tests);
+  const tests = keptIn(openTests, info, () => new Map<string, OpenTest>());
   const name = needsRecords ? `${operation} of records` : operation;
-  const test = tests.get(name) ?? compileOpenTest(info, operation, needsRecords);
-  tests.set(name, test);
-  return test;
+  return keptIn(tests, name, () => compileOpenTest(info, operation, needsRecords));
 }
 
 function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {

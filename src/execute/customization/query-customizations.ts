@@ -7,6 +7,7 @@ import { RECORD_FIELDS } from '../../describe/describe-model.js';
 import { hooksOf } from '../../describe/hooks-and-scopes-internals.js';
 import { ambientTransactions, instanceOptions } from '../../describe/sequelize-internals.js';
 import { EngineSequelize, isInstalledPg, knownManager } from '../../postgres/index.js';
+import { keptIn, perPair } from '../../util/memo.js';
 
 /** On either path answers are made with it, and queries without it. */
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['toJSON']);
@@ -19,11 +20,7 @@ export function queryCustomizations(model: ModelClass): string[] {
 
 /** True where settings, hooks or methods of the user's take part in every query of an instance. */
 export function seesQueries(sequelize: Sequelize): boolean {
-  let isPlain = plainInstances.get(sequelize);
-  if (isPlain === undefined) {
-    isPlain = instanceReasons(sequelize).length === 0;
-    plainInstances.set(sequelize, isPlain);
-  }
+  const isPlain = keptIn(plainInstances, sequelize, () => instanceReasons(sequelize).length === 0);
   const { beforeQuery, afterQuery } = hooksOf(sequelize);
   return !isPlain || !QUERIES.has(sequelize.query) || Boolean(beforeQuery?.length || afterQuery?.length);
 }
@@ -108,17 +105,13 @@ interface OwnMethods {
   readonly hasConstructor: boolean;
 }
 
-const methodsOf = new WeakMap<object, OwnMethods>();
-
 /** The methods of a model's own; looked at once. */
-export function ownMethods(model: object): OwnMethods {
-  const known = methodsOf.get(model);
-  if (known) return known;
+export const ownMethods = perPair((model: object): OwnMethods => {
   const lineage = lineageOf(model);
   // A class with initialized fields has one, too, once it is compiled.
   const isWritten = lineage.some((each) => /\bconstructor\s*\(/.test(textOf(each)));
   const fields = isWritten ? [] : instanceFields(model);
-  const own: OwnMethods = {
+  return {
     statics: new Set(lineage.flatMap((each) => overridden(each, PlainModel))),
     methods: new Set([
       ...lineage.flatMap((each) => overridden(each.prototype, PlainModel.prototype)),
@@ -126,9 +119,7 @@ export function ownMethods(model: object): OwnMethods {
     ]),
     hasConstructor: isWritten || fields === null,
   };
-  methodsOf.set(model, own);
-  return own;
-}
+});
 
 /** The functions of Sequelize's in whose place there are others. */
 function overridden(own: object, base: object): string[] {
@@ -137,19 +128,8 @@ function overridden(own: object, base: object): string[] {
     .map(([name]) => name);
 }
 
-/** Names of the fields of instances, by class. */
-const fieldNames = new WeakMap<object, readonly string[] | null>();
-
 /** The fields of a class's instances beside Sequelize's; null where it throws without values. */
-function instanceFields(model: object): readonly string[] | null {
-  const known = fieldNames.get(model);
-  if (known !== undefined) return known;
-  const names = namesOfInstance(model);
-  fieldNames.set(model, names);
-  return names;
-}
-
-function namesOfInstance(model: object): readonly string[] | null {
+const instanceFields = perPair((model: object): readonly string[] | null => {
   // As of a row that is there: defaults may be functions of the user's.
   const Constructor = model as new (values: object, options: { isNewRecord: false }) => object;
   try {
@@ -158,7 +138,7 @@ function namesOfInstance(model: object): readonly string[] | null {
   } catch {
     return null;
   }
-}
+});
 
 /** True where instances have fields of the class, or private methods, which only its constructor adds. */
 export function hasInstanceFields(model: ModelClass): boolean {

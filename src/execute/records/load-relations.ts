@@ -9,6 +9,7 @@ import { keyNames } from '../../describe/row-key.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
 import type { Inclusion } from '../../request/query/list-query.js';
+import { keptIn } from '../../util/memo.js';
 import {
   attachRelation,
   pristineHydrator,
@@ -154,8 +155,7 @@ export interface RelatedNow {
 const loaded = new WeakMap<object, Map<string, LoadedRelation>>();
 
 function setLoaded(record: Model, name: string, relation: LoadedRelation): void {
-  const known = loaded.get(record) ?? new Map<string, LoadedRelation>();
-  loaded.set(record, known.set(name, relation));
+  keptIn(loaded, record, () => new Map<string, LoadedRelation>()).set(name, relation);
   attachRelation(record, name, relation.value);
 }
 

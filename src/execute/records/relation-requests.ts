@@ -15,7 +15,7 @@ import type { Inclusion } from '../../request/query/list-query.js';
 import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { typeTemplate } from '../../request/query/rule-filters.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
-import { perPair } from '../../util/memo.js';
+import { keptIn, perPair } from '../../util/memo.js';
 import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
@@ -98,8 +98,7 @@ function levelsOf(named: readonly (readonly [string, RelationOptions])[]): Reado
   for (const [path, options] of named) {
     const dot = path.indexOf('.');
     const name = dot < 0 ? path : path.slice(0, dot);
-    const level = levels.get(name) ?? { options: NO_OPTIONS, behind: {} };
-    levels.set(name, level);
+    const level = keptIn(levels, name, (): Level => ({ options: NO_OPTIONS, behind: {} }));
     if (dot < 0) level.options = options;
     else level.behind[path.slice(dot + 1)] = options;
   }

@@ -6,6 +6,7 @@ import { describeFault } from '../../errors/database-fault.js';
 import { currentEngine, currentSession, type Engine, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import { adaptLogger, type Logger } from '../../util/logger.js';
+import { keptIn } from '../../util/memo.js';
 import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';
 import type { Repository } from './repository.js';
 import { resolveSource, type Source } from './repository-source.js';
@@ -158,9 +159,7 @@ export function joinableSession(sequelize: Sequelize, mode: SessionMode): Databa
 /** The unit of work over a database session; the same one at every call. */
 export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
   const transaction = await session.begin();
-  const unit = UNITS.get(session) ?? new ActiveUnit(session, transaction);
-  UNITS.set(session, unit);
-  return unit;
+  return keptIn(UNITS, session, () => new ActiveUnit(session, transaction));
 }
 
 /** Error that ends a successful rehearsal. */

@@ -14,7 +14,7 @@ import type {
 } from '../../operation/operation.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { BoundedCache } from '../../util/memo.js';
+import { BoundedCache, keptIn } from '../../util/memo.js';
 import {
   arrayLiteral,
   encodeParameter,
@@ -107,9 +107,7 @@ export class ManyRows {
       const given: GivenRow = { place, texts: [], lengths: [] };
       const shape = this.#encoder.newRow(row, intoCells(given));
       if (shape === null || given.isNested) return null;
-      const group = groups.get(shape);
-      if (group) group.push(given);
-      else groups.set(shape, [given]);
+      keptIn(groups, shape, () => []).push(given);
     }
     const shapes = [...groups.keys()].sort();
     const parts = shapes.map((shape) => ({

@@ -12,6 +12,7 @@ import type {
   Value,
   WrittenFilter,
 } from '../../request/query/predicate.js';
+import { keptIn } from '../../util/memo.js';
 import { quoteText } from '../../util/quote-text.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
@@ -182,12 +183,7 @@ function compare({ operator, values, ofRange }: Comparison<Value>, column: SqlFr
 const pieces = new Map<string, readonly string[]>();
 
 function piecesOf(condition: string): readonly string[] {
-  let known = pieces.get(condition);
-  if (known === undefined) {
-    known = condition.split(/(\{(?:column|value|high|list)\})/);
-    pieces.set(condition, known);
-  }
-  return known;
+  return keptIn(pieces, condition, () => condition.split(/(\{(?:column|value|high|list)\})/));
 }
 
 const REST = raw("interval '999 microseconds'");

@@ -36,16 +36,10 @@ let executing = 0;
 /** Requests that wait for those before them on their connections. */
 let waiting = 0;
 
-const connections = new WeakMap<Socket, OpenConnection>();
-
 /** The connection of a socket. */
-export function connectionOf(socket: Socket): OpenConnection {
-  const known = connections.get(socket);
-  if (known) return known;
-  const connection = new OpenConnection(socket);
-  connections.set(socket, connection);
-  return connection;
-}
+export const connectionOf: (socket: Socket) => OpenConnection = perPair(
+  (socket: Socket) => new OpenConnection(socket),
+);
 
 /**
  * Executes the request of a response when its connection has room for the answer. One that was admitted before is executed at

@@ -17,6 +17,7 @@ import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { requestResource } from '../../request/request-notes.js';
 import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
+import { keptIn } from '../../util/memo.js';
 import type { Resource } from './resource.js';
 
 /** The rules of a model, and their evaluation. */
@@ -45,21 +46,13 @@ export function accessOfApplication(
     if (!isRuled) return null;
     // One that is served with another scope of Sequelize's may have other rules.
     const own = known.has(model) ? model : ownModel(model);
-    const found = known.get(own);
-    if (found !== undefined) return found;
-    const access = accessOfUnserved(own, shared);
-    known.set(own, access);
-    return access;
+    return keptIn(known, own, () => accessOfUnserved(own, shared));
   };
   const keys = new Map<ModelClass, readonly RuledKey[]>();
   return Object.freeze({
     areNone: !isRuled,
     accessTo: (model: ModelClass) => find(model)?.access ?? null,
-    keysOf: (model: ModelClass) => {
-      const found = keys.get(model) ?? ruledKeys(model, find);
-      keys.set(model, found);
-      return found;
-    },
+    keysOf: (model: ModelClass) => keptIn(keys, model, () => ruledKeys(model, find)),
   });
 }
 

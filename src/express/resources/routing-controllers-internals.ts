@@ -4,6 +4,7 @@
  * read as "no decorators".
  */
 import { ExpressDriver, getMetadataArgsStorage, type MetadataArgsStorage } from 'routing-controllers';
+import { groupBy } from '../../util/memo.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 
 // Bundlers follow a plain `require` only.
@@ -62,12 +63,7 @@ type Find<T> = (target: unknown) => T[];
 
 /** Finds the entries of a class, in their order. */
 function indexed<T>(list: readonly T[], targetOf: (entry: T) => unknown): Find<T> {
-  const byTarget = new Map<unknown, T[]>();
-  for (const entry of list) {
-    const others = byTarget.get(targetOf(entry));
-    if (others) others.push(entry);
-    else byTarget.set(targetOf(entry), [entry]);
-  }
+  const byTarget = groupBy(list, targetOf);
   return (target) => byTarget.get(target) ?? [];
 }
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Statement } from '../../execute/sql/statement.js';
 import type { OwnTable } from '../../operation/feature.js';
 import type { TextRow } from '../../postgres/index.js';
+import { keptIn } from '../../util/memo.js';
 import type { RequestKey } from './key-table.js';
 
 /** No JSON begins so. */
@@ -12,9 +13,7 @@ const marks = new WeakMap<readonly string[], string>();
 
 /** Prefix of a row with these columns: another deployment may answer with others. */
 function markOf(columns: readonly string[]): string {
-  const known = marks.get(columns) ?? `${SIGN}${hash('sha1', JSON.stringify(columns), 'base64url')}`;
-  marks.set(columns, known);
-  return known;
+  return keptIn(marks, columns, () => `${SIGN}${hash('sha1', JSON.stringify(columns), 'base64url')}`);
 }
 
 /** True where an answer was kept as a row. */

@@ -4,6 +4,7 @@ import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { type InstanceOptions, instanceOptions, logStatement } from '../../describe/sequelize-internals.js';
 import { statementChannel, traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
+import { keptIn } from '../../util/memo.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { FilterStatement } from '../protocol/filter-statement.js';
 import { isTraced } from '../protocol/pg-internals.js';
@@ -195,11 +196,11 @@ class StatementRunner implements StatementTarget {
   }
 
   #groupOf(statement: PreparedStatement): GroupCommit {
-    const known = this.#groups.get(statement);
-    if (known !== undefined) return known;
-    const group = new GroupCommit(this.#source.queues.write, this.#executor, this.#executeAlone);
-    this.#groups.set(statement, group);
-    return group;
+    return keptIn(
+      this.#groups,
+      statement,
+      () => new GroupCommit(this.#source.queues.write, this.#executor, this.#executeAlone),
+    );
   }
 
   #share(lane: Lane, call: StatementCall): Promise<TextResult> {

@@ -2,6 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
+import { keptIn } from '../../util/memo.js';
 import { endsInTime } from '../../util/promises.js';
 
 /** Milliseconds after which those behind a callback no longer wait for it. */
@@ -26,8 +27,7 @@ export function runCallbacks(
   patience = PATIENCE,
 ): void {
   if (callbacks.length === 0) return;
-  const known = underWay.get(sequelize) ?? new Set();
-  underWay.set(sequelize, known);
+  const known = keptIn(underWay, sequelize, () => new Set());
   const run = runInOrder(callbacks, logger, patience).finally(() => known.delete(run));
   known.add(run);
 }

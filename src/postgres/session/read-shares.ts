@@ -5,6 +5,7 @@
  */
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { fullPool } from '../../errors/database-fault.js';
+import { keptIn } from '../../util/memo.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
@@ -116,11 +117,7 @@ export class TableShares {
   /** The share of a table; null where it may have all there is. */
   of(table: string): TableShare | null {
     if (this.#connections === 1) return null;
-    const known = this.#shares.get(table);
-    if (known !== undefined) return known;
-    const share = new TableShare(this.#connections, this.#readers);
-    this.#shares.set(table, share);
-    return share;
+    return keptIn(this.#shares, table, () => new TableShare(this.#connections, this.#readers));
   }
 }
 
@@ -180,8 +177,7 @@ export class TableGate {
    * @throws ConnectionAcquireTimeoutError when that takes too long
    */
   async run<T>(table: string, read: () => Promise<T>): Promise<T> {
-    const reads = this.#tables.get(table) ?? { underWay: 0, waiting: new Set() };
-    this.#tables.set(table, reads);
+    const reads = keptIn(this.#tables, table, (): TableReads => ({ underWay: 0, waiting: new Set() }));
     if (reads.underWay >= this.#limit) await this.#turn(reads);
     else reads.underWay += 1;
     try {

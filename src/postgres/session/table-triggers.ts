@@ -6,6 +6,7 @@
  * transaction.
  */
 import type { Sequelize } from 'sequelize';
+import { keptIn } from '../../util/memo.js';
 
 /** A write of one row, as PostgreSQL sees it: a soft delete is an update. */
 export type RowWrite = 'insert' | 'update' | 'delete';
@@ -131,18 +132,16 @@ export function tableTriggers(
   queryPrimary: QueryPrimary,
   isAlone = false,
 ): TableTriggers | Promise<TableTriggers> {
-  const answers = tables.get(sequelize) ?? new Map<string, KnownTriggers>();
-  tables.set(sequelize, answers);
+  const answers = keptIn(tables, sequelize, () => new Map<string, KnownTriggers>());
   const known = answers.get(table);
   const now = performance.now();
   if (known && now - known.readAt < MAX_AGE) return known.triggers;
   if (known) known.readAt = now;
   if (known || !isAlone) return find(answers, table, queryPrimary);
-  const queries = firstQueries.get(answers) ?? new Map<string, Promise<TableTriggers>>();
-  firstQueries.set(answers, queries);
-  const query = queries.get(table) ?? find(answers, table, queryPrimary).finally(() => queries.delete(table));
-  queries.set(table, query);
-  return query;
+  const queries = keptIn(firstQueries, answers, () => new Map<string, Promise<TableTriggers>>());
+  return keptIn(queries, table, () =>
+    find(answers, table, queryPrimary).finally(() => queries.delete(table)),
+  );
 }
 
 /** Holder of facts that follow from tables. */
