@@ -2,7 +2,6 @@
 // @runs fast
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
-import { QueryTypes } from 'sequelize';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { describeModel } from '../../../src/describe/describe-model.js';
 import { columnsOf, compilePredicate } from '../../../src/execute/sql/predicate-sql.js';
@@ -27,10 +26,7 @@ import { TwoPaths } from '../../support/two-paths.js';
 /** What the rule gives. */
 let rule: () => unknown = () => EVERYTHING;
 
-@Crud({
-  visible: () => rule() as FilterTemplate,
-  filterAllow: ['title', 'tags', 'sizes', 'grid'] as never,
-})
+@Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title', 'tags', 'sizes', 'grid'] as never })
 @Table({ tableName: 'books', timestamps: false })
 class Book extends TitledRow {
   @Column({ type: DataType.ARRAY(DataType.STRING(20)), field: 'the tags' })
@@ -122,13 +118,10 @@ describe('filtering by the elements of an array', () => {
     }
   });
 
+  const LONG = '123456789012345678901';
+  const ALL = 'Use =contains=, =overlaps=, =isempty=, =isnull=.';
   for (const [q, code, position, detail] of [
-    [
-      'tags==new',
-      'q.operator-not-allowed',
-      4,
-      "'==' is not available for 'tags' (array). Use =contains=, =overlaps=, =isempty=, =isnull=.",
-    ],
+    ['tags==new', 'q.operator-not-allowed', 4, `'==' is not available for 'tags' (array). ${ALL}`],
     [
       'grid=contains=1',
       'q.operator-not-allowed',
@@ -139,16 +132,11 @@ describe('filtering by the elements of an array', () => {
       'tags=contain=a',
       'q.unknown-operator',
       4,
-      "Unknown operator '=contain='. Did you mean '=contains='? Use =contains=, =overlaps=, =isempty=, =isnull=.",
+      `Unknown operator '=contain='. Did you mean '=contains='? ${ALL}`,
     ],
     ['sizes=contains=(1,x)', 'q.type', 18, "'x' is not an integer (field 'sizes')."],
     ['sizes=overlaps=(1,2147483648)', 'q.range', 18, "'2147483648' is outside the range of 'sizes'."],
-    [
-      'tags=contains=123456789012345678901',
-      'q.range',
-      14,
-      "'123456789012345678901' is outside the range of 'tags'.",
-    ],
+    [`tags=contains=${LONG}`, 'q.range', 14, `'${LONG}' is outside the range of 'tags'.`],
     ['tags=contains=()', 'q.syntax', 15, "Unexpected ')' at position 15; expected a value."],
     ['tags=isempty=maybe', 'q.type', 13, "'maybe' is not true or false (field 'tags')."],
   ] as const) {
@@ -156,11 +144,7 @@ describe('filtering by the elements of an array', () => {
       const { status, body } = await get('books', q);
       const { allowed, ...issue } = JSON.parse(body).errors[0];
       expect([status, issue]).to.deep.equal([400, { parameter: 'q', code, detail, position }]);
-      expect(allowed?.length ?? 0).to.equal(
-        code.endsWith('operator') || code.endsWith('allowed')
-          ? detail.split('Use ')[1]?.split(', ').length
-          : 0,
-      );
+      expect(allowed?.length).to.equal(detail.split('Use ')[1]?.split(', ').length);
     });
   }
 
@@ -182,19 +166,16 @@ describe('filtering by the elements of an array', () => {
     ] as const) {
       const { status, body } = await get('shelves', q);
       expect(status, body).to.equal(200);
-      expect(
-        JSON.parse(body).items.map(({ id }: Shelf) => id),
-        q,
-      ).to.deep.equal(ids);
+      const found = JSON.parse(body).items.map(({ id }: Shelf) => id);
+      expect(found, q).to.deep.equal(ids);
     }
     const { body } = await get('shelves', 'books=any=(tags=overlaps=(a))');
     expect(JSON.parse(body).errors[0]).to.include({ code: 'q.operator-not-allowed', position: 15 });
   });
 
   it('is a condition on included rows', async () => {
-    const { body } = await paths.same({
-      path: '/shelves?include=books&books.q=tags=contains=new&books.fields=title',
-    });
+    const path = '/shelves?include=books&books.q=tags=contains=new&books.fields=title';
+    const { body } = await paths.same({ path });
     const titles = JSON.parse(body).items.map(({ books }: { books: { items: Book[] } }) =>
       books.items.map(({ title }) => title),
     );
@@ -207,12 +188,8 @@ describe('filtering by the elements of an array', () => {
       return found('');
     };
     expect(await seen(() => filter`tags=contains=${['new', 'old']}`)).to.deep.equal(['old']);
-    expect(await seen(() => filter`tags=overlaps=${['a,b', 'new']},sizes=contains=${3}`)).to.deep.equal([
-      'new',
-      'old',
-      'odd',
-      'far',
-    ]);
+    const either = filter`tags=overlaps=${['a,b', 'new']},sizes=contains=${3}`;
+    expect(await seen(() => either)).to.deep.equal(['new', 'old', 'odd', 'far']);
     expect(await seen(() => filter`tags=contains=(${'"'},${"'"})`)).to.deep.equal(['odd']);
     expect(await seen(() => filter`sizes=isempty=${true}`)).to.deep.equal(['empty']);
     expect(await seen(() => filter`tags=overlaps=${[]}`)).to.deep.equal([]);
@@ -247,14 +224,8 @@ describe('filtering by the elements of an array', () => {
     const text = renderSql(condition, (value) => sequelize.escape(boundText(value)));
     return sequelize.transaction(async (transaction) => {
       await sequelize.query('SET LOCAL enable_seqscan = off', { transaction });
-      const rows = await sequelize.query<{ 'QUERY PLAN': string }>(
-        `EXPLAIN SELECT 1 FROM books WHERE ${text}`,
-        {
-          transaction,
-          type: QueryTypes.SELECT,
-        },
-      );
-      return rows.map((row) => row['QUERY PLAN']).join('\n');
+      const [rows] = await sequelize.query(`EXPLAIN SELECT 1 FROM books WHERE ${text}`, { transaction });
+      return JSON.stringify(rows);
     });
   }
 
@@ -263,9 +234,12 @@ describe('filtering by the elements of an array', () => {
     await sequelize.query('CREATE INDEX elements ON books USING gin (sizes)');
     for (const extension of ['btree_gin', 'intarray']) {
       await sequelize.query(`CREATE EXTENSION ${extension}`);
-      expect(await planOf('=contains=', '1', '2')).to.match(/Bitmap Index Scan on elements/);
-      expect(await planOf('=overlaps=', '1', '2')).to.match(/Bitmap Index Scan on elements/);
-      expect(await planOf('=isempty=', 'true')).to.match(/Bitmap Index Scan on elements/);
+      for (const plan of [
+        planOf('=contains=', '1', '2'),
+        planOf('=overlaps=', '1', '2'),
+        planOf('=isempty=', 'true'),
+      ])
+        expect(await plan).to.match(/Bitmap Index Scan on elements/);
       // Its own operators fail where an element is NULL.
       expect(await found('sizes=overlaps=(1,3)')).to.deep.equal(['new', 'old', 'far']);
       expect(await found('sizes=contains=3')).to.deep.equal(['far']);

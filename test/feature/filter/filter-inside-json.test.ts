@@ -19,9 +19,7 @@ const PATHS = {
   'details.null': 'string',
 } as const;
 
-@Crud({
-  filterAllow: { title: true, details: true, ...PATHS },
-} as object)
+@Crud({ filterAllow: { title: true, details: true, ...PATHS } } as object)
 @Table({ tableName: 'items', timestamps: false })
 class Item extends TitledRow {
   @Column({ type: DataType.JSONB, field: 'the details' }) declare details: unknown;
@@ -61,12 +59,8 @@ const ITEMS: readonly (readonly [title: string, details: unknown])[] = [
 ];
 
 describe('filtering by a value inside of JSON', () => {
-  const paths = forSuite(() =>
-    TwoPaths.start({
-      models: [Box, Item] as ModelClass[],
-      bootstrap: { logger: new CapturedLog() },
-    }),
-  );
+  const bootstrap = { logger: new CapturedLog() };
+  const paths = forSuite(() => TwoPaths.start({ models: [Box, Item] as ModelClass[], bootstrap }));
 
   before(async () => {
     await Box.bulkCreate([
@@ -125,9 +119,7 @@ describe('filtering by a value inside of JSON', () => {
     for (const text of ["'", "''", '\\', '$1', '?', ':x', '{"a":1}', "' OR 1=1 --", '%', '*']) {
       await Item.update({ details: { text } } as never, { where: { title: 'scalar' } });
       const quoted = `"${text.replace(/["\\]/g, '\\$&')}"`;
-      expect(await found(`details.text==${quoted}`), text).to.deep.equal(
-        text === '"' ? ['texts', 'scalar'] : ['scalar'],
-      );
+      expect(await found(`details.text==${quoted}`), text).to.deep.equal(['scalar']);
       expect(await found(`details.text=in=(${quoted})`), text).to.deep.equal(['scalar']);
     }
     await Item.update({ details: 'text' } as never, { where: { title: 'scalar' } });
@@ -159,14 +151,9 @@ describe('filtering by a value inside of JSON', () => {
   }
 
   it('knows no other path', async () => {
-    for (const name of [
-      'details.other',
-      'details.deep',
-      'details.text.x',
-      'details.',
-      'details.__proto__',
-      'title.text',
-    ]) {
+    for (const name of 'details.other details.deep details.text.x details. details.__proto__ title.text'.split(
+      ' ',
+    )) {
       const { status, body } = await get('items', `${name}==x`);
       expect([status, JSON.parse(body).errors[0].code], name).to.deep.equal([400, 'q.unknown-field']);
     }
@@ -182,10 +169,8 @@ describe('filtering by a value inside of JSON', () => {
     ] as const) {
       const { status, body } = await get('boxes', q, key);
       expect(status, body).to.equal(200);
-      expect(
-        JSON.parse(body).items.map(({ id }: Box) => id),
-        q,
-      ).to.deep.equal(ids);
+      const found = JSON.parse(body).items.map(({ id }: Box) => id);
+      expect(found, q).to.deep.equal(ids);
     }
   });
 

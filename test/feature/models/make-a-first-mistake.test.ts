@@ -162,25 +162,19 @@ describe('a first mistake', () => {
   it('[U10] of decorators of ECMAScript is told at the class, and at the start', async () => {
     const run = (source: string) => {
       const { code } = transformSync(source, { loader: 'ts', target: 'es2022' });
-      new Function('Crud', 'Get', 'Base', code)(
-        Crud,
-        Get,
-        source.includes('Crud') ? Model : crudController(Apple),
-      );
+      const base = source.includes('Crud') ? Model : crudController(Apple);
+      new Function('Crud', 'Get', 'Base', code)(Crud, Get, base);
     };
     const told =
       /is compiled as a decorator of ECMAScript, .*set "experimentalDecorators": true in tsconfig\.json for tsc, /;
     expect(() => run('@Crud() class Fig extends Base {}')).to.throw(ConfigError, told);
-    expect(() => run('@Crud class Fig extends Base {}')).to.throw(
-      ConfigError,
-      'Fig has @Crud without parentheses;',
-    );
+    const bare = () => run('@Crud class Fig extends Base {}');
+    expect(bare).to.throw(ConfigError, 'Fig has @Crud without parentheses;');
     const { actions } = getMetadataArgsStorage();
     run("class Figs extends Base { @Get('/ripe') ripe() {} }");
     try {
-      const problems = await configProblems(() =>
-        bootstrap(express(), { models: [Pear], logger: new CapturedLog() }),
-      );
+      const options = { models: [Pear], logger: new CapturedLog() };
+      const problems = await configProblems(() => bootstrap(express(), options));
       expect(problems).to.have.lengthOf(1);
       expect(problems[0]).to.match(told);
     } finally {
@@ -195,9 +189,8 @@ describe('a first mistake', () => {
 
   it('of an override of update that returns nothing is told, and undone', async () => {
     await Apple.create({ name: 'A' });
-    expectProblem(await site.agent.patch('/apples/1').send({ name: 'B' }), 404, {
-      detail: 'There is no such Apple.',
-    });
+    const answer = await site.agent.patch('/apples/1').send({ name: 'B' });
+    expectProblem(answer, 404, { detail: 'There is no such Apple.' });
     expect(told()).to.deep.equal([
       'warn PATCH /apples/:id is answered with 404, as Apples.update returned nothing, and what it has written is rolled back; return ' +
         'what super.update gives, or null where there is no such record.',
@@ -260,12 +253,8 @@ describe('a first mistake', () => {
 
   describe('in a rule', () => {
     const built = (visible: () => unknown) => {
-      const options = { visible } as object;
-      return buildApp({
-        models: [],
-        controllers: [class extends crudController(Pear, options) {}],
-        logger: new CapturedLog(),
-      });
+      const controllers = [class extends crudController(Pear, { visible } as object) {}];
+      return buildApp({ models: [], controllers, logger: new CapturedLog() });
     };
 
     it('of a misspelt attribute, or of no filter, is refused at the start', async () => {

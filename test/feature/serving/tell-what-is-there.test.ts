@@ -1,7 +1,7 @@
 /** The landing page: what is mounted, as a page for browsers and as JSON for all other clients. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
@@ -190,10 +190,8 @@ describe('the landing page', () => {
     expect(await page(site.app, { Host: "$(id)'" })).to.include(command(''));
     const bearer = { type: 'http', scheme: 'bearer' } as const;
     const login = { type: 'openIdConnect', openIdConnectUrl: 'https://login.example.org/x' } as const;
-    const { app } = await build(
-      { docs: { securitySchemes: { bearer, login } } },
-      (each) => void each.set('trust proxy', true),
-    );
+    const docs = { securitySchemes: { bearer, login } };
+    const { app } = await build({ docs }, (each) => void each.set('trust proxy', true));
     const secured = await page(app, proxied);
     expect(secured).to.include(command('https://api.example.org/v1', " -H 'Authorization: Bearer <token>'"));
     expect(secured).to.include('<p>Sign in (bearer): send <code>Authorization: Bearer <token></code>.</p>');
@@ -219,11 +217,8 @@ describe('the landing page', () => {
       for (const name of ['content-type', 'content-length', 'etag', 'vary']) {
         expect(head.headers[name]).to.equal(headers[name]);
       }
-      await site.agent
-        .get('/')
-        .set('Accept', accept)
-        .set('If-None-Match', String(headers['etag']))
-        .expect(304);
+      const condition = { Accept: accept, 'If-None-Match': String(headers['etag']) };
+      await site.agent.get('/').set(condition).expect(304);
     }
     const options = await site.agent.options('/');
     expectNothing(options, 204);
@@ -243,15 +238,10 @@ describe('the landing page', () => {
     const links = async (options: BootstrapOptions) =>
       (await (await build(options)).agent.get('/')).body.links;
     expect(await links({ docs: false, health: false })).to.deep.equal({});
-    expect(await links({ docs: false, health: { prefix: '/probes', includeLiveness: false } })).to.deep.equal(
-      {
-        ready: '/probes/ready',
-      },
-    );
-    expect(await links({ docs: { path: '/a/docs' }, health: false })).to.deep.equal({
-      docs: '/a/docs',
-      openapi: '/a/openapi.json',
-    });
+    const ready = await links({ docs: false, health: { prefix: '/probes', includeLiveness: false } });
+    expect(ready).to.deep.equal({ ready: '/probes/ready' });
+    const docs = await links({ docs: { path: '/a/docs' }, health: false });
+    expect(docs).to.deep.equal({ docs: '/a/docs', openapi: '/a/openapi.json' });
     const bare = await build({ docs: false, health: false, models: [] });
     const { text } = await bare.agent.get('/').set('Accept', BROWSER).expect(200);
     expect(attributes(text, 'href')).to.deep.equal(['data:,']);
@@ -285,10 +275,8 @@ describe('the landing page', () => {
           `${prefix}/status`,
         ]);
         for (const path of paths) await agent.get(path).expect(200);
-        expect(urls.map(({ hash }) => hash)).to.include.members([
-          '#/Rings%20%26%20moons/listRings',
-          '#/Status/statusStatus',
-        ]);
+        const hashes = urls.map(({ hash }) => hash);
+        expect(hashes).to.include.members(['#/Rings%20%26%20moons/listRings', '#/Status/statusStatus']);
       });
     }
   });
@@ -301,26 +289,19 @@ describe('the landing page', () => {
     it('is refused where it is of a resource, a controller or an option', async () => {
       expect(await conflict({ models: [Root] })).to.deep.equal([told('Root')]);
       expect(await conflict({ models: [Root], routePrefix: '/api' })).to.deep.equal([told('Root', '/api')]);
-      expect(await conflict({ controllers: [HomeController] })).to.deep.equal([told('HomeController')]);
-      expect(await conflict({ controllers: [PathlessController] })).to.deep.equal([
-        told('PathlessController'),
-      ]);
+      for (const controller of [HomeController, PathlessController])
+        expect(await conflict({ controllers: [controller] })).to.deep.equal([told(controller.name)]);
       expect(await conflict({ docs: { path: '/' } })).to.deep.equal([told('docs')]);
-      expect(await conflict({ routePrefix: '/Api', metrics: { path: '/api' } })).to.deep.equal([
-        told('metrics', '/Api'),
-      ]);
+      const measured = { routePrefix: '/Api', metrics: { path: '/api' } };
+      expect(await conflict(measured)).to.deep.equal([told('metrics', '/Api')]);
     });
 
     it('is refused where the application has it already', async () => {
       const own = 'The application answers GET / by itself; leave landing out.';
-      for (const path of ['/', ['/home', '/']]) {
-        expect(
-          await conflict({}, (app) => app.get(path, (_, response) => void response.send())),
-        ).to.deep.equal([own]);
-      }
-      expect(await conflict({}, (app) => app.all('/', (_request, _response, next) => next()))).to.deep.equal([
-        own,
-      ]);
+      const pass: RequestHandler = (_request, _response, next) => next();
+      for (const path of ['/', ['/home', '/']])
+        expect(await conflict({}, (app) => app.get(path, pass))).to.deep.equal([own]);
+      expect(await conflict({}, (app) => app.all('/', pass))).to.deep.equal([own]);
     });
 
     it('is refused where another call of bootstrap has it', async () => {
