@@ -185,10 +185,8 @@ describe('the OpenAPI document', () => {
     expect(MakerCreate).to.deep.equal({ ...body, required: ['name', 'secret'] });
     expect(MakerUpdate).to.deep.equal(body);
     expect(MakerRead).to.deep.equal({ ...record, description, required: ['id', 'name'] });
-    expect(MakerPartial).to.deep.equal({
-      ...record,
-      description: 'The properties of a maker that `fields` names.',
-    });
+    const partly = 'The properties of a maker that `fields` names.';
+    expect(MakerPartial).to.deep.equal({ ...record, description: partly });
   });
 
   it('describes classes of the user by their decorators, and leaves open what only his code knows', () => {
@@ -222,15 +220,8 @@ describe('the OpenAPI document', () => {
     expect(rename.parameters).to.deep.equal([
       { name: 'id', in: 'path', required: true, schema: { type: 'number' } },
     ]);
-    expect(rename.requestBody).to.deep.equal({
-      required: true,
-      content: {
-        'application/json': {
-          schema: ref('Renaming'),
-          example: { code: 'text', times: 1 },
-        },
-      },
-    });
+    const body = { schema: ref('Renaming'), example: { code: 'text', times: 1 } };
+    expect(rename.requestBody).to.deep.equal({ required: true, content: { 'application/json': body } });
     expect(app.crud.openapi().components.schemas['Renaming']).to.deep.equal({
       type: 'object',
       properties: {
@@ -276,10 +267,8 @@ describe('the OpenAPI document', () => {
     });
     const { tags, paths } = crud.openapi();
     expect(tags).to.deep.include({ name: 'Status', description: 'Routes of `StatusController`.' });
-    expect(Object.keys(paths).filter((path) => path.includes('status'))).to.deep.equal([
-      '/api/status',
-      '/api/status/{name}',
-    ]);
+    const own = Object.keys(paths).filter((path) => path.includes('status'));
+    expect(own).to.deep.equal(['/api/status', '/api/status/{name}']);
     expect(paths['/api/status']?.get).to.deep.include({
       operationId: 'statusStatus',
       tags: ['Status'],
@@ -371,17 +360,13 @@ describe('the OpenAPI document', () => {
     const { '/words': words, '/words/plain': plain, ...others } = crud.openapi().paths;
     const { schemas } = crud.openapi().components;
     const bodyOf = (path: typeof words) => path?.post?.requestBody?.content['application/json']?.schema;
+    const numbers = { type: 'array', items: { type: 'number' } };
     expect(words?.get?.parameters).to.deep.equal([
       { name: 'X-Word', in: 'header', required: true, schema: { type: 'string' } },
       { name: 'seen', in: 'cookie', required: false, schema: { type: 'boolean' } },
       { name: 'word', in: 'query', required: true, schema: { type: 'string' } },
       { name: 'above', in: 'query', required: false, schema: { type: ['integer', 'null'] } },
-      {
-        name: 'lengths',
-        in: 'query',
-        required: false,
-        schema: { type: 'array', items: { type: 'number' } },
-      },
+      { name: 'lengths', in: 'query', required: false, schema: numbers },
       { name: 'like', in: 'query', required: false, schema: { type: 'string' } },
       { name: 'since', in: 'query', required: false, schema: { type: 'string', format: 'date-time' } },
     ]);
@@ -390,13 +375,13 @@ describe('the OpenAPI document', () => {
       properties: {
         text: { type: 'string' },
         rank: { type: 'number' },
-        marks: { type: 'array', items: { type: 'number' } },
+        marks: numbers,
       },
       required: ['text'],
     });
-    expect(
-      ['many', 'any', 'one', 'unread'].map((path) => others[`/words/${path}`]?.post?.requestBody?.required),
-    ).to.deep.equal([true, false, false, false]);
+    const paths = ['many', 'any', 'one', 'unread'].map((path) => others[`/words/${path}`]);
+    const areRequired = paths.map((path) => path?.post?.requestBody?.required);
+    expect(areRequired).to.deep.equal([true, false, false, false]);
     expect(bodyOf(others['/words/many'])?.type).to.equal('array');
     expect(bodyOf(others['/words/many'])?.items).to.deep.equal(ref('Filters'));
     expect(schemas['Filters']).to.have.nested.property('properties.word');
@@ -583,32 +568,25 @@ describe('the OpenAPI document', () => {
         uniqueItems: true,
       },
     });
-    expect(parameters.slice(from + 1).map(({ name }) => name)).to.deep.equal(
-      'maker.fields parts.size parts.sort parts.q parts.fields parts.material.fields parts.gadget.fields'.split(
-        ' ',
-      ),
+    const names = parameters.slice(from + 1).map(({ name }) => name);
+    expect(names.join(' ')).to.equal(
+      'maker.fields parts.size parts.sort parts.q parts.fields parts.material.fields parts.gadget.fields',
     );
     const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
     expect(schemas.get('maker.fields')?.items?.enum).to.deep.equal(['id', 'name']);
     expect(schemas.get('parts.size')).to.deep.equal({ type: 'integer', minimum: 0, maximum: 3 });
     expect(schemas.get('parts.sort')?.items?.enum).to.deep.equal(['name', '-name', 'length', '-length']);
-    expect(schemas.get('parts.q')?.examples).to.deep.equal([
-      'name==text',
-      'length==42',
-      'name==text;length==42',
-    ]);
+    const examples = ['name==text', 'length==42', 'name==text;length==42'];
+    expect(schemas.get('parts.q')?.examples).to.deep.equal(examples);
     const read = operation('get', '/api/gadgets/{id}').parameters ?? [];
-    expect(read.filter(({ name }) => name !== 'id' && name !== 'fields')).to.deep.equal(
-      parameters.slice(from),
-    );
+    const others = read.filter(({ name }) => name !== 'id' && name !== 'fields');
+    expect(others).to.deep.equal(parameters.slice(from));
   });
 
   it('describes relations in records that are read, with a schema for each path', () => {
     const { schemas } = app.crud.openapi().components;
-    const relations = {
-      maker: { anyOf: [ref('GadgetMaker'), { type: 'null' }] },
-      parts: ref('GadgetParts'),
-    };
+    const maker = { anyOf: [ref('GadgetMaker'), { type: 'null' }] };
+    const relations = { maker, parts: ref('GadgetParts') };
     for (const name of ['GadgetRead', 'GadgetPartial']) {
       expect(schemas[name]?.properties).to.deep.include(relations);
       expect(schemas[name]?.required ?? []).to.not.include.members(['maker', 'parts']);
@@ -627,9 +605,8 @@ describe('the OpenAPI document', () => {
       },
       required: ['items', 'has_next'],
     });
-    expect(Object.keys(schemas['GadgetPartsItem']?.properties ?? {})).to.deep.equal(
-      'id name length gadgetId materialSymbol material gadget'.split(' '),
-    );
+    const properties = Object.keys(schemas['GadgetPartsItem']?.properties ?? {}).join(' ');
+    expect(properties).to.equal('id name length gadgetId materialSymbol material gadget');
     expect(schemas['GadgetPartsItem']?.properties?.['material']).to.deep.equal({
       anyOf: [ref('GadgetPartsMaterial'), { type: 'null' }],
     });
@@ -712,22 +689,18 @@ describe('the OpenAPI document', () => {
         return own.length > 0 ? [[path, Object.fromEntries(own)]] : [];
       });
       const { components, ...rest } = whole;
-      expect({ ...body, components }).to.deep.equal({
-        ...rest,
-        paths: Object.fromEntries(paths),
-        components,
-      });
+      const expected = { ...rest, paths: Object.fromEntries(paths), components };
+      expect({ ...body, components }).to.deep.equal(expected);
       const isUsed = (kind: string) => (name: string) =>
         JSON.stringify(body).includes(`"#/components/${kind}/${name}"`);
       for (const [kind, members] of Object.entries<object>(body.components))
         expect(Object.keys(members).every(isUsed(kind)), `${tags} ${kind}`).to.equal(true);
       expect(await new Validator().validate(structuredClone(body))).to.include({ valid: true });
     }
-    expectIssue(await app.agent.get('/openapi.json?tag=Maker&tag=makr'), 400, {
-      parameter: 'tag',
-      code: 'tag.unknown',
-      detail: "The document has no tag 'makr'. Did you mean 'Maker'? Its member 'tags' names all of them.",
-    });
+    const detail =
+      "The document has no tag 'makr'. Did you mean 'Maker'? Its member 'tags' names all of them.";
+    const unknown = await app.agent.get('/openapi.json?tag=Maker&tag=makr');
+    expectIssue(unknown, 400, { parameter: 'tag', code: 'tag.unknown', detail });
   });
 
   it('is written as the application writes JSON', async () => {
@@ -736,18 +709,12 @@ describe('the OpenAPI document', () => {
   });
 
   it('has no other method', async () => {
-    const answer = await app.agent.post('/openapi.json');
-    expectNoMethod(answer, 'POST', 'GET, HEAD, OPTIONS');
+    expectNoMethod(await app.agent.post('/openapi.json'), 'POST', 'GET, HEAD, OPTIONS');
   });
 
   it('takes routes that are not as usual', async () => {
-    const options = {
-      ...DESCRIBED_OPTIONS,
-      controllers: [DocController],
-      routePrefix: '',
-      health: false,
-    } as const;
-    const { crud } = await buildApp({ ...options, models: [] });
+    const options = { ...DESCRIBED_OPTIONS, routePrefix: '', health: false } as const;
+    const { crud } = await buildApp({ ...options, models: [], controllers: [DocController] });
     const { paths } = crud.openapi();
     expect(
       Object.entries(paths).map(([path, item]) => [
