@@ -10,7 +10,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
-import { liftValues } from '../sql/lift-values.js';
+import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
 import {
   compileByKey,
   compileRelated,
@@ -48,6 +48,7 @@ export class RelatedRows {
   readonly #table: TableSql;
   readonly #parents: ParentsSql;
   readonly #statements = new BoundedCache<Statement>();
+  readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
   /** The key of the target, where its text shows which row belongs to which parent. */
   #key: string | null;
 
@@ -130,7 +131,7 @@ export class RelatedRows {
     on: StatementTarget,
     compile: (where: Predicate) => Statement,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
-    const lifted = liftValues(where);
+    const lifted = this.#lift(where);
     const { bound } = lifted;
     const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
       compile(lifted.predicate as Predicate),
@@ -141,6 +142,14 @@ export class RelatedRows {
     // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
     return { rows: rows as readonly TextRow[], parsers };
+  }
+
+  #lift(where: Predicate): LiftedPredicate {
+    const known = this.#lifted.get(where);
+    if (known) return known;
+    const lifted = liftValues(where);
+    if (Object.isFrozen(where) && lifted.bound === null) this.#lifted.set(where, lifted);
+    return lifted;
   }
 }
 

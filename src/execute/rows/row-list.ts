@@ -7,7 +7,7 @@ import type { Slot } from '../../request/query/predicate.js';
 import { whileKept } from '../../util/memory-budget.js';
 import type { PageSource } from '../page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
-import { type LiftedPredicate, liftValues, slotAt } from '../sql/lift-values.js';
+import { type LiftedPredicate, slotAt } from '../sql/lift-values.js';
 import type { OperationCompiler } from '../sql/operation-compiler.js';
 import type { ListSql, RowsSql } from '../sql/select-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
@@ -39,7 +39,7 @@ export class RowList implements PageSource<TextRow, RowRange> {
   constructor(compiler: OperationCompiler, operation: ListOperation, slots: Slots, on: StatementTarget) {
     this.#compiler = compiler;
     this.#list = compiler.list(operation);
-    this.#where = liftValues(operation.where);
+    this.#where = compiler.lift(operation.where);
     this.#slots = this.#where.bound ? joinSlots(slots, this.#where.bound) : slots;
     this.#on = on;
     this.#isPlanned = compiler.isPlanned(this.#list, this.#where);

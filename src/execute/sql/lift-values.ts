@@ -26,7 +26,7 @@ export interface LiftedPredicate {
 }
 
 /** Of every row. */
-const UNCONDITIONAL: LiftedPredicate = Object.freeze({
+export const UNCONDITIONAL: LiftedPredicate = Object.freeze({
   predicate: null,
   shape: '',
   bound: null,
@@ -36,20 +36,12 @@ const UNCONDITIONAL: LiftedPredicate = Object.freeze({
 /** No name of an attribute or a slot has it: what begins with it is structure. */
 const END = '\0';
 
-const known = new WeakMap<Predicate, LiftedPredicate>();
-
-/** Lifts the bound values out of a predicate; null is that of every row. */
-export function liftValues(predicate: Predicate | null): LiftedPredicate {
-  if (predicate === null) return UNCONDITIONAL;
-  const before = known.get(predicate);
-  if (before) return before;
+/** Lifts the bound values out of a predicate. */
+export function liftValues(predicate: Predicate): LiftedPredicate {
   const lifting = new Lifting();
-  const without = lifting.predicate(predicate);
+  const lifted = lifting.predicate(predicate);
   const { shape, bound, slotted, hasOtherSlots } = lifting;
-  const lifted = { predicate: without, shape, bound, slotted: hasOtherSlots ? null : slotted };
-  // One with bound values is that of a request, and does not come again.
-  if (Object.isFrozen(predicate) && bound === null) known.set(predicate, lifted);
-  return lifted;
+  return { predicate: lifted, shape, bound, slotted: hasOtherSlots ? null : slotted };
 }
 
 /** Several predicates of one statement without bound values, and these. */
@@ -156,12 +148,12 @@ class Lifting {
   }
 }
 
-const numbered: Record<string, Slot[]> = {};
+const known: Record<string, Slot[]> = {};
 
 /** A slot with a number from 0. */
 export function slotAt(name: 'bound' | 'keyset', index: number): Slot {
-  numbered[name] ??= [];
-  const slots = numbered[name];
+  known[name] ??= [];
+  const slots = known[name];
   slots[index] ??= Object.freeze({ slot: `${name}.${index}` });
   return slots[index];
 }

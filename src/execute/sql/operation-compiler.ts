@@ -18,7 +18,7 @@ import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { RowEncoder, type RowShape } from './encode-parameter.js';
-import { type LiftedPredicate, liftValues } from './lift-values.js';
+import { type LiftedPredicate, liftValues, UNCONDITIONAL } from './lift-values.js';
 import { compilePredicate } from './predicate-sql.js';
 import {
   compileSelect,
@@ -49,6 +49,7 @@ type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'uns
 export class OperationCompiler {
   readonly table: TableSql;
   readonly encoder: RowEncoder;
+  readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
   readonly #lists = new BoundedCache<ListSql>();
@@ -128,7 +129,7 @@ export class OperationCompiler {
     if (known) return known;
     const statement = this.#read(operation);
     // An operation that is frozen comes again, and has the same texts if its predicate has no bound values.
-    if (Object.isFrozen(operation) && liftValues(operation.where).bound === null) {
+    if (Object.isFrozen(operation) && this.lift(operation.where).bound === null) {
       this.#reads.set(operation, statement);
     }
     return statement;
@@ -203,8 +204,19 @@ export class OperationCompiler {
     return this.#ranges.get(`${list.number} ${shape}`, compile);
   }
 
-  #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
+  /** A predicate without bound values, and these. */
+  lift(where: Predicate | null): LiftedPredicate {
+    if (where === null) return UNCONDITIONAL;
+    const known = this.#predicates.get(where);
+    if (known) return known;
     const lifted = liftValues(where);
+    // One with bound values is that of a request, and does not come again.
+    if (Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
+    return lifted;
+  }
+
+  #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
+    const lifted = this.lift(where);
     // Null only where the predicate is.
     const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;

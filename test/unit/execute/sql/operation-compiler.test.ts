@@ -128,7 +128,7 @@ describe('the plan of a list', () => {
   const isPlanned = (where: Predicate | null, descending = false): boolean =>
     compiler.isPlanned(
       compiler.list({ select, order: [{ attribute: 'id', descending }] }),
-      liftValues(where),
+      compiler.lift(where),
     );
 
   it('depends on values, unless an index begins with the columns of slots and goes on with the order', () => {
