@@ -61,6 +61,11 @@ function instantText(value: unknown, zone: string | undefined): string | undefin
 
 /** The texts of an id, by the slots of its parts; null where a part has no text in its column. */
 export function keySlots(key: RowKey, id: unknown): Readonly<Record<string, string>> | null {
+  const [first, second] = key;
+  if (first && !second) {
+    const text = encodeParameter(first.type, id);
+    return typeof text === 'string' ? { id: text } : null;
+  }
   const parts = partsOf(key, id);
   return slotsOfTexts(key, ({ type }, index) => encodeParameter(type, parts[index]));
 }
