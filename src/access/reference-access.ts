@@ -16,7 +16,7 @@ import type { Reference } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
 import type { BodyKind } from '../schema/derive-class.js';
-import { bodyPointer, InvalidBodyError, readOnlyIssue } from '../schema/request-issue.js';
+import { InvalidBodyError, invalidAttribute, readOnlyIssue } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/promises.js';
 import type { RequestAccess } from './evaluate-rules.js';
 
@@ -33,19 +33,13 @@ export function checkScopedValues(
 ): void {
   for (const [name, mode] of access.form.scope) {
     const value = values[name];
-    const pointer = bodyPointer(name);
     if (value === undefined) {
       if (kind === 'update' || mode !== 'several') continue;
-      throw new InvalidBodyError([{ pointer, code: 'isDefined', detail: `${name} is required.` }]);
+      throw invalidAttribute(name, 'isDefined', `${name} is required.`);
     }
-    if (kind === 'update' || mode === 'one') {
-      throw new InvalidBodyError([readOnlyIssue(name)]);
-    }
-    if (!allowsValue(access, name, value)) {
-      throw new InvalidBodyError([
-        { pointer, code: 'scope', detail: `This request may not write records with this ${name}.` },
-      ]);
-    }
+    if (kind === 'update' || mode === 'one') throw new InvalidBodyError([readOnlyIssue(name)]);
+    if (!allowsValue(access, name, value))
+      throw invalidAttribute(name, 'scope', `This request may not write records with this ${name}.`);
   }
 }
 

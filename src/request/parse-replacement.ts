@@ -9,7 +9,12 @@ import { defaultValues } from '../describe/sequelize-internals.js';
 import { type Access, type AccessForm, allowsValue, closedAttributes } from '../operation/access.js';
 import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
 import type { BodyValues } from '../schema/body-values.js';
-import { bodyPointer, InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
+import {
+  bodyPointer,
+  InvalidBodyError,
+  invalidAttribute,
+  type RequestIssue,
+} from '../schema/request-issue.js';
 import { without } from '../util/without.js';
 import { exactText, recordValue } from './query/rule-filters.js';
 
@@ -55,11 +60,11 @@ export async function parseReplacement(
   const scoped: string[] = [];
   for (const [index, { name, type }] of address.entries()) {
     if (textOf(type, values[name]) !== textOf(type, parts[index])) {
-      throw refusal(name, 'key', `${name} is that of the path; leave it out, or send the same.`);
+      throw invalidAttribute(name, 'key', `${name} is that of the path; leave it out, or send the same.`);
     }
     if (access.form.scope.get(name) !== 'one') continue;
     if (!allowsValue(access, name, parts[index])) {
-      throw refusal(name, 'scope', `This request may not write records with this ${name}.`);
+      throw invalidAttribute(name, 'scope', `This request may not write records with this ${name}.`);
     }
     scoped.push(name);
   }
@@ -98,7 +103,7 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
     // A sequence of the table counts on in new rows only, and so does what else it makes anew for each.
     else if (isFilled(attribute)) continue;
     else if (nullable) whole[name] = null;
-    else missing.push(issue(name, 'isDefined', `${name} is required.`));
+    else missing.push({ pointer: bodyPointer(name), code: 'isDefined', detail: `${name} is required.` });
   }
   if (missing.length > 0) throw new InvalidBodyError(missing);
   return whole;
@@ -115,11 +120,3 @@ function constantDefault({ found, type }: AttributeInfo): unknown {
 
 /** Types whose values have the same texts in a default. */
 const CONSTANT = 'string integer float bigint decimal enum uuid dateonly time'.split(' ');
-
-function issue(name: string, code: string, detail: string): RequestIssue {
-  return { pointer: bodyPointer(name), code, detail };
-}
-
-function refusal(name: string, code: string, detail: string): InvalidBodyError {
-  return new InvalidBodyError([issue(name, code, detail)]);
-}

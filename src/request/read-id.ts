@@ -7,14 +7,14 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeModel } from '../describe/describe-model.js';
 import { idText } from '../describe/id-text.js';
-import type { AttributeInfo, RowKey } from '../describe/model-info.js';
+import type { AttributeInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { idOf, keyNames, keyText } from '../describe/row-key.js';
 import { noSuchRecord } from '../errors/errors.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import { attributeRules } from '../schema/column-rules.js';
-import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../schema/request-issue.js';
+import { InvalidQueryError, invalidAttribute } from '../schema/request-issue.js';
 import { parseIdText } from '../schema/wire-value.js';
 import { ConfigError } from '../util/config-error.js';
 import { quote } from './query/query-string.js';
@@ -86,22 +86,14 @@ export function parseNewId(plan: IdPlan, request: Request): unknown {
   if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
   const [address, ...others] = plan.info.address as readonly [AttributeInfo, ...AttributeInfo[]];
   const { name, type } = address;
-  if (others.length > 0) {
-    const detail = `${keyText(plan.info.address)} is beyond the range of ids.`;
-    throw new InvalidBodyError([{ pointer: bodyPointer(name), code: 'id', detail }]);
-  }
+  const beyond = `${keyText(plan.info.address)} is beyond the range of ids.`;
+  if (others.length > 0) throw invalidAttribute(name, 'id', beyond);
   // As a body has it, so that it meets what is asked of the key of a new record.
   const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
   const broken = attributeRules(address).find(({ check }) => !check(value));
-  const pointer = bodyPointer(name);
-  if (!broken)
-    throw new InvalidBodyError([{ pointer, code: 'id', detail: `${name} is beyond the range of ids.` }]);
-  const { name: code, text } = broken;
-  throw new InvalidBodyError([{ pointer, code, detail: `${name} ${text}.` }]);
-}
-
-function parameterOf([first, ...others]: RowKey): string {
-  return first?.isAddress && others.length === 0 ? first.name : 'id';
+  throw broken
+    ? invalidAttribute(name, broken.name, `${name} ${broken.text}.`)
+    : invalidAttribute(name, 'id', beyond);
 }
 
 function parseId(plan: IdPlan, raw: string): unknown {
@@ -111,14 +103,12 @@ function parseId(plan: IdPlan, raw: string): unknown {
       return parsed.value;
     case 'impossible':
       throw noSuchRecord({ name: plan.name, key: keyText(plan.info.address) });
-    case 'malformed':
-      throw new InvalidQueryError([
-        {
-          parameter: parameterOf(plan.info.address),
-          code: 'id',
-          detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
-        },
-      ]);
+    case 'malformed': {
+      const [first, ...others] = plan.info.address;
+      const parameter = first?.isAddress && others.length === 0 ? first.name : 'id';
+      const detail = `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`;
+      throw new InvalidQueryError([{ parameter, code: 'id', detail }]);
+    }
   }
 }
 

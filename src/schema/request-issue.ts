@@ -114,6 +114,11 @@ export class InvalidBodyError extends InvalidRequestError {
   }
 }
 
+/** The error of one attribute of a body. */
+export function invalidAttribute(name: string, code: string, detail: string): InvalidBodyError {
+  return new InvalidBodyError([{ pointer: bodyPointer(name), code, detail }]);
+}
+
 /** A body that cannot be read at all, before any schema is asked. */
 export class BodyError extends InvalidRequestError {
   override readonly name = 'BodyError';

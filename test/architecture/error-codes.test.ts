@@ -15,7 +15,7 @@ const sources = new Map(
 const WORDS: readonly RegExp[] = [
   /\bcode: '([a-z][\w.-]*)'/gi,
   /new (?:BodyError|FilterError|InvalidCursorError)\(\s*(?:\d+,\s*)?'([\w.-]+)'/g,
-  /\b(?:wrong|issue|refusal)\([^,()]+(?:\([^()]*\))?, '(\w+)'/g,
+  /\b(?:wrong|issue|invalidAttribute)\([^,()]+(?:\([^()]*\))?, '(\w+)'/g,
   /\?\? '(refused)'/g,
 ];
 
@@ -36,15 +36,15 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
   'express/routes/own-value.ts': 1,
   'respond/problem.ts': 5,
   'features/bulk/parse-item.ts': 1,
-  'request/parse-replacement.ts': 1,
   'request/read-id.ts': 1,
   'request/query/cursor-codec.ts': 1,
   'request/query/filter-syntax.ts': 1,
   'schema/body-schema.ts': 2,
   'schema/body-values.ts': 1,
-  'schema/request-issue.ts': 1,
+  'schema/request-issue.ts': 2,
 };
-const EXPRESSION = /\b(?:pointer|parameter)\b[^{}]*?\bcode(?:,|: (?!')[^,]+,)/g;
+const EXPRESSION =
+  /\b(?:pointer|parameter)\b[^{}]*?\bcode(?:,|: (?!')[^,]+,)|\binvalidAttribute\(\w+, (?!')/g;
 
 /** All matches of a pattern: what its first group that takes part has found. */
 function found(pattern: RegExp, source: string): readonly string[] {

@@ -102,17 +102,15 @@ export class FilterNames {
     const uses = (this.#uses.get(path) ?? 0) + 1;
     this.#uses.set(path, uses);
     if (uses <= FILTER_LIMITS.sameAttribute) return;
-    throw new FilterError('q.too-complex', position, {
-      detail: `At most ${FILTER_LIMITS.sameAttribute} comparisons of '${text}' are allowed.`,
-    });
+    const detail = `At most ${FILTER_LIMITS.sameAttribute} comparisons of '${text}' are allowed.`;
+    throw new FilterError('q.too-complex', position, detail);
   }
 
   #countRelation({ position }: Lexeme): void {
     this.#relations += 1;
     if (this.#relations <= FILTER_LIMITS.relations) return;
-    throw new FilterError('q.too-complex', position, {
-      detail: `At most ${FILTER_LIMITS.relations} conditions on related records are allowed.`,
-    });
+    const detail = `At most ${FILTER_LIMITS.relations} conditions on related records are allowed.`;
+    throw new FilterError('q.too-complex', position, detail);
   }
 }
 
@@ -146,17 +144,14 @@ function fieldNames({ filters, related }: FilterablePlan): readonly string[] {
 function unknownField(level: Level, { text, position }: Lexeme): FilterError {
   const allowed = fieldNames(level);
   const choices = allowed.length > 0 ? `Filterable: ${allowed.join(', ')}.` : 'Nothing can be filtered here.';
-  return new FilterError('q.unknown-field', position, {
-    detail: `Cannot filter by ${quote(text)}.${didYouMean(text, allowed)} ${choices}`,
-    allowed,
-  });
+  const detail = `Cannot filter by ${quote(text)}.${didYouMean(text, allowed)} ${choices}`;
+  return new FilterError('q.unknown-field', position, detail, allowed);
 }
 
 function toMany({ position }: Lexeme, name: string, rest: string): FilterError {
   const example = `${name}=any=(${quote(rest).slice(1, -1)}==…)`;
-  return new FilterError('q.to-many', position, {
-    detail: `'${name}' has many records; write ${example} for one of them, or =none= for none.`,
-  });
+  const detail = `'${name}' has many records; write ${example} for one of them, or =none= for none.`;
+  return new FilterError('q.to-many', position, detail);
 }
 
 /** Rows behind relations, as far as a request may see them. */

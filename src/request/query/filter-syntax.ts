@@ -88,21 +88,18 @@ const QUOTED = /(["'])(?:(?!\1)[^\\]|\\.?)*(?:\1|$)/gs;
 
 function checkText(text: string): void {
   if (text.length > FILTER_LIMITS.length) {
-    throw new FilterError('q.too-long', FILTER_LIMITS.length, {
-      detail: `At most ${FILTER_LIMITS.length} characters are allowed (found ${text.length}).`,
-    });
+    const detail = `At most ${FILTER_LIMITS.length} characters are allowed (found ${text.length}).`;
+    throw new FilterError('q.too-long', FILTER_LIMITS.length, detail);
   }
   const plain = text.replace(QUOTED, (quoted) => quoted.replace(/[\r\n]/g, ' '));
   for (let position = 0; position < text.length; position += 1) {
     const code = plain.charCodeAt(position);
     if ((code < 0x20 && code !== 0x09) || code === 0x7f) {
-      throw new FilterError('q.syntax', position, {
-        detail: `Unexpected control character at position ${position}.`,
-      });
+      throw new FilterError('q.syntax', position, `Unexpected control character at position ${position}.`);
     }
   }
   const halfPair = text.search(/\p{Surrogate}/u);
-  if (halfPair >= 0) throw new FilterError('q.encoding', halfPair, { detail: 'q is not well-formed text.' });
+  if (halfPair >= 0) throw new FilterError('q.encoding', halfPair, 'q is not well-formed text.');
 }
 
 class FilterParser {
@@ -140,9 +137,8 @@ class FilterParser {
   #group(opening: Lexeme): SyntaxNode {
     this.#depth += 1;
     if (this.#depth > FILTER_LIMITS.depth) {
-      throw new FilterError('q.too-deep', opening.position, {
-        detail: `At most ${FILTER_LIMITS.depth} nested parentheses are allowed.`,
-      });
+      const detail = `At most ${FILTER_LIMITS.depth} nested parentheses are allowed.`;
+      throw new FilterError('q.too-deep', opening.position, detail);
     }
     const inner = this.#or();
     this.#close(opening, "',', ';' or ')'");
@@ -157,9 +153,8 @@ class FilterParser {
     this.#take('blanks');
     this.#comparisons += 1;
     if (this.#comparisons > FILTER_LIMITS.comparisons) {
-      throw new FilterError('q.too-complex', selector.position, {
-        detail: `At most ${FILTER_LIMITS.comparisons} comparisons are allowed.`,
-      });
+      const detail = `At most ${FILTER_LIMITS.comparisons} comparisons are allowed.`;
+      throw new FilterError('q.too-complex', selector.position, detail);
     }
     const opening = this.#take('open');
     if (Object.hasOwn(QUANTIFIERS, operator.text)) {
@@ -176,9 +171,8 @@ class FilterParser {
     do {
       values.push(this.#value());
       if (values.length > FILTER_LIMITS.listValues) {
-        throw new FilterError('q.list-too-long', opening.position, {
-          detail: `At most ${FILTER_LIMITS.listValues} values are allowed in a list.`,
-        });
+        const detail = `At most ${FILTER_LIMITS.listValues} values are allowed in a list.`;
+        throw new FilterError('q.list-too-long', opening.position, detail);
       }
     } while (this.#take('comma'));
     this.#close(opening, "',' or ')'");
@@ -190,9 +184,8 @@ class FilterParser {
     if (quoted) return { ...quoted, text: quoted.text.slice(1, -1).replace(/\\(.)/gs, '$1') };
     const position = this.#position;
     if (/["']/.test(this.text[position] ?? '')) {
-      throw new FilterError('q.unclosed', position, {
-        detail: `The quote opened at position ${position} is not closed.`,
-      });
+      const detail = `The quote opened at position ${position} is not closed.`;
+      throw new FilterError('q.unclosed', position, detail);
     }
     return this.#take('unquoted') ?? this.#unexpected('a value');
   }
@@ -201,9 +194,7 @@ class FilterParser {
     if (this.#take('close')) return;
     this.#take('blanks');
     if (!this.#isAtEnd()) this.#unexpectedBehind(expected);
-    throw new FilterError('q.unclosed', position, {
-      detail: `'(' opened at position ${position} is not closed.`,
-    });
+    throw new FilterError('q.unclosed', position, `'(' opened at position ${position} is not closed.`);
   }
 
   /** The token of this kind at the position; null where it is another one. */
@@ -231,9 +222,8 @@ class FilterParser {
     const found = this.#isAtEnd()
       ? 'end'
       : `'${String.fromCodePoint(this.text.codePointAt(this.#position) ?? 0)}'`;
-    throw new FilterError('q.syntax', this.#position, {
-      detail: `Unexpected ${found} at position ${this.#position}; expected ${expected}.`,
-    });
+    const detail = `Unexpected ${found} at position ${this.#position}; expected ${expected}.`;
+    throw new FilterError('q.syntax', this.#position, detail);
   }
 }
 
@@ -263,15 +253,15 @@ export class FilterError extends Error {
     readonly code: FilterErrorCode,
     /** Offset in `q` in UTF-16 code units, from 0. */
     readonly position: number,
-    private readonly told: Pick<RequestIssue, 'detail' | 'allowed'>,
+    detail: string,
+    private readonly allowed?: readonly string[],
   ) {
-    super(told.detail);
+    super(detail);
   }
 
   /** The problem as a member of `errors` in an answer. */
   toIssue(): RequestIssue {
-    const { code, position } = this;
-    const { detail, ...choices } = this.told;
-    return { parameter: 'q', code, detail, position, ...choices };
+    const { code, position, message: detail, allowed } = this;
+    return { parameter: 'q', code, detail, position, ...(allowed && { allowed }) };
   }
 }

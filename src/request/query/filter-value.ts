@@ -36,14 +36,12 @@ const SINGLE_PRECISION_MAXIMUM = 3.4028234663852886e38;
 export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: string): string {
   const { text } = value;
   const wrongType = (expected: string): never => {
-    throw new FilterError('q.type', value.position, {
-      detail: `${quote(text)} is not ${expected} (field '${attribute}').${hint(value, attribute)}`,
-    });
+    const detail = `${quote(text)} is not ${expected} (field '${attribute}').${hint(value, attribute)}`;
+    throw new FilterError('q.type', value.position, detail);
   };
   const outOfRange = (): never => {
-    throw new FilterError('q.range', value.position, {
-      detail: `${quote(text)} is outside the range of '${attribute}'.`,
-    });
+    const detail = `${quote(text)} is outside the range of '${attribute}'.`;
+    throw new FilterError('q.range', value.position, detail);
   };
   switch (type.kind) {
     case 'string':
@@ -125,11 +123,10 @@ function parseRange(bound: ColumnType, { text, position }: Lexeme, attribute: st
     each === '' ? '' : `"${parseFilterValue(bound, { text: each, position }, attribute)}"`;
   const range = `${opening}${parse(lower)},${parse(upper)}${closing}`;
   const model = (each: string) => (each === '' ? null : parseColumnValue(bound, each));
-  if (lower !== '' && upper !== '' && isReversed(model(lower), model(upper)))
-    throw new FilterError('q.range', position, {
-      detail: `The lower bound of ${quote(text)} is greater than the upper one.`,
-    });
-  return range;
+  const isWhole = lower !== '' && upper !== '';
+  if (!isWhole || !isReversed(model(lower), model(upper))) return range;
+  const detail = `The lower bound of ${quote(text)} is greater than the upper one.`;
+  throw new FilterError('q.range', position, detail);
 }
 
 /** One range, or several in braces. */
@@ -184,28 +181,24 @@ function hint({ text }: Lexeme, attribute: string): string {
  */
 export function compilePattern({ text, position }: Lexeme): string {
   if (text.length > FILTER_LIMITS.patternLength) {
-    throw new FilterError('q.range', position, {
-      detail: `A pattern has at most ${FILTER_LIMITS.patternLength} characters (found ${text.length}).`,
-    });
+    const detail = `A pattern has at most ${FILTER_LIMITS.patternLength} characters (found ${text.length}).`;
+    throw new FilterError('q.range', position, detail);
   }
   const pattern = text.replace(/\\(.?)|[*%_]/gsu, (match, escaped: string | undefined) => {
     if (match === '*') return '%';
     if (escaped === undefined || escaped === '\\') return `\\${match.at(-1)}`;
     if (escaped === '*') return '*';
-    throw new FilterError('q.bad-escape', position, {
-      detail: `'${match}' is not a valid escape in a pattern; use \\* or \\\\.`,
-    });
+    const detail = `'${match}' is not a valid escape in a pattern; use \\* or \\\\.`;
+    throw new FilterError('q.bad-escape', position, detail);
   });
   const wildcards = text.replace(/\\./gsu, '').split('*').length - 1;
   if (wildcards > FILTER_LIMITS.patternWildcards) {
-    throw new FilterError('q.too-complex', position, {
-      detail: `A pattern has at most ${FILTER_LIMITS.patternWildcards} wildcards (found ${wildcards}).`,
-    });
+    const detail = `A pattern has at most ${FILTER_LIMITS.patternWildcards} wildcards (found ${wildcards}).`;
+    throw new FilterError('q.too-complex', position, detail);
   }
   if (/^\*+$/.test(text)) {
-    throw new FilterError('q.bad-escape', position, {
-      detail: 'A pattern of wildcards alone matches every text; use =isnull=false.',
-    });
+    const detail = 'A pattern of wildcards alone matches every text; use =isnull=false.';
+    throw new FilterError('q.bad-escape', position, detail);
   }
   return pattern;
 }

@@ -156,7 +156,7 @@ function operatorError(
   const problem = isKnown
     ? `'${text}' is not available for '${name}' (${typeWord(type)}).`
     : `Unknown operator ${quote(text)}.${didYouMean(text === '=' ? '==' : text, allowed)}`;
-  return new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
+  return new FilterError(code, position, `${problem} Use ${allowed.join(', ')}.`, allowed);
 }
 
 /** The operator of a condition on a relation itself. */
@@ -167,10 +167,8 @@ function checkRelationOperator(
   const allowed = relationOperators(relation.isOne);
   if (allowed.includes(canonicalOperator(text) ?? text)) return;
   const told = relation.isOne ? 'one record' : 'many records';
-  throw new FilterError('q.operator-not-allowed', position, {
-    detail: `${quote(text)} is not available for '${selector.text}' (${told}). Use ${allowed.join(', ')}.`,
-    allowed,
-  });
+  const detail = `${quote(text)} is not available for '${selector.text}' (${told}). Use ${allowed.join(', ')}.`;
+  throw new FilterError('q.operator-not-allowed', position, detail, allowed);
 }
 
 /** True where an answer may show fewer digits of a value than an equality compares. */
@@ -193,7 +191,7 @@ function checkArity({ takes }: OperatorRow, { values, operator: { text, position
   const detail = isPair
     ? `'${text}' takes two values: ${text}(low,high).`
     : `'${text}' takes one value; use =in=(a,b) for a list.`;
-  throw new FilterError('q.arity', position, { detail });
+  throw new FilterError('q.arity', position, detail);
 }
 
 function parseOperand(
