@@ -2,13 +2,6 @@
 import { showValue } from '../util/option-problems.js';
 import type { AttributeInfo, RowKey } from './model-info.js';
 
-/** The attribute of a key that has one. @throws TypeError where it has none or several */
-export function only(key: RowKey): AttributeInfo {
-  const [first, second] = key;
-  if (first && !second) return first;
-  throw new TypeError(`A key of ${key.length} attributes is no single attribute.`);
-}
-
 /** True where an attribute is a part of the key. */
 export function isOfKey(key: RowKey, name: string): boolean {
   return key.some((part) => part.name === name);
@@ -80,6 +73,7 @@ export function isOfTexts(key: RowKey): boolean {
 
 /** The id of the values that the attributes of a key have: the value alone, or a frozen object of several. */
 export function idOf(key: RowKey, read: (name: string) => unknown): unknown {
-  if (key.length === 1) return read(only(key).name);
+  const [first, second] = key;
+  if (first && !second) return read(first.name);
   return Object.freeze(Object.fromEntries(key.map(({ name }) => [name, read(name)])));
 }

@@ -5,7 +5,7 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Class, ModelClass } from '../declare/crud-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { joinParts } from '../describe/id-text.js';
-import { keyNames, only } from '../describe/row-key.js';
+import { keyNames } from '../describe/row-key.js';
 import type { ActionDescription, ActionParameter } from '../express/routes/describe-action.js';
 import { exampleValue } from '../features/example-value.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
@@ -136,8 +136,9 @@ export function idSchema({
   idParts,
   info,
 }: Pick<ResourcePlan, 'idKind' | 'idParts' | 'info'>): JsonSchema {
-  if (info.address.length !== 1) return severalSchema(idParts, info);
-  const { type } = only(info.address);
+  const [address, ...others] = info.address;
+  if (!address || others.length > 0) return severalSchema(idParts, info);
+  const { type } = address;
   switch (idKind) {
     case 'integer':
       return { type: 'integer' };

@@ -18,7 +18,7 @@ import {
 } from '../customization/hydrate-record.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { countRelated, type FoundItems, NO_ITEMS, type RelatedContext, readItems } from './read-related.js';
-import { type WantedRelation, wantedRelation, wantedRelations } from './relation-requests.js';
+import { type WantedRelation, wantedByName, wantedRelations } from './relation-requests.js';
 import type { QueryContext } from './repository-operations.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
@@ -73,7 +73,8 @@ export async function countOfRelation<M extends Model>(
   { source, scope }: LoadContext,
 ): Promise<readonly number[]> {
   const plain = model as unknown as ModelClass;
-  const wanted = await wantedRelation(plain, name, { filter: filter ?? null }, source);
+  const level = { options: { filter: filter ?? null }, behind: {} };
+  const wanted = await wantedByName(plain, name, level, source);
   const keys = recordColumn(describeRecords(plain), records, wanted.plan.relation.parentKey);
   const known = [...new Set(keys.filter((key) => key !== null))];
   const { transaction } = await scope();

@@ -106,16 +106,7 @@ function levelsOf(named: readonly (readonly [string, RelationOptions])[]): Reado
 }
 
 /** Compiles the request for one relation by its name. */
-export function wantedRelation(
-  model: ModelClass,
-  name: string,
-  options: RelationOptions,
-  source: AccessSource | null,
-): Promise<WantedRelation> {
-  return wantedByName(model, name, { options, behind: {} }, source);
-}
-
-async function wantedByName(
+export async function wantedByName(
   model: ModelClass,
   name: string,
   { options, behind }: Level,

@@ -72,7 +72,10 @@ async function updateRecord<M extends Model>(
   await markedWrite(model, record.save({ ...options, fields, returning }));
   if (takeRow(record, returned)) return record;
   const isWritten = fields.some((name) => returned.some((each) => each.name === name));
-  if (isWritten && triggers.dropped.has('update')) await refuseDropped(record, options);
+  if (isWritten && triggers.dropped.has('update')) {
+    await record.reload(options);
+    throw notStored('update');
+  }
   if (isWritten) throw new InstanceError('The row of the record is not there any more.');
   // It has been read as it is.
   return fields.length === 0 ? record : record.reload(options);
@@ -118,12 +121,6 @@ async function markedWrite({ name, sequelize }: ModelClass, write: Promise<unkno
     );
     throw new ConnectionError(Object.assign(reason, { code: MISSING_COLUMN }));
   }
-}
-
-/** @throws NotStoredError, or InstanceError where the row is gone */
-async function refuseDropped(record: Model, options: WriteOptions): Promise<never> {
-  await record.reload(options);
-  throw notStored('update');
 }
 
 /** The triggers of the table of a model. */
