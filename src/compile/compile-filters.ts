@@ -1,7 +1,7 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
 import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../declare/crud-options.js';
 import { canonicalOperator, operatorSpellings } from '../declare/filter-operators.js';
-import { namedForm } from '../declare/named-types.js';
+import { type NamedForm, namedForm } from '../declare/named-types.js';
 import { type ColumnType, comparedType, isJsonb, typeWord } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { relationNames } from '../describe/relations.js';
@@ -114,12 +114,6 @@ function pathProblem({ info }: AttributeCheck, attribute: string, name: string):
     .find((each) => each !== undefined);
 }
 
-/** Why values of the type are not compared, behind a sentence. */
-function reasonOf(type: ColumnType): string {
-  const reason = type.kind === 'named' ? namedForm(type.name).reason : undefined;
-  return reason === undefined ? '' : ` ${reason}`;
-}
-
 function narrowOperators(
   { report, prefix = '' }: AttributeCheck,
   { name, type }: AttributeInfo,
@@ -131,6 +125,7 @@ function narrowOperators(
     report(`${option} is ${showValue(wanted)}; use true or a list of operators.`);
     return available;
   }
+  const { reason }: Partial<NamedForm> = type.kind === 'named' ? namedForm(type.name) : {};
   const operators = new Set<CanonicalFilterOperator>();
   for (const spelling of wanted.map(String)) {
     const operator = canonicalOperator(spelling);
@@ -139,7 +134,7 @@ function narrowOperators(
       report(
         `${option} has the operator '${spelling}', which ` +
           `${operator ? `a ${typeWord(type)} column does not have` : 'does not exist'}; ` +
-          `use some of ${available.join(', ')}.${operator ? reasonOf(type) : didYouMean(spelling, operatorSpellings())}`,
+          `use some of ${available.join(', ')}.${operator ? (reason ? ` ${reason}` : '') : didYouMean(spelling, operatorSpellings())}`,
       );
     }
   }

@@ -46,7 +46,10 @@ export function wireRange(
   toWire: (value: unknown) => unknown,
   textToWire: (text: string) => unknown,
 ): unknown {
-  if (typeof range === 'string') return isRangeText(range) ? ofBounds(parseRange(range, textToWire)) : range;
+  if (typeof range === 'string') {
+    const isOwn = range === 'empty' || RANGE.test(range);
+    return isOwn ? ofBounds(parseRange(range, textToWire)) : range;
+  }
   if (!Array.isArray(range) || (range.length !== 0 && range.length !== 2)) return range;
   return ofBounds(
     range.map((each: unknown, place) => ({
@@ -76,11 +79,6 @@ export function boundsOf(range: unknown, parse: (value: unknown) => unknown): Bo
     value: value === null ? null : parse(value),
     inclusive: String(bounds)[place] === '[]'[place],
   }));
-}
-
-/** True for a text of PostgreSQL's own types of ranges. */
-function isRangeText(text: string): boolean {
-  return text === 'empty' || RANGE.test(text);
 }
 
 /** The value that a record would have of a bound. */

@@ -94,11 +94,13 @@ export function jsonFormOf(record: object): Values | null {
   const own: JsonRecord = record;
   const hasOwnJson = own.toJSON !== sequelizeToJson;
   const form: unknown = hasOwnJson ? own.toJSON?.() : own.get?.();
-  if (!isValues(form)) {
+  if (typeof form !== 'object' || form === null || Array.isArray(form)) {
     if (!hasOwnJson) return null;
     throw new TypeError(`toJSON of ${record.constructor.name} gave no object, so no answer has the record.`);
   }
-  return own.get === sequelizeGet ? form : namedValues(own, form);
+  // It is an object, whatever its members are.
+  const values = form as Values;
+  return own.get === sequelizeGet ? values : namedValues(own, values);
 }
 
 /** A `get` of the user's may have another value for a name than among all values. */
@@ -108,10 +110,6 @@ function namedValues(record: JsonRecord, form: Values): Values {
     return [name, isStored ? record.get?.(name) : value];
   });
   return Object.fromEntries(named);
-}
-
-function isValues(form: unknown): form is Values {
-  return typeof form === 'object' && form !== null && !Array.isArray(form);
 }
 
 /** The options of its `@Crud`, also for the model with another scope; undefined where it has none. */

@@ -45,11 +45,6 @@ function issueOf(name: string, { name: code, text }: Wording, inside = ''): Requ
   return { pointer: bodyPointer(name) + inside, code, detail: `${name} ${text}.` };
 }
 
-function tooManyMembers({ total }: MemberBudget): Wording {
-  const text = `must hold fewer items and properties; such values of one request may have ${total} in all`;
-  return { name: 'maxMembers', text };
-}
-
 /**
  * Issues of values that no class may receive: a body is I-JSON (RFC 7493). Where a class is derived, the rules of the
  * columns cover most of it.
@@ -72,7 +67,9 @@ export function contentIssues(
       return pointers.map((inside) => issueOf(name, isJson ? JSON_NUMBERS : FINITE, inside));
     }
   }
-  return nested.has(name) && !budget.take(value) ? [issueOf(name, tooManyMembers(budget))] : [];
+  if (!nested.has(name) || budget.take(value)) return [];
+  const text = `must hold fewer items and properties; such values of one request may have ${budget.total} in all`;
+  return [issueOf(name, { name: 'maxMembers', text })];
 }
 
 function holdsJson(type: ColumnType): boolean {

@@ -24,7 +24,6 @@ import {
   decimalPattern,
   isAddressable,
   isBigint,
-  isDateOnly,
   isDecimal,
   isNestable,
   isNonFinite,
@@ -32,6 +31,7 @@ import {
   isTimeOfDay,
   isUuid,
   parseBase64,
+  parseDay,
   parseTimestamp,
   SEGMENT_LENGTH,
   WIRE_PATTERNS,
@@ -235,14 +235,11 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
         ),
       ];
     }
-    case 'dateonly':
-      return [
-        rule('isDate', 'must be a date such as "2026-01-31"', isDay, {
-          type: 'string',
-          format: 'date',
-          pattern: WIRE_PATTERNS.day,
-        }),
-      ];
+    case 'dateonly': {
+      const isDay = (value: string): boolean => parseDay(value) !== undefined;
+      const schema = { format: 'date', pattern: WIRE_PATTERNS.day };
+      return formRule('isDate', 'must be a date such as "2026-01-31"', isDay, schema);
+    }
     case 'time':
       return formRule('isTime', 'must be a time of day such as "08:00:00"', isTimeOfDay, {
         pattern: WIRE_PATTERNS.time,
@@ -256,16 +253,13 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
     }
     case 'array':
       return arrayRules(type.element);
-    case 'blob':
-      return [
-        rule(
-          'isBase64',
-          'must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="',
-          (value) =>
-            Buffer.isBuffer(value) || (typeof value === 'string' && parseBase64(value) !== undefined),
-          { type: 'string', contentEncoding: 'base64', pattern: WIRE_PATTERNS.base64 },
-        ),
-      ];
+    case 'blob': {
+      const text = 'must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="';
+      const isBytes = (value: unknown): boolean =>
+        Buffer.isBuffer(value) || (typeof value === 'string' && parseBase64(value) !== undefined);
+      const pattern = WIRE_PATTERNS.base64;
+      return [rule('isBase64', text, isBytes, { type: 'string', contentEncoding: 'base64', pattern })];
+    }
     case 'range':
       return rangeRules(type.bound);
     case 'multirange':
@@ -330,9 +324,4 @@ export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
 function isDateTime(value: unknown): boolean {
   if (typeof value !== 'string') return isMoment(value);
   return infiniteOf(value) !== undefined || parseTimestamp(value) !== undefined;
-}
-
-function isDay(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  return infiniteOf(value) !== undefined || isDateOnly(value);
 }

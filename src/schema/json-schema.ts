@@ -71,15 +71,14 @@ const MERGERS: ReadonlyMap<string, Merger> = new Map<string, Merger>([
   ['enum', (first, second) => (first as unknown[]).filter((value) => (second as unknown[]).includes(value))],
   ['items', (first, second) => bothSchemas(first as JsonSchema, second as JsonSchema)],
   ['type', narrowerType],
-  ['pattern', bothPatterns],
+  // Generators make no string of a pattern in an `allOf`.
+  [
+    'pattern',
+    (first, second) => (first === second ? first : `^(?=[\\s\\S]*(?:${first}))[\\s\\S]*(?:${second})`),
+  ],
   // Where both name one, the column's says more of how the value is written.
   ['format', (first) => first],
 ]);
-
-/** One pattern for both: generators make no string of one in an `allOf`. */
-function bothPatterns(first: unknown, second: unknown): unknown {
-  return first === second ? first : `^(?=[\\s\\S]*(?:${first}))[\\s\\S]*(?:${second})`;
-}
 
 function narrowerType(first: unknown, second: unknown): unknown {
   const pair = [first, second].flat();

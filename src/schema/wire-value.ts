@@ -143,16 +143,14 @@ function instantOf(value: string): Date | undefined {
   return instant.getUTCFullYear() >= FIRST_YEAR ? instant : undefined;
 }
 
-/** `YYYY-MM-DD`, a day that exists, also with an expanded year. */
-export function isDateOnly(value: string): boolean {
-  const match = DATE_ONLY.exec(value);
-  return match !== null && isCalendarDay(match[1] ?? '', match[2] ?? '', match[3] ?? '');
-}
-
-/** A day or an infinite one, as text that PostgreSQL reads. Undefined for anything else. */
+/**
+ * `YYYY-MM-DD`, a day that exists, also with an expanded year, or an infinite one, as text that PostgreSQL reads. Undefined for anything
+ * else.
+ */
 export function parseDay(value: string): string | undefined {
   if (infiniteOf(value) !== undefined) return value;
-  return isDateOnly(value) ? toDatabaseYear(value) : undefined;
+  const [, year, month = '', day = ''] = DATE_ONLY.exec(value) ?? [];
+  return year !== undefined && isCalendarDay(year, month, day) ? toDatabaseYear(value) : undefined;
 }
 
 /** `24:00`, `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */

@@ -38,11 +38,8 @@ export function keysOfRelations<M extends Model>(
   const names = named.map((each) =>
     typeof each === 'string' ? (each.split('.')[0] as string) : each.plan.relation.name,
   );
-  return names.flatMap((name) => parentKeyOf(model, name) ?? []);
-}
-
-function parentKeyOf<M extends Model>(model: ModelClass<M>, name: string): string | undefined {
-  return describeRelation(model as unknown as ModelClass, name).relation?.parentKey;
+  const plain = model as unknown as ModelClass;
+  return names.flatMap((name) => describeRelation(plain, name).relation?.parentKey ?? []);
 }
 
 /** Sets the relations of records. */

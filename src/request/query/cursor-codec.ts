@@ -228,12 +228,10 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
     sort.map(({ attribute, descending }) => [attribute, descending]),
     ...digest,
   ];
-  return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
-}
-
-/** Another table in a filter, by its name. */
-function nameOfTarget(member: string, value: unknown): unknown {
-  return member === 'target' ? (value as RelatedFilter['target']).name : value;
+  // Another table in a filter, by its name.
+  const named = (member: string, value: unknown) =>
+    member === 'target' ? (value as RelatedFilter['target']).name : value;
+  return hash('sha256', JSON.stringify(scope, named), 'base64url').slice(0, DIGEST_LENGTH);
 }
 
 /**

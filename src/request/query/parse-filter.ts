@@ -8,7 +8,7 @@ import {
   type OperatorRow,
   operatorRow,
 } from '../../declare/filter-operators.js';
-import { type ColumnType, typeWord } from '../../describe/column-type.js';
+import { typeWord } from '../../describe/column-type.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
@@ -100,7 +100,10 @@ class FilterTyping {
     if (named.kind === 'relation') return this.#presence(named, syntax);
     const { attribute, filter, hops, name } = named;
     const operator = findOperator(filter.operators, attribute, syntax.operator);
-    const { jsonType, ofRange } = filter;
+    const { jsonType, ofRange, type } = filter;
+    // An answer may show fewer digits of a moment than an equality compares.
+    const isShortened =
+      !jsonType && type.kind === 'date' && type.zone === undefined && operatorRow(operator).on === 'equal';
     checkArity(operatorRow(operator, ofRange), syntax);
     const values = Object.freeze(
       syntax.values.map((value) => parseOperand(attribute.name, filter, operator, value)),
@@ -108,7 +111,7 @@ class FilterTyping {
     const inside = {
       ...(jsonType && { jsonType }),
       ...(ofRange && { ofRange }),
-      ...(!jsonType && isShortened(filter.type, operator) && { toMilliseconds: true as const }),
+      ...(isShortened && { toMilliseconds: true as const }),
     };
     return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
@@ -169,11 +172,6 @@ function checkRelationOperator(
   const told = relation.isOne ? 'one record' : 'many records';
   const detail = `${quote(text)} is not available for '${selector.text}' (${told}). Use ${allowed.join(', ')}.`;
   throw new FilterError('q.operator-not-allowed', position, detail, allowed);
-}
-
-/** True where an answer may show fewer digits of a value than an equality compares. */
-function isShortened(type: ColumnType, operator: CanonicalFilterOperator): boolean {
-  return type.kind === 'date' && type.zone === undefined && operatorRow(operator).on === 'equal';
 }
 
 /** A condition on the row behind some relations to one. */
