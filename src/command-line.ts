@@ -153,10 +153,14 @@ function addressOfFile(): string | undefined {
 
 function tablesOf(given: Given) {
   return {
-    schemas: given.get('schema')?.split(','),
-    tables: given.get('tables')?.split(','),
+    schemas: listOf(given.get('schema')),
+    tables: listOf(given.get('tables')),
     names: given.get('names'),
   };
+}
+
+function listOf(text: string | undefined): readonly string[] | undefined {
+  return text?.split(',').map((each) => each.trim());
 }
 
 /** Shows a line of progress where a person is watching. */

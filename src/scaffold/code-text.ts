@@ -69,7 +69,9 @@ export function callWith(
   const parts = Object.entries(members).flatMap(([key, value]) =>
     value === undefined ? [] : [`${key}: ${value}`],
   );
-  const comments = proposals.map((each) => `${indent}  // ${each.replaceAll(HIDDEN, ' ')}`);
+  const comments = proposals
+    .map((each) => each.replaceAll(HIDDEN, ' '))
+    .map((each) => `${indent}  // ${each}${each.startsWith('@') ? '' : ','}`);
   const inner = parts.length === 0 ? '' : `{ ${parts.join(', ')} }`;
   const line = `${indent}${opening}${inner})`;
   if (line.length <= LONGEST && !line.includes('\n') && comments.length === 0) return [line];

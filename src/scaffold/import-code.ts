@@ -51,22 +51,28 @@ interface Declaration {
   /** As they are written: `type Ref`, `Product as Goods`. */
   readonly names: readonly string[];
   readonly isType: boolean;
+  /** True where it has a default import, too, and is left as it is. */
+  readonly isKept: boolean;
 }
 
-const DECLARATION = /(?<=^|\n)import\s+(type\s+)?\{([^}]*)\}\s*from\s*(['"])([^'"\n]+)\3[^\S\n]*;?/g;
+const DECLARATION =
+  /(?<=^|\n)import\s+(type\s+)?([\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*(['"])([^'"\n]+)\4[^\S\n]*;?/g;
 
 function declarationsOf(text: string): Declaration[] {
-  return [...text.matchAll(DECLARATION)].map(({ index, 0: whole, 1: type, 2: names = '', 4: from = '' }) => ({
-    start: index,
-    end: index + whole.length,
-    from,
-    names: names
-      .replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '')
-      .split(',')
-      .map((name) => name.trim().replaceAll(/\s+/g, ' '))
-      .filter((name) => name !== ''),
-    isType: type !== undefined,
-  }));
+  return [...text.matchAll(DECLARATION)].map(
+    ({ index, 0: whole, 1: type, 2: other, 3: names = '', 5: from = '' }) => ({
+      start: index,
+      end: index + whole.length,
+      from,
+      names: names
+        .replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '')
+        .split(',')
+        .map((name) => name.trim().replaceAll(/\s+/g, ' '))
+        .filter((name) => name !== ''),
+      isType: type !== undefined,
+      isKept: other !== undefined,
+    }),
+  );
 }
 
 /** The name of an import within its file. */
@@ -91,7 +97,7 @@ export function withImports(text: string, needed: readonly NeededImport[], repla
   const gone = new Set([...wordsOf(replaced)].filter((word) => !mentioned.has(word)));
   const changes = declarations.flatMap((each) => {
     const kept = each.names.filter((name) => !gone.has(localName(name)));
-    return kept.length === each.names.length ? [] : [[each, declare(each, kept)] as const];
+    return each.isKept || kept.length === each.names.length ? [] : [[each, declare(each, kept)] as const];
   });
   return replaceAt(complete, changes);
 }
@@ -126,7 +132,7 @@ function withImport(text: string, { name, from, isType }: NeededImport): string 
     return withImport(without, { name, from, isType });
   }
   const added = isType ? `type ${name}` : name;
-  const host = declarations.find((each) => !each.isType && stem(each.from) === stem(from));
+  const host = declarations.find((each) => !each.isType && !each.isKept && stem(each.from) === stem(from));
   if (host) return replaceAt(text, [[host, declare(host, [...host.names, added])]]);
   const last = [...text.matchAll(/(?<=^|\n)import\b[^;'"]*(['"])[^'"\n]+\1[^\S\n]*;?/g)].at(-1);
   const place = last ? last.index + last[0].length : 0;

@@ -135,7 +135,8 @@ class ModelFolder {
     const isWindows = before !== null && hasReturns(readFileSync(target, 'utf8'));
     const temporary = `${target}.${process.pid}.tmp`;
     try {
-      writeFileSync(temporary, isWindows ? after.replaceAll('\n', '\r\n') : after, { flag: 'wx' });
+      const mode = before === null ? {} : { mode: statSync(target).mode };
+      writeFileSync(temporary, isWindows ? after.replaceAll('\n', '\r\n') : after, { flag: 'wx', ...mode });
       renameSync(temporary, target);
     } finally {
       rmSync(temporary, { force: true });
@@ -154,7 +155,9 @@ class ModelFolder {
         const text = readFileSync(join(this.path, file), 'utf8');
         const [, className] = /^export class (\w+) extends /m.exec(text) ?? [];
         const isOurs = /^[ \t]*\/\/ <columns digest=/m.test(text);
-        return className && isOurs && !classes.has(className) ? [{ className, file }] : [];
+        if (!className || !isOurs || classes.has(className)) return [];
+        classes.add(className);
+        return [{ className, file }];
       });
   }
 }

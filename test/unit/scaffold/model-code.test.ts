@@ -281,7 +281,7 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
       filterAllow: ['order'],
       sortAllow: ['order'],
       prefix: '/shop/lines',
-      proposals: ['include: { order: true },\n x'],
+      proposals: ['include: { order: true }\n', '@Table({ paranoid: true })'],
       table: { isInherited: true },
     });
     const crudOf = (plan: ModelPlan, isWritable: boolean) => decoratorsOf(plan, isWritable)[0];
@@ -306,7 +306,8 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
   only: true,
   filterAllow: ['order'],
   sortAllow: ['order'],
-  // include: { order: true },  x
+  // include: { order: true } ,
+  // @Table({ paranoid: true })
 })`);
     const bare = { ...log, attributes: keyless.attributes.slice(1) };
     expect(codeOf(bare).unserved).to.equal(

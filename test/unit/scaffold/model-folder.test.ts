@@ -227,6 +227,9 @@ export class Order extends Model {
       .and.not.include('import type');
     write([{ ...ORDER, relations: [] }, LINE]);
     expect(read('order.ts')).to.include("import { Line } from './line.js';\n").and.include('type Ref }');
+    edit('order.ts', (text) => text.replace('import { Line }', 'import all, { Line }'));
+    expect(write([ORDER, LINE]).changed).to.deep.equal(['order.ts']);
+    expect(read('order.ts').match(/\bLine\b.* from/g)).to.deep.equal(['Line } from']);
   });
 
   it('keep the line ends of Windows, a mark of UTF-8, and refuse other encodings', () => {
