@@ -90,10 +90,8 @@ describe('the health routes', () => {
       await using site = await listen(app);
       // All of them are there before the first check can end.
       gate.latency(200);
-      const statuses = await Promise.all(
-        Array.from({ length: 1_000 }, () => statusOf(site, '/health/ready')),
-      );
-      expect(new Set(statuses)).to.deep.equal(new Set([200]));
+      const asked = Array.from({ length: 1_000 }, () => statusOf(site, '/health/ready'));
+      expect(new Set(await Promise.all(asked))).to.deep.equal(new Set([200]));
       expect(gate.connections).to.be.within(1, 5);
     });
 
@@ -199,11 +197,10 @@ describe('the health routes', () => {
     expectJson(await supertest(app).get('/ops/checks/live'), 200, { status: 'alive' });
   });
 
+  const noPrefix = (prefix: string) =>
+    `The health prefix "${prefix}" is not a plain path; use one such as '/health'.`;
   const bad: readonly (readonly [options: BootstrapOptions, ...problems: string[]])[] = [
-    [
-      { health: { prefix: '/:name' } },
-      'The health prefix "/:name" is not a plain path; use one such as \'/health\'.',
-    ],
+    [{ health: { prefix: '/:name' } }, noPrefix('/:name')],
     [
       { health: { perfix: '/x' } as object },
       "health has no option 'perfix'. Did you mean 'prefix'? The options are prefix, timeout, includeLiveness.",
@@ -215,7 +212,7 @@ describe('the health routes', () => {
     [
       { routePrefix: 'api', health: { prefix: 'x', timeout: -1 } },
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
-      'The health prefix "x" is not a plain path; use one such as \'/health\'.',
+      noPrefix('x'),
       'The health timeout is -1; use a number of seconds above 0 and below 2000000.',
     ],
   ];

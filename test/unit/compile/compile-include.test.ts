@@ -58,17 +58,11 @@ describe('[R23] compiling include', () => {
       const [plan] = compile(included(none));
       expect(plan?.relations.include).to.deep.equal(new Map());
     }
-    const [plan] = compile(
-      included(
-        {
-          country: true,
-          'country.cities': { size: { default: 3 } },
-          reviews: { size: { max: 5 } },
-          tags: { size: { default: 30 } },
-        },
-        { pageSize: { max: 10 } },
-      ),
-    );
+    const include = {
+      ...{ country: true, 'country.cities': { size: { default: 3 } } },
+      ...{ reviews: { size: { max: 5 } }, tags: { size: { default: 30 } } },
+    };
+    const [plan] = compile(included(include, { pageSize: { max: 10 } }));
     const sizes = everyInclude(plan?.relations.include ?? new Map()).map(({ path, size }) => [path, size]);
     expect(sizes).to.deep.equal([
       ['country', null],
@@ -164,9 +158,8 @@ describe('[R23] compiling include', () => {
 
   it('reads exactly as many rows as are allowed', () => {
     expect(problems(included({ reviews: { size: { max: 99 } } }))).to.deep.equal([]);
-    expect(problems(included({ reviews: { size: { max: 100 } } }, { pageSize: { max: 99 } }))).to.deep.equal(
-      [],
-    );
+    const smaller = included({ reviews: { size: { max: 100 } } }, { pageSize: { max: 99 } });
+    expect(problems(smaller)).to.deep.equal([]);
   });
 
   it('refuses the name of a property, at any depth', () => {
@@ -231,12 +224,10 @@ describe('[R23] compiling include', () => {
     const Hour = sequelize.define('Hour', { at: DataTypes.DATE }, { timestamps: false });
     Hour.hasMany(own.Review, { as: 'reviews', foreignKey: 'cityId', sourceKey: 'at' });
     own.City = Hour;
-    expect(problems(included({ reviews: true }), own)).to.deep.equal([
-      'Hour: include.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
-    ]);
-    expect(problems({ City: { subresources: ['reviews'] }, Review: {} }, own)).to.deep.equal([
-      'Hour: subresources.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
-    ]);
+    for (const option of [{ include: { reviews: true } }, { subresources: ['reviews'] }])
+      expect(problems({ City: option, Country: {}, Review: {} }, own)).to.deep.equal([
+        `Hour: ${Object.keys(option)}.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.`,
+      ]);
   });
 
   it('refuses rules of a join table that mean nothing', () => {
@@ -257,19 +248,12 @@ describe('[R23] compiling include', () => {
       const found = problems({ City: { include, subresources: ['reviews'] }, Country: {}, Review: {} }, own);
       const left = (option: string, key: string) =>
         `City: ${option} is found by City.${key}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
-      expect(found).to.deep.equal(
-        Array.isArray(attributes)
-          ? [left('include.country', 'countryId')]
-          : [
-              left('include.country', 'countryId'),
-              left('include.reviews', 'id'),
-              left('subresources.reviews', 'id'),
-            ],
-      );
+      const ofId = [left('include.reviews', 'id'), left('subresources.reviews', 'id')];
+      const withId = Array.isArray(attributes) ? [] : ofId;
+      expect(found).to.deep.equal([left('include.country', 'countryId'), ...withId]);
       // Those of related records are read along.
-      expect(
-        problems({ Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} }, own),
-      ).to.deep.equal([]);
+      const related = { Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} };
+      expect(problems(related, own)).to.deep.equal([]);
     }
   });
 
@@ -307,10 +291,7 @@ describe('[R23] compiling include', () => {
       Review: {},
     };
     const found = problems(said);
-    expect(found.map((each) => each.split(/[. ]/).slice(0, 3).join(' '))).to.deep.equal([
-      'City: include has',
-      'City: include contry',
-      'Country: include capitol',
-    ]);
+    const starts = found.map((each) => each.split(/[. ]/).slice(0, 3).join(' '));
+    expect(starts).to.deep.equal(['City: include has', 'City: include contry', 'Country: include capitol']);
   });
 });

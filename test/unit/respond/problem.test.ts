@@ -75,17 +75,9 @@ describe('toProblem', () => {
     }
 
     it('does not name a hidden attribute that breaks a rule of Sequelize, unless a class of the user takes it', async () => {
+      const rule: [string, string, unknown[]] = ['isEmail', 'isEmail', []];
       const item = (path: string) =>
-        new ValidationErrorItem(
-          'is wrong',
-          'validation error',
-          path,
-          'x',
-          new User(),
-          'isEmail',
-          'isEmail',
-          [],
-        );
+        new ValidationErrorItem('is wrong', 'validation error', path, 'x', new User(), ...rule);
       const error = new RuleError('', [item('secret'), item('email')]);
       class WithSecret {
         @IsString() declare secret: string;
@@ -111,15 +103,10 @@ describe('toProblem', () => {
       const error = await caughtError(() => Booking.build({ ...{ seats: 7 } }).validate());
       const { errors, ...problem } = toProblem(error, { plan: planOf(Booking) });
       expect(problem).to.deep.equal({ status: 422, detail: 'The database does not accept these values.' });
-      expect(errors).to.have.deep.members([
-        { pointer: '/seats', code: 'max', detail: 'Validation max on seats failed' },
-        { pointer: '', code: 'complete', detail: 'something is missing' },
-      ]);
-      expect(toProblem(error).errors).to.deep.include({
-        pointer: '/seats',
-        code: 'max',
-        detail: 'Validation max on seats failed',
-      });
+      const seats = { pointer: '/seats', code: 'max', detail: 'Validation max on seats failed' };
+      const whole = { pointer: '', code: 'complete', detail: 'something is missing' };
+      expect(errors).to.have.deep.members([seats, whole]);
+      expect(toProblem(error).errors).to.deep.include(seats);
     });
   });
 
@@ -148,13 +135,9 @@ describe('toProblem', () => {
     });
 
     it('says that there are more problems than it tells', () => {
-      const each = Object.assign(new ValidationError(), {
-        property: 'name',
-        constraints: { rule: 'is wrong' },
-      });
-      const { detail, errors } = toProblem(
-        Object.assign(new BadRequestError(), { errors: new Array(101).fill(each) }),
-      );
+      const wrong = { property: 'name', constraints: { rule: 'is wrong' } };
+      const all = new Array(101).fill(Object.assign(new ValidationError(), wrong));
+      const { detail, errors } = toProblem(Object.assign(new BadRequestError(), { errors: all }));
       expect(errors).to.have.lengthOf(100);
       expect(detail).to.equal('There are more problems than are told; errors has the first 100.');
     });
