@@ -89,19 +89,7 @@ export interface ResourceOptions extends RouterOptions {
    * transaction. On a Sequelize instance of yours this holds for repositories and sessions, and not for other queries.
    * Middlewares before a route and routers of `crudRouter` have no settings, so that they see no row. Default: none.
    *
-   * The policies are yours. `current_setting` in a SELECT of its own is read once for a statement, and not for each row. A
-   * setting that was set before on the connection is `''` and not NULL:
-   *
-   * ```sql
-   * ALTER TABLE tasks ENABLE ROW LEVEL SECURITY;
-   * ALTER TABLE tasks FORCE ROW LEVEL SECURITY; -- for the owner, too
-   * CREATE POLICY tenant ON tasks
-   *   USING (tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), ''))::int);
-   * CREATE INDEX ON tasks (tenant_id, id);
-   * ```
-   *
-   * PostgreSQL checks uniqueness and foreign keys past all policies, so that their errors tell of rows of others. Have the tenant
-   * in their columns, as in `UNIQUE (tenant_id, name)` and `FOREIGN KEY (tenant_id, project_id)`.
+   * The policies are yours; docs/access.md has one, and what PostgreSQL checks past all policies.
    *
    * `bootstrap` rejects with a ConfigError where policies do not hold for a role that the engine connects as, also for reads. It
    * must be no superuser, have no BYPASSRLS, and own no served table whose row security is not forced. The message has the statement
