@@ -1,9 +1,9 @@
 /** One model before its judge: requests to the applications of both paths, rows from SQL, and the differences. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
-import { type Column, quote, type Relation } from './catalogue.js';
-import type { Specimen } from './models.js';
+import type { Specimen } from './generated.js';
 import type { Row } from './rows.js';
+import { type Column, quote } from './tables.js';
 import { idOf, jsonOf, ruleOf } from './wire.js';
 
 /** An answer. */
@@ -102,15 +102,15 @@ export function isSortable(column: Column): boolean {
   return /[=<]/.test(ruleOf(column).operators);
 }
 
-/** Columns of answers: texts that are only searched are hidden. */
-export function shownColumns({ columns }: Relation): readonly Column[] {
-  return columns.filter(({ base }) => !/^ts(vector|query)$/.test(base));
+/** Columns of answers. */
+export function shownColumns({ table, hidden }: Specimen): readonly Column[] {
+  return table.columns.filter(({ name }) => !hidden.has(name));
 }
 
 /** A record of the wire. */
-export function toJson({ table, attributes }: Specimen, row: Row): Json {
-  const entries = shownColumns(table).map((column) => [
-    attributes.get(column.name),
+export function toJson(specimen: Specimen, row: Row): Json {
+  const entries = shownColumns(specimen).map((column) => [
+    specimen.attributes.get(column.name),
     jsonOf(column, row[column.name] ?? null),
   ]);
   return Object.fromEntries(entries);
@@ -120,13 +120,11 @@ export function texts({ table }: Specimen): string {
   return table.columns.map(({ name }) => `t.${quote(name)}::text AS ${quote(name)}`).join();
 }
 
-/** The key is appended in the direction of the last column; without a key, the columns that the model declares. */
-export function orderBy({ id, table }: Specimen, order: readonly string[]): string {
-  const sortable = table.columns.filter(isSortable).slice(0, 5);
-  const terms = order.length + id.length === 0 ? sortable.map(({ name }) => name) : order;
-  const named = new Set(terms.map((name) => name.replace(/^-/, '')));
-  const minus = terms.at(-1)?.startsWith('-') ? '-' : '';
-  const all = [...terms, ...id.filter((name) => !named.has(name)).map((name) => `${minus}${name}`)];
+/** The key is appended in the direction of the last column. */
+export function orderBy({ id }: Specimen, order: readonly string[]): string {
+  const named = new Set(order.map((name) => name.replace(/^-/, '')));
+  const minus = order.at(-1)?.startsWith('-') ? '-' : '';
+  const all = [...order, ...id.filter((name) => !named.has(name)).map((name) => `${minus}${name}`)];
   const spell = (name: string) =>
     name.startsWith('-') ? `t.${quote(name.slice(1))} DESC` : `t.${quote(name)}`;
   return all.length > 0 ? `ORDER BY ${all.map(spell).join()}` : '';

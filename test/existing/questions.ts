@@ -1,6 +1,6 @@
 /** Questions in the language of `q`, each with its condition in SQL: written by hand from the guide, not by the library. */
 import type { Client } from 'pg';
-import { type Column, quote, type Relation } from './catalogue.js';
+import { type Column, quote, type Relation } from './tables.js';
 import { queryText, ruleOf } from './wire.js';
 
 /** A comparison. */

@@ -1,11 +1,11 @@
 /** Reads of a model: pages in many orders and both directions, filters, relations, single records. */
 
-import { type Column, quote } from './catalogue.js';
+import type { Link } from './generated.js';
 import type { Answer, Json, Judge, Path } from './judge.js';
-import { isSortable, orderBy, shownColumns, texts, toJson } from './judge.js';
-import type { Link } from './models.js';
+import { isSortable, orderBy, texts, toJson } from './judge.js';
 import { questionsOf } from './questions.js';
 import type { Row } from './rows.js';
+import { type Column, quote } from './tables.js';
 
 export const PAGE_MAX = 40;
 const MAX_PAGES = 12;
@@ -25,19 +25,29 @@ const itemsOf = ({ json }: Answer) => (json as Partial<Page>).items;
 /** Some of many questions, others for each column. */
 export type Some = <T>(all: readonly T[]) => readonly T[];
 
-/** Asks for all that a model's routes can read. */
-export async function readModel(judge: Judge, links: readonly Link[], some: Some): Promise<void> {
+/** Asks for all that a model's routes can read, by these columns. */
+export async function readModel(
+  judge: Judge,
+  columns: readonly Column[],
+  links: readonly Link[],
+  some: Some,
+): Promise<void> {
   const { specimen, client } = judge;
   const { attributes, id, prefix, table } = specimen;
-  if (id.length > 0) for (const order of [[], ...some(ordersOf(table.columns))]) await walk(judge, order);
-  for (const column of shownColumns(table)) {
+  if (id.length > 0) for (const order of [[], ...some(ordersOf(columns))]) await walk(judge, order);
+  for (const column of columns) {
     for (const { q, where, values } of some(await questionsOf(client, table, column))) {
-      const rows = (await judge.select([], where, values)).slice(0, PAGE_MAX);
+      const rows = await judge.select([], where, values);
+      // Without a key the order has ties.
+      if (id.length === 0 && rows.length > PAGE_MAX) continue;
       const address = `${prefix}?size=${PAGE_MAX}&q=${encodeURIComponent(`${attributes.get(column.name)}${q}`)}`;
       await judge.get(
         address,
-        rows.map((row) => toJson(specimen, row)),
-        itemsOf,
+        inOrder(
+          judge,
+          rows.slice(0, PAGE_MAX).map((row) => toJson(specimen, row)),
+        ),
+        (answer) => inOrder(judge, itemsOf(answer)),
       );
     }
   }
@@ -50,6 +60,12 @@ export async function readModel(judge: Judge, links: readonly Link[], some: Some
       toJson(specimen, (await judge.reload(row)) ?? {}),
       ({ json }) => json,
     );
+}
+
+/** Records of a table without a key, in any order. */
+function inOrder({ specimen }: Judge, items: readonly Json[] | undefined): readonly Json[] | undefined {
+  const text = (item: Json) => JSON.stringify(Object.entries(item).sort());
+  return specimen.id.length > 0 ? items : items?.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
 }
 
 /** Each column up and down, and pairs that go both ways. */
@@ -135,19 +151,26 @@ async function follow(
 /** Includes each relation in the first page. */
 export async function readRelations(judge: Judge, links: readonly Link[]): Promise<void> {
   const { specimen, client } = judge;
-  const rows = (await judge.select()).slice(0, PAGE_MAX);
-  for (const { name, isOne, own, other, target } of links) {
+  const all = await judge.select();
+  const rows = all.slice(0, PAGE_MAX);
+  if (specimen.id.length === 0 && all.length > PAGE_MAX) return;
+  for (const { name, isOne, own, other, target, through } of links) {
+    const [join, joined] = through
+      ? [`JOIN ${through.sql} j ON j.${quote(through.to)} = t.${quote(through.key)}`, `j.${quote(other)}`]
+      : ['', `t.${quote(other)}`];
     const related = await client.query<Row>(
-      `SELECT ${texts(target)} FROM ${target.table.from} t WHERE t.${quote(other)}::text = ANY($1) ${orderBy(target, [])}`,
+      `SELECT ${texts(target)}, ${joined}::text AS "~own" FROM ${target.table.from} t ${join} WHERE ${joined}::text = ANY($1) ${orderBy(target, [])}`,
       [rows.map((row) => row[own])],
     );
     const wanted = rows.map((row) => {
       const mine = related.rows
-        .filter((each) => each[other] === row[own])
+        .filter((each) => each['~own'] === row[own])
         .map((each) => toJson(target, each));
       const many = { items: mine.slice(0, INCLUDED), has_next: mine.length > INCLUDED };
       return { ...toJson(specimen, row), [name]: isOne ? (mine[0] ?? null) : many };
     });
-    await judge.get(`${specimen.prefix}?size=${PAGE_MAX}&include=${name}`, wanted, itemsOf);
+    await judge.get(`${specimen.prefix}?size=${PAGE_MAX}&include=${name}`, inOrder(judge, wanted), (answer) =>
+      inOrder(judge, itemsOf(answer)),
+    );
   }
 }

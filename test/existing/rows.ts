@@ -1,6 +1,6 @@
 /** Makes rows for any tables: the same in each run, with keys that are unique and foreign keys that lead somewhere. */
 import type { Client } from 'pg';
-import { type Column, type ForeignKey, quote, type Relation } from './catalogue.js';
+import { type Column, type ForeignKey, quote, type Relation } from './tables.js';
 
 /** A row: the text of each column, or null. */
 export type Row = Readonly<Record<string, string | null>>;
@@ -245,7 +245,7 @@ export class RowMaker {
   #inOrder(): Relation[] {
     const [done, waiting]: [Relation[], Relation[]] = [
       [],
-      this.relations.filter(({ kind }) => kind === 'r' || kind === 'p'),
+      this.relations.filter(({ kind }) => kind.endsWith('table') && !kind.startsWith('foreign')),
     ];
     while (waiting.length > 0) {
       const isFree = ({ sql, foreignKeys }: Relation) =>

@@ -1,25 +1,34 @@
-/** Serves the models of a database on both paths, drives them, and writes a report. */
+/** Serves the generated models of a database on both paths, drives them, and writes a report. */
 
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import express from 'express';
 import type { Client } from 'pg';
 import {
+  type BootstrapOptions,
   bootstrap,
   ConfigError,
   type CrudOptions,
-  type Engine,
   engineLifespan,
   type Operation,
 } from '../../src/index.js';
+import { readDatabase } from '../../src/scaffold/read-database.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
 import { connectTo } from '../support/postgres.js';
-import { quote, type Relation, readRelations } from './catalogue.js';
-import { isSortable, Judge, type Path } from './judge.js';
-import { defineModels, type Link, planModels, type Specimen } from './models.js';
+import {
+  type Generated,
+  generate,
+  type Link,
+  missedRelations,
+  type Specimen,
+  specimensOf,
+  wronglyShown,
+} from './generated.js';
+import { Judge, type Path, shownColumns } from './judge.js';
 import { PAGE_MAX, readRelations as readLinks, readModel } from './reads.js';
 import { RowMaker } from './rows.js';
+import { missedColumns, quote, type Relation, relationsOf } from './tables.js';
 import { ruleOf } from './wire.js';
 import { writeModel } from './writes.js';
 
@@ -28,11 +37,9 @@ export interface Report {
   readonly models: number;
   readonly requests: number;
   readonly differences: readonly string[];
-  /** Models that cannot be served, with the reasons. */
-  readonly impossible: ReadonlyMap<string, readonly string[]>;
-  /** Relations that the start refuses, with the reason. */
-  readonly refused: readonly string[];
-  /** Foreign keys without a relation. */
+  /** Models about which nothing differs. */
+  readonly right: number;
+  /** Constructs that the generator leaves out, with the reason. */
   readonly leftOut: readonly string[];
   /** Warnings of the start, each once. */
   readonly warnings: readonly string[];
@@ -44,7 +51,8 @@ const INCLUDES = 10;
 const PLAIN: Operation[] = ['list', 'read', 'create', 'update', 'delete'];
 
 /**
- * Drives the models of a database. It writes: give it a copy.
+ * Drives the models that are generated for a database: as they are, and then with every filter, order and relation. It writes:
+ * use a copy.
  *
  * @param few questions of each kind. Default: all
  * @param every how many models there are for each that is driven; all are served. Default: 1
@@ -54,15 +62,26 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
   await client.query(
     "SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'",
   );
-  const relations = await readRelations(client);
+  const schema = await readDatabase(url);
+  const relations = relationsOf(schema);
   const maker = new RowMaker(client, relations);
   await maker.fill();
   for (const { sql, kind } of relations)
-    if (kind === 'm') await client.query(`REFRESH MATERIALIZED VIEW ${sql}`);
+    if (kind === 'materialized view') await client.query(`REFRESH MATERIALIZED VIEW ${sql}`);
   const empty: string[] = [];
   for (const table of relations) if ((await maker.rowsOf(table)).length === 0) empty.push(table.sql);
-  const { specimens, leftOut } = await planModels(relations, (table) => guessKey(client, table));
-  const trouble: Trouble = { impossible: new Map(), refused: [] };
+  const names: Record<string, { id: readonly string[] }> = {};
+  for (const table of relations.filter(
+    ({ kind, uniques }) => kind.endsWith('view') && uniques.length === 0,
+  )) {
+    const id = await guessKey(client, table);
+    if (id.length > 0) names[`${table.schema}.${table.name}`] = { id };
+  }
+  await using generated = await generate(url, names);
+  const differences = [...(await missedColumns(client, schema)), ...generated.problems];
+  const leftOut = generated.leftOut.map(({ construct, reason }) => `${construct}: ${reason}`);
+  if (generated.problems.length > 0)
+    return { models: 0, requests: 0, right: 0, differences, leftOut, warnings: [], empty };
   const warnings = new Set<string>();
   // Few questions are others for each column.
   let turn = 0;
@@ -71,137 +90,141 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
     const step = Math.max(1, Math.ceil(all.length / few));
     return all.filter((_, at) => (at + turn) % step === 0);
   };
-  const totals = { requests: 0, differences: [] as string[] };
+  const wrong = new Set<string>();
+  const totals = { models: 0, requests: 0 };
+  let rounds = 1;
   // A model may name ten relations, so those with more are served again with the others.
-  const rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
-  for (let round = 0; round < rounds; round += 1) {
-    const linksOf = ({ links }: Specimen): Link[] => links.slice(round * INCLUDES, (round + 1) * INCLUDES);
-    const wanted = specimens.filter((each) => round === 0 || linksOf(each).length > 0);
-    await using fleet = await serve(url, specimens, wanted, linksOf, trouble);
-    for (const specimen of fleet.served.filter((_, at) => (at + round) % every === 0)) {
-      const judge = new Judge(client, fleet.paths, specimen);
-      if (round > 0) await readLinks(judge, linksOf(specimen));
-      else await readModel(judge, linksOf(specimen), some);
-      if (round === 0 && isWritten(specimen)) await writeModel(judge, maker, canReplace(specimen));
-      totals.requests += judge.requests;
-      totals.differences.push(...judge.differences);
+  for (let round = -1; round < rounds; round += 1) {
+    const isGenerated = round < 0;
+    const linksOf = ({ links }: Specimen): Link[] =>
+      isGenerated ? [] : links.slice(round * INCLUDES, (round + 1) * INCLUDES);
+    const choose = (specimen: Specimen, options: CrudOptions) =>
+      isGenerated ? options : widened(specimen, linksOf(specimen), options);
+    await using fleet = await serve(url, relations, generated, choose, isGenerated);
+    const { specimens, served, log, paths } = fleet;
+    differences.push(...fleet.problems);
+    if (isGenerated) {
+      totals.models = specimens.length;
+      differences.push(...missedRelations(specimens, generated.leftOut), ...served.flatMap(wronglyShown));
+      rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
     }
-    for (const { message, level, details } of fleet.log.lines)
+    for (const specimen of served.filter((_, at) => (at + Math.max(round, 0)) % every === 0)) {
+      const judge = new Judge(client, paths, specimen);
+      const { table } = specimen;
+      const all = shownColumns(specimen);
+      if (round > 0) await readLinks(judge, linksOf(specimen));
+      else {
+        const columns = isGenerated ? all.filter(({ name }) => table.leading.has(name)) : all;
+        await readModel(judge, columns, linksOf(specimen), some);
+        if (isWritten(specimen) && (isGenerated || canReplace(specimen)))
+          await writeModel(judge, maker, !isGenerated);
+      }
+      totals.requests += judge.requests;
+      differences.push(...judge.differences);
+      if (judge.differences.length > 0) wrong.add(specimen.name);
+    }
+    for (const { message, level, details } of log.lines)
       if (/warn|error/.test(level)) warnings.add(`${message} ${details['stack'] ?? ''}`.trim());
   }
-  return { ...totals, ...trouble, models: specimens.length, leftOut, warnings: [...warnings], empty };
-}
-
-interface Trouble {
-  readonly impossible: Map<string, string[]>;
-  readonly refused: string[];
+  return {
+    ...totals,
+    differences,
+    right: totals.models - wrong.size,
+    leftOut,
+    warnings: [...warnings],
+    empty,
+  };
 }
 
 interface Fleet extends AsyncDisposable {
   readonly paths: readonly Path[];
+  readonly specimens: readonly Specimen[];
   readonly served: readonly Specimen[];
   readonly log: CapturedLog;
+  /** Refusals of the start. */
+  readonly problems: readonly string[];
 }
 
-/** Starts both applications. Models that the start refuses are left out, and it is tried again. */
+/** Starts both applications, with the options of a choice. */
 async function serve(
   url: string,
-  all: readonly Specimen[],
-  wanted: readonly Specimen[],
-  linksOf: (specimen: Specimen) => Link[],
-  trouble: Trouble,
+  relations: readonly Relation[],
+  generated: Generated,
+  choose: (specimen: Specimen, options: CrudOptions) => CrudOptions,
+  indexAdvice: boolean,
 ): Promise<Fleet> {
-  const { impossible, refused } = trouble;
-  const served = wanted.filter(({ name }) => !impossible.has(name));
-  const models = defineModels(all, (specimen) =>
-    served.includes(specimen) ? optionsOf(specimen, linksOf(specimen)) : null,
-  );
+  // The relations of a class are known when all of them are.
+  const described = generated.load((_, options) => options);
+  const draft = await engineLifespan(url, { models: described.models })(express());
+  const drafts = specimensOf(described.models, relations);
+  await draft[Symbol.asyncDispose]();
+  const { models, served: names } = generated.load((model, options) => {
+    const specimen = drafts.find(({ name }) => name === model.name);
+    return specimen ? choose(specimen, options) : options;
+  });
   const engine = await engineLifespan(url, { models })(express());
-  for (const { id, model } of all) if (id.length === 0) model.removeAttribute('id');
+  const specimens = specimensOf(models, relations);
   const log = new CapturedLog();
+  const servers: Listening[] = [];
+  const problems: string[] = [];
+  const served = specimens.filter(({ name }) => names.has(name));
   try {
-    const fast = await start(served, true, log);
-    const general = await start(served, false, log);
-    return {
-      paths: [
-        { name: 'fast', send: sender(fast) },
-        { name: 'general', send: sender(general) },
-      ],
-      served,
-      log,
-      [Symbol.asyncDispose]: () => close(engine, fast, general),
-    };
+    for (const fastPath of [true, false])
+      servers.push(await start(served, { fastPath, indexAdvice, logger: log }));
   } catch (error) {
-    await engine[Symbol.asyncDispose]();
     if (!(error instanceof ConfigError)) throw error;
-    let isNew = false;
-    for (const problem of error.problems) {
-      const name = all.find((each) => new RegExp(`^${each.name}\\b`).test(problem))?.name;
-      if (!name || !served.some((each) => each.name === name)) continue;
-      isNew = true;
-      const [, relation] = /include\.(\w+)/.exec(problem) ?? [];
-      const links = all.find((each) => each.name === name)?.links ?? [];
-      const at = links.findIndex((each) => each.name === relation);
-      // The model is served without a relation that cannot be.
-      if (at >= 0)
-        refused.push(
-          links
-            .splice(at, 1)
-            .map(() => problem)
-            .join(),
-        );
-      else impossible.set(name, [...(impossible.get(name) ?? []), problem]);
-    }
-    if (!isNew) throw error;
-    return serve(url, all, wanted, linksOf, trouble);
+    problems.push(...error.problems);
   }
+  const [fast, general] = servers;
+  return {
+    paths:
+      fast && general
+        ? [
+            { name: 'fast', send: sender(fast) },
+            { name: 'general', send: sender(general) },
+          ]
+        : [],
+    specimens,
+    served: problems.length > 0 ? [] : served,
+    log,
+    problems,
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) await server[Symbol.asyncDispose]();
+      await engine[Symbol.asyncDispose]();
+    },
+  };
 }
 
-async function start(
-  served: readonly Specimen[],
-  fastPath: boolean,
-  logger: CapturedLog,
-): Promise<Listening> {
+async function start(served: readonly Specimen[], options: BootstrapOptions): Promise<Listening> {
   const app = express();
-  await bootstrap(app, {
-    models: served.map(({ model }) => model),
-    fastPath,
-    logger,
-    indexAdvice: false,
-    docs: false,
-    health: false,
-  });
+  const models = served.map(({ model }) => model);
+  const crud = await bootstrap(app, { ...options, models, docs: false, health: false });
+  for (const { resource, path, handler } of crud.routes)
+    for (const specimen of served)
+      if (specimen.name === resource && handler === 'list') specimen.prefix = path;
+  const schemas = crud.openapi().components?.schemas ?? {};
+  for (const specimen of served) {
+    const { properties = {} } = schemas[`${specimen.name}Read`] as { readonly properties?: object };
+    const hidden = [...specimen.attributes].filter(([, attribute]) => !(attribute in properties));
+    specimen.hidden = new Set(hidden.map(([column]) => column));
+  }
   return listen(app);
 }
 
-async function close(engine: Engine, ...servers: readonly Listening[]): Promise<void> {
-  for (const server of servers) await server[Symbol.asyncDispose]();
-  await engine[Symbol.asyncDispose]();
-}
-
-/** All that a model can be asked. */
-function optionsOf(specimen: Specimen, links: readonly Link[]): CrudOptions {
-  const { table, prefix, id, attributes } = specimen;
-  const sortable = table.columns.filter(isSortable).map(({ name }) => attributes.get(name));
-  const options: CrudOptions = {
-    prefix,
-    pagination: id.length > 0 ? 'cursor' : 'offset',
+/** All that a model can be asked, beside what was generated. */
+function widened(specimen: Specimen, links: readonly Link[], generated: CrudOptions): CrudOptions {
+  return {
+    ...generated,
     pageSize: { max: PAGE_MAX },
     filterAllow: '*',
     sortAllow: '*',
     include: Object.fromEntries(links.map(({ name }) => [name, true])),
+    ...(isWritten(specimen) && canReplace(specimen) ? { endpoints: [...PLAIN, 'replace'] } : {}),
   };
-  if (id.length === 0)
-    Object.assign(options, { defaultSort: sortable.slice(0, 5).join(), endpoints: ['list'] });
-  else if (!isWritten(specimen)) Object.assign(options, { readOnly: true });
-  else Object.assign(options, { endpoints: canReplace(specimen) ? [...PLAIN, 'replace'] : PLAIN });
-  if (table.from !== table.sql) Object.assign(options, { only: true });
-  if (id.length > 1) Object.assign(options, { id: id.map((name) => attributes.get(name)) });
-  return options;
 }
 
-function isWritten({ table: { kind, key } }: Specimen): boolean {
-  return (kind === 'r' || kind === 'p') && key.length > 0;
+function isWritten({ table: { kind }, id }: Specimen): boolean {
+  return (kind === 'table' || kind === 'partitioned table') && id.length > 0;
 }
 
 /** True where clients give all of the key. */
@@ -209,10 +232,8 @@ function canReplace({ table, id }: Specimen): boolean {
   return table.columns.every(({ name, hasDefault }) => !id.includes(name) || !hasDefault);
 }
 
-/** A unique index of a table without NULLs. Of a view, the fewest columns that tell its rows apart: at most three that a path can have, where an empty text alone is none. */
+/** Of a view, the fewest columns that tell its rows apart: at most three that a path can have, where an empty text alone is none. */
 async function guessKey(client: Client, table: Relation): Promise<readonly string[]> {
-  const isFilled = (name: string) => table.columns.some((column) => column.name === name && column.notNull);
-  if (/[rp]/.test(table.kind)) return table.uniques.find((columns) => columns.every(isFilled)) ?? [];
   const fit = table.columns
     .filter((column) => ruleOf(column).isId && !/^(numeric|boolean)/.test(column.base))
     .map(({ name }) => name);

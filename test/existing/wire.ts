@@ -6,7 +6,7 @@
 import { parse } from 'postgres-array';
 import type { AbstractDataType, DataType as Declared } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
-import type { Column } from './catalogue.js';
+import type { Column } from './tables.js';
 
 /** All that a type decides. */
 export interface TypeRule {

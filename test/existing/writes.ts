@@ -1,7 +1,7 @@
 /** Writes of a model: a row is created, changed to what it is, replaced and deleted. Rows that others need are kept. */
-import { quote } from './catalogue.js';
 import { type Json, type Judge, type Path, shownColumns, texts, toJson } from './judge.js';
 import type { Row, RowMaker } from './rows.js';
+import { quote } from './tables.js';
 
 /** Writes by all routes of a model. */
 export async function writeModel(judge: Judge, maker: RowMaker, canReplace: boolean): Promise<void> {
@@ -22,6 +22,11 @@ async function createAndDelete(
 ): Promise<void> {
   const { specimen } = judge;
   const { attributes, id, prefix, table } = specimen;
+  // No client can give what no client sees.
+  if (
+    table.columns.some(({ name, notNull, hasDefault }) => specimen.hidden.has(name) && notNull && !hasDefault)
+  )
+    return;
   const proposed = await judge.tryOut(async () => {
     for (let row = at * 3; row < 200; row += 1) {
       const made = await maker.insert(table, row);
@@ -87,7 +92,7 @@ async function patchToItself(judge: Judge, path: Path, row: Row): Promise<void> 
   if (!tried) return;
   const [unchanged = row] = tried.rows;
   const isLeft = (name: string) => unchanged[name] === row[name];
-  for (const column of shownColumns(table)) {
+  for (const column of shownColumns(specimen)) {
     const attribute = attributes.get(column.name) ?? '';
     const body = { [attribute]: (found.json as Json)[attribute] };
     const wanted = id.includes(column.name) || column.isGenerated ? 422 : 200;
