@@ -62,10 +62,13 @@ describe('resources', () => {
         (each) => each.path.startsWith(path) && /^\/\{\w+\}$/.test(each.path.slice(path.length)),
       );
       if (!hasRecords || items.length === 0) return;
-      // A record has all digits of a moment in its key, and JSON has milliseconds.
+      // The id of a record has the local times of its key as the table has them.
       const [record] = await new Repository(model).list({ limit: 1 });
       assert.ok(record);
-      const found = await get(`${path}/${encodeURIComponent(formatId(model, record))}`);
+      const id = formatId(model, record);
+      // A path cannot have one of these.
+      if (['', '.', '..'].includes(id)) return;
+      const found = await get(`${path}/${encodeURIComponent(id)}`);
       assert.deepEqual(Object.keys(found), Object.keys(items[0]));
     });
   }
