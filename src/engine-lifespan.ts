@@ -1,6 +1,7 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
 
 import type { Express } from 'express';
+import { distance } from 'fastest-levenshtein';
 import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import { currentRecords } from './declare/crud.js';
@@ -179,6 +180,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
     // It may be a DSN, and hold a password.
     ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
     ...listProblems('The engine option models', models, 'model classes'),
+    ...misspelt(forwarded),
     ...refusedOptions(forwarded),
   ]);
   const defaults = forwarded as AddressDefaults;
@@ -215,6 +217,26 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
   // sequelize-typescript has a type of its own for its models.
   addModels(sequelize, classes as unknown as ModelCtor[]);
   return { sequelize, primary };
+}
+
+/** Options of Sequelize are not all known here, and none of them is so near to one of these. */
+const NAMES = [
+  'models',
+  'createAll',
+  'replicas',
+  'clickhouse',
+  'cache',
+  'preparedStatements',
+  'groupCommit',
+] satisfies (keyof EngineOptions)[];
+
+/** Sequelize would ignore them. */
+function misspelt(forwarded: object): string[] {
+  return Object.keys(forwarded).flatMap((name) => {
+    if (name === 'replication') return ["engineLifespan has no option 'replication'; use replicas."];
+    const meant = NAMES.find((each) => distance(each.toLowerCase(), name.toLowerCase()) <= 2);
+    return meant ? [`engineLifespan has no option '${name}'. Did you mean '${meant}'?`] : [];
+  });
 }
 
 const NO_KEY = /^Foreign key for "(.+)" is missing on "(.+)"\.$/;

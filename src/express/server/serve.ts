@@ -31,7 +31,8 @@ import type { CutOff } from './served-connections.js';
  * Bun, which has no server that can stop so
  */
 export async function serve(app: Express, options: ServeOptions): Promise<Server> {
-  throwProblems(serveProblems(options));
+  // Plain JavaScript may leave them out.
+  throwProblems(serveProblems(options ?? {}));
   const { port, host = LOOPBACK, lifespan } = options;
   const resource = await lifespan?.(app);
   const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();
@@ -158,13 +159,13 @@ export function shutdownTimes({
 }
 
 /** Everything that is wrong with the options. */
-function serveProblems(options: ServeOptions): string[] {
-  const { port, host, lifespan } = options;
+function serveProblems(options: Partial<ServeOptions>): string[] {
+  const { port = Number.NaN, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [
     ...runtimeProblems(process.versions),
     ...unknownOptions('serve', options, NAMES),
-    ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
+    ...(isPort ? [] : [`The port is ${inspect(options.port)}; use an integer from 0 to 65535.`]),
     ...(host === undefined || (typeof host === 'string' && host !== '')
       ? []
       : [

@@ -22,7 +22,7 @@ import {
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
-import { configError } from '../../support/config-error.js';
+import { configError, configProblems } from '../../support/config-error.js';
 import { poolStates } from '../../support/connections.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -199,6 +199,16 @@ describe('connecting an engine', () => {
       expect(await configError(() => connect(wrong))).to.equal(
         '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
       );
+    });
+
+    it('names the options that were meant, which Sequelize would ignore', async () => {
+      const wrong = { createall: true, replica: [], prepared_statements: false, replication: {} } as never;
+      expect(await configProblems(() => connect(wrong))).to.deep.equal([
+        "engineLifespan has no option 'createall'. Did you mean 'createAll'?",
+        "engineLifespan has no option 'replica'. Did you mean 'replicas'?",
+        "engineLifespan has no option 'prepared_statements'. Did you mean 'preparedStatements'?",
+        "engineLifespan has no option 'replication'; use replicas.",
+      ]);
     });
 
     for (const [dsn, found, encoded = ''] of [

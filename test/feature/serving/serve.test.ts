@@ -301,6 +301,11 @@ describe('serve', () => {
     it(`refuses ${JSON.stringify(options)}`, async () =>
       expect(await configProblems(() => start(options))).to.deep.equal(problems));
   }
+
+  it('refuses to listen without options', async () => {
+    const untyped = serve as (app: Express) => Promise<Server>;
+    expect(await configError(() => untyped(express()))).to.equal(`The port is undefined; ${PORT}`);
+  });
 });
 
 function portOf(server: Server): number {
