@@ -21,6 +21,15 @@ export function quoted(text: string): string {
   return `${quote}${escaped}${quote}`;
 }
 
+/** The text of such a literal, whichever quotes a formatter has chosen. */
+export function textOf(literal: string): string {
+  return literal
+    .slice(1, -1)
+    .replaceAll(/\\(?:u([\da-f]{4})|n|(.))/g, (_, code, sign) =>
+      code ? String.fromCharCode(Number.parseInt(code, 16)) : (sign ?? '\n'),
+    );
+}
+
 function count(text: string, sign: string): number {
   return text.split(sign).length - 1;
 }

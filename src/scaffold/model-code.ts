@@ -3,12 +3,13 @@ import { MAX_SORT_TERMS } from '../compile/compile-options.js';
 import { callWith, docComment, quoted, quotedList } from './code-text.js';
 import { columnCode, constantDefault } from './column-code.js';
 import { importLines, type NeededImport } from './import-code.js';
-import type { AttributePlan, DatabaseIndex, ModelPlan, RelationPlan } from './model-plan.js';
+import type { AttributePlan, DatabaseIndex, DatabaseTable, ModelPlan, RelationPlan } from './model-plan.js';
 import { markRegion } from './region.js';
 
 /** The code of a model. */
 export interface ModelCode {
   readonly className: string;
+  readonly table: DatabaseTable;
   /** `order-line.ts`. */
   readonly file: string;
   /** Imports that the regions need. */
@@ -34,9 +35,9 @@ export interface ModelContext {
 const DECORATORS = 'sequelize-typescript';
 const OURS = 'crud-controllers';
 
-/** The file of a model. `index.ts` is that of all. */
+/** The file of a model. */
 export function fileOf({ fileName }: Pick<ModelPlan, 'fileName'>): string {
-  return `${fileName === 'index' ? 'index-model' : fileName}.ts`;
+  return `${fileName}.ts`;
 }
 
 /** The code of a model. */
@@ -88,6 +89,7 @@ export function modelCode(plan: ModelPlan, context: ModelContext): ModelCode {
   ].join('\n');
   return {
     className,
+    table,
     file: fileOf(plan),
     imports: [...imports.values()],
     enums: region,
@@ -159,7 +161,7 @@ function attributeLines(
 ): string[] {
   const code = columnCode(column, names?.labels);
   if (code.type.startsWith('DataType.')) need(DECORATORS, 'DataType');
-  const constant = isKey ? undefined : constantDefault(column);
+  const constant = isKey || isSecret ? undefined : constantDefault(column);
   const field = names && !column.isArray ? names.type : names ? `${names.type}[]` : code.field;
   const options = {
     type: code.type,
@@ -174,7 +176,7 @@ function attributeLines(
   const isBlobs = column.isArray && column.base === 'bytea';
   const isNullable = !column.isNotNull && !isKey && code.field !== 'unknown';
   return [
-    ...docComment([column.comment ?? '', ...remarks(column, constant !== undefined)], '  '),
+    ...docComment([column.comment ?? '', ...remarks(column, isSecret || constant !== undefined)], '  '),
     ...(isSecret || isBlobs
       ? [`  @${need('class-transformer', 'Exclude')}(${isSecret ? (isRequired(column) ? READ : '') : WRITE})`]
       : []),
@@ -202,7 +204,7 @@ function listOf(names: readonly string[]): string | undefined {
   return names.length > 0 ? quotedList(names, '  ') : undefined;
 }
 
-/** Facts of a column that no option says. */
+/** Facts of a column that no option says. @param isValue true where a comment needs no default */
 function remarks({ domain, isGenerated, identity, defaultSql }: AttributePlan['column'], isValue: boolean) {
   const isDrawn = identity !== null || (defaultSql?.startsWith('nextval(') ?? false);
   return [

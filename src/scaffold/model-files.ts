@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../util/config-error.js';
 import { type FolderReport, type WriteOptions, writePlan } from './model-folder.js';
+import type { LeftOut } from './model-plan.js';
 import { planModels } from './plan-models.js';
 import { readDatabase } from './read-database.js';
 
@@ -63,13 +64,21 @@ function linesOf(report: FolderReport, { out, check = false }: ModelsOptions): s
   return [
     ...differences,
     `${out}: ${counts}, ${check ? checked : files}.`,
-    ...section(
-      'Left out',
-      leftOut.map(({ construct, reason }) => `${construct}: ${reason}`),
-    ),
+    ...section('Left out', linesOfLeftOut(leftOut)),
     ...section('Warnings', warnings),
     ...section('Proposals', hints),
   ];
+}
+
+/** A line for each construct; ids that are missing for one reason share a line. */
+function linesOfLeftOut(leftOut: readonly LeftOut[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const { construct, reason } of leftOut) {
+    const [, name] = /^id of (.*)$/s.exec(construct) ?? [];
+    const key = name === undefined ? `${construct}: ${reason}` : reason;
+    names.set(key, [...(names.get(key) ?? []), ...(name === undefined ? [] : [name])]);
+  }
+  return [...names].map(([line, ids]) => (ids.length > 0 ? `id of ${ids.join(', ')}: ${line}` : line));
 }
 
 function count(number: number, noun: string): string {

@@ -14,10 +14,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { throwProblems } from '../util/config-error.js';
+import { textOf } from './code-text.js';
 import { importLines, withImports } from './import-code.js';
 import { lineDifference } from './line-difference.js';
 import { type ModelCode, modelCode } from './model-code.js';
-import type { LeftOut, ModelsPlan } from './model-plan.js';
+import type { DatabaseTable, LeftOut, ModelsPlan } from './model-plan.js';
+import { keyOf } from './name-choices.js';
+import { pascalCase, wordsOf } from './names.js';
 import { findRegion, isSame, markRegion, type Region, type RegionName } from './region.js';
 
 /** Options of `writePlan`. */
@@ -72,6 +75,7 @@ export function writePlan(plan: ModelsPlan, options: WriteOptions): FolderReport
   if (existsSync(out) && !statSync(out).isDirectory()) throwProblems([`'${out}' is a file; name a folder.`]);
   const drafts = codes.map((code) => draftOf(targetOf(code), folder, options, problems));
   const leftOver = folder.others(codes);
+  problems.push(...leftOver.flatMap((each) => movedProblem(each, codes, out)));
   drafts.push(draftOf(indexOf([...codes, ...leftOver]), folder, options, problems));
   throwProblems(problems);
   const changed = drafts.filter(({ before, after }) => before !== after);
@@ -111,6 +115,45 @@ function differenceOf({ file, before, after }: Draft): string[] {
 interface ModelFile {
   readonly className: string;
   readonly file: string;
+  /** That of its `@Table`, as `schema.table`; null where it has not both names. */
+  readonly table: string | null;
+}
+
+/** A table whose model would be written into another file: two models would have it, and one of them would be out of date. */
+function movedProblem(
+  { className, file, table }: ModelFile,
+  codes: readonly ModelCode[],
+  out: string,
+): string[] {
+  const owner = codes.find((code) => keyOf(code.table) === table);
+  if (table === null || !owner) return [];
+  const names = JSON.stringify({ [table]: { class: className } });
+  return [
+    `${join(out, file)} has the table ${table}, whose class would be ${owner.className} now; write ${names} into the file of --names, or delete the file.`,
+  ];
+}
+
+/** @throws TypeError where the decorator of the file has another table than the region would have */
+function checkTable(text: string, className: string, table: DatabaseTable): void {
+  const found = tableIn(text);
+  const own = keyOf(table);
+  if (found === null || found === own) return;
+  const other = `${pascalCase(wordsOf(table.schema)) || 'Other'}${className}`;
+  const names = JSON.stringify({ [found]: { class: className }, [own]: { class: other } });
+  throw new TypeError(
+    `has the table ${found} in @Table, and ${own} would be its class ${className}; correct @Table where the table was renamed, or choose classes in the file of --names, such as ${names}.`,
+  );
+}
+
+/** The table that `@Table` names, as `schema.table`. */
+function tableIn(text: string): string | null {
+  const [, decorator = ''] = /^@Table\(([\s\S]*?)^export class /m.exec(text) ?? [];
+  const [schema, name] = ['schema', 'tableName'].map((member) => {
+    const [, literal] =
+      new RegExp(`\\b${member}:\\s*('(?:[^'\\\\\n]|\\\\.)*'|"(?:[^"\\\\\n]|\\\\.)*")`).exec(decorator) ?? [];
+    return literal && textOf(literal);
+  });
+  return schema && name ? `${schema}.${name}` : null;
 }
 
 /** The folder of the files. Texts have plain line feeds here. */
@@ -150,6 +193,7 @@ class ModelFolder {
     if (!existsSync(this.path)) return [];
     return readdirSync(this.path)
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !files.has(file))
+      .filter((file) => statSync(join(this.path, file), { throwIfNoEntry: false })?.isFile())
       .sort()
       .flatMap((file) => {
         const text = readFileSync(join(this.path, file), 'utf8');
@@ -157,7 +201,7 @@ class ModelFolder {
         const isOurs = /^[ \t]*\/\/ <columns digest=/m.test(text);
         if (!className || !isOurs || classes.has(className)) return [];
         classes.add(className);
-        return [{ className, file }];
+        return [{ className, file, table: tableIn(text) }];
       });
   }
 }
@@ -184,7 +228,7 @@ interface Target {
   complete?(text: string, replaced: string): string;
 }
 
-function targetOf({ file, whole, className, enums, columns, imports }: ModelCode): Target {
+function targetOf({ file, whole, className, table, enums, columns, imports }: ModelCode): Target {
   const regions = [
     { name: 'enums', content: enums },
     { name: 'columns', content: columns },
@@ -194,7 +238,10 @@ function targetOf({ file, whole, className, enums, columns, imports }: ModelCode
     whole,
     className,
     regions,
-    complete: (text, replaced) => withImports(text, imports, replaced),
+    complete: (text, replaced) => {
+      checkTable(text, className, table);
+      return withImports(text, imports, replaced);
+    },
   };
 }
 
@@ -260,7 +307,7 @@ function withRegion(text: string, name: RegionName, region: Region | null, conte
 }
 
 /** The file that exports all models. */
-function indexOf(files: readonly ModelFile[]): Target {
+function indexOf(files: readonly Pick<ModelFile, 'className' | 'file'>[]): Target {
   const sorted = [...files].sort((one, other) => (one.className < other.className ? -1 : 1));
   const imports = sorted.map(({ className, file }) => ({
     name: className,

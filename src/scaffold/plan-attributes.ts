@@ -1,6 +1,7 @@
 /** Columns -> attributes: their names, the ones that address a row, and those that clients may filter and sort by. */
 import { Model } from 'sequelize-typescript';
 import { misreadName, RECORD_FIELDS } from '../describe/describe-model.js';
+import { throwProblems } from '../util/config-error.js';
 import type { AttributePlan, DatabaseColumn, DatabaseIndex, DatabaseTable, LeftOut } from './model-plan.js';
 import { keyOf, type TableNames } from './name-choices.js';
 import type { NameProblems } from './name-problems.js';
@@ -52,7 +53,7 @@ function keyless({ kind, primaryKey, ...table }: DatabaseTable): LeftOut {
   }
   return {
     construct,
-    reason: `Nothing says which columns of a ${kind} are unique, so its rows are only listed; write "${own}": { "id": ["…"] } into the file of names.`,
+    reason: `Nothing says which columns of a ${kind} are unique, so its rows are only listed; write its columns as "id" into the file of names: { "schema.view": { "id": ["…"] } }.`,
   };
 }
 
@@ -72,7 +73,17 @@ function keyColumns(
       (column.labels !== null || ADDRESSING.test(column.base))
     );
   };
-  if (chosen) return chosen.every(canAddress) ? chosen : [];
+  if (chosen) {
+    throwProblems(
+      chosen
+        .filter((name) => !canAddress(name))
+        .map(
+          (name) =>
+            `The file of names, ${keyOf(table)}: id has '${name}', whose values no path can show; use other columns.`,
+        ),
+    );
+    return chosen;
+  }
   if (table.primaryKey.length > 0 && table.primaryKey.every(canAddress)) return table.primaryKey;
   const isView = table.kind === 'materialized view';
   const isNever = (name: string) => isView || byName.get(name)?.isNotNull === true;
@@ -99,18 +110,23 @@ export function plainColumns({ columns }: DatabaseIndex): string[] {
 }
 
 const SECRET =
-  /passw|kennwort|mot_de_passe|contrasen|senha|parol|(?:^|_)pass$|pwd|pass_?(?:crypt|code|phrase)|(?:^|_)encrypted(?:_|$)|ciphertext|(?:remember|activation|reset|confirmation)_digest|secret(?!ar)|token(?!able)|(?:api|private|access|signing|encryption|session|auth|activation)_?key|credential|(?:^|_)(?:hash|salt|otp|pin|cvv|cvc)(?:_|$)|[a-z](?:hash|(?<!ba)salt)(?:_|$)/;
+  /passw|kennwort|mot_de_passe|contrasen|senha|parol|(?:^|_)pass$|pwd|pass_?(?:crypt|code|phrase)|(?:^|_)encrypted(?:_|$)|ciphertext|(?:remember|activation|reset|confirmation)_digest|secret(?!ar)|token(?!able)|(?:api|private|access|signing|encryption|session|auth|activation)_?key|credential|(?:backup|recovery)_?code|(?:^|_)(?:hash|salt|otp|pin|cvv|cvc)(?:_|$)|[a-z\d](?:hash|(?<!ba)salt)(?:_|$)/;
 /** Columns that hold a secret in a table of secrets. */
-const SECRET_TABLE = /token|secret|credential|password/;
+const SECRET_TABLE =
+  /token|secret|credential|password|(?:api|access|auth|private|session|signing|encryption)_?key/;
 const SECRET_VALUE = /^(?:key|value|code)$/;
-/** Types that hold no secret: times, flags and counts beside one. */
-const NO_SECRET =
-  /^(?:smallint|integer|bigint|real|double precision|numeric|money|boolean|date|interval|time(?:stamp)? with(?:out)? time zone)$/;
+/** Types that hold no secret: times and flags beside one. */
+const NO_SECRET = /^(?:money|boolean|date|interval|time(?:stamp)? with(?:out)? time zone)$/;
+const NUMBER = /^(?:smallint|integer|bigint|real|double precision|numeric)$/;
+/** Secrets that are numbers, and no counts of them. */
+const SECRET_NUMBER =
+  /(?:^|_)(?:pass(?:word|wd|code)?|pwd|secret|token|pin|otp|cvv|cvc)(?:_?(?:code|no|number))?$/;
 
 /** True for names such as `password_hash`, and not for references such as `token_id` and kinds such as `token_type`. */
 export function isSecret(table: string, { name, base, labels }: DatabaseColumn): boolean {
   const word = wordsOf(name).join('_') || name.toLowerCase();
   if (labels !== null || NO_SECRET.test(base) || /_(?:(?:uu)?id|type)$/.test(word)) return false;
+  if (NUMBER.test(base)) return SECRET_NUMBER.test(word);
   return SECRET.test(word) || (SECRET_VALUE.test(word) && SECRET_TABLE.test(table.toLowerCase()));
 }
 

@@ -34,10 +34,15 @@ export function planClasses(
     );
     for (const table of renamed) classes.set(table, withSchema(table));
   }
+  const taken = [...classes.values()];
   for (const same of grouped(tables, (table) => fileCase(classes.get(table) ?? '')))
     problems.add(
-      `${same.map(keyOf).join(' and ')} would both be the class ${classes.get(same[0] as DatabaseTable)}.`,
-      same.slice(1).map((table) => ({ table: keyOf(table), class: otherName(table, [...classes.values()]) })),
+      `${same.map(keyOf).join(' and ')} would ${same.length > 2 ? 'all' : 'both'} be the class ${classes.get(same[0] as DatabaseTable)}.`,
+      same.slice(1).map((table) => {
+        const name = otherName(table, taken);
+        taken.push(name);
+        return { table: keyOf(table), class: name };
+      }),
     );
   return withPaths(tables, classes);
 }
@@ -99,7 +104,8 @@ function withPaths(
     paths.add(own ?? path);
     names.set(table, {
       className,
-      fileName: NO_FILES.test(file) ? `${file}-model` : file,
+      // No class has a file with such a sign.
+      fileName: NO_FILES.test(file) ? `${file}_model` : file,
       prefix: own === path || own === undefined ? null : own,
     });
   }

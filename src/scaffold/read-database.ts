@@ -108,6 +108,8 @@ function failureText(
     return `${server} needs a password for the role '${user}'; write it into the address, percent-encoded, or set PGPASSWORD.`;
   if (code.startsWith('28'))
     return `${server} refuses the role '${user}': ${reason}; correct the user and the password.`;
+  if (code === '55P03')
+    return `${server} has a table of '${database}' that another transaction has locked for more than 2 s, such as a migration; run the command again when it has ended.`;
   if (/^[0-9A-Z]{5}$/.test(code))
     return `${server} does not let the catalogue of '${database}' be read: ${reason}.`;
   return `${server} cannot be reached: ${reason}; correct the address, or start the server.`;

@@ -1,5 +1,6 @@
 /** The plan of the models of a hard database: keys, relations, names, rights, and all that is left out. */
 import { expect } from 'chai';
+import { Client } from 'pg';
 import type { ModelPlan } from '../../../src/scaffold/model-plan.js';
 import { planModels } from '../../../src/scaffold/plan-models.js';
 import { readDatabase } from '../../../src/scaffold/read-database.js';
@@ -134,7 +135,7 @@ public.categories: Category category (id) id / id
   HasMany childrenByReportsTo: Category reportsToId=id
 public.cities: City city (id) id / id
   id* name
-public.con: Con con-model (id) id / id
+public.con: Con con_model (id) id / id
   id*
 public.customers: Customer customer (id) id / id
   id*
@@ -232,15 +233,15 @@ column public.Order Items.$1: Its name has a $, and Sequelize takes it for that 
 column public.Order Items.*: Its name is *, which Sequelize takes for all columns; a view can give it another name.
 id of public.blobs: Its key (key) has a column that no path can show; its rows are only listed.
 id of public.capitals: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
-id of public.far_orders: Nothing says which columns of a foreign table are unique, so its rows are only listed; write "public.far_orders": { "id": ["…"] } into the file of names.
+id of public.far_orders: Nothing says which columns of a foreign table are unique, so its rows are only listed; write its columns as "id" into the file of names: { "schema.view": { "id": ["…"] } }.
 column public.items.boxes: Its type box[] has no form in JSON; a view can make a text of it.
 column public.items.xid: Its type xid has no form in JSON; a view can make a text of it.
 column public.items.vec: Its type int2vector has no form in JSON; a view can make a text of it.
 column public.items.names: Its type name[] has no form in JSON; a view can make a text of it.
 column public.items.ci: Its type ext.citext is in a schema outside of the search_path; add that schema to it by ALTER ROLE … SET search_path.
-id of public.later: Nothing says which columns of a materialized view are unique, so its rows are only listed; write "public.later": { "id": ["…"] } into the file of names.
+id of public.later: Nothing says which columns of a materialized view are unique, so its rows are only listed; write its columns as "id" into the file of names: { "schema.view": { "id": ["…"] } }.
 id of public.logs: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
-id of public.order_view: Nothing says which columns of a view are unique, so its rows are only listed; write "public.order_view": { "id": ["…"] } into the file of names.
+id of public.order_view: Nothing says which columns of a view are unique, so its rows are only listed; write its columns as "id" into the file of names: { "schema.view": { "id": ["…"] } }.
 table public.quo"ted: Its name has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; a view can give it another name.
 id of public.sessions: Its key (token) has a column that no path can show; its rows are only listed.
 column sales.orders.tempers: Its type sales.temper[] is an array of a domain; a view can cast it to an array of sales.mood.
@@ -459,6 +460,20 @@ describe('the plan of models from a database', function () {
         expect(await configProblems(() => readDatabase(url.href, choice))).to.deep.equal(expected);
     } finally {
       await execute(database.url, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+
+  it('waits for no table that a migration has locked', async () => {
+    const migration = new Client({ connectionString: database.url });
+    await migration.connect();
+    try {
+      await migration.query('BEGIN; LOCK TABLE items');
+      const [problem] = await configProblems(() => readDatabase(database.url));
+      expect(problem).to.match(
+        / has a table of '\w+' that another transaction has locked for more than 2 s, /,
+      );
+    } finally {
+      await migration.end();
     }
   });
 

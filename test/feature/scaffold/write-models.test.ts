@@ -154,8 +154,7 @@ describe('the command models', () => {
     ).to.equal(`src/models: 8 models with … relations, 9 files new, 0 changed, 0 as they were.
 
 Left out:
-  id of we'ird.keyless: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
-  id of we'ird.only_json: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
+  id of we'ird.keyless, we'ird.only_json: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
   routes of OnlyJson: it has neither a key nor a column that its list could be sorted by.
 `);
     compile();

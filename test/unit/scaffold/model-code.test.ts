@@ -154,7 +154,8 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
             defaultSql: '(net * 1.2)',
           }),
           attributeOf('at', { type: 'timestamp with time zone', defaultSql: 'now()' }),
-          attributeOf('token', { isSecret: true }),
+          attributeOf('token', { isSecret: true, defaultSql: "'changeme'::text" }),
+          attributeOf('hash', { isSecret: true, defaultSql: "md5('changeme')" }),
           attributeOf('salt', { isSecret: true, isNotNull: true }),
           attributeOf('parts', { type: 'bytea[]' }),
         ],
@@ -186,6 +187,10 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
   @Column(DataType.TEXT)
   declare token: string | null;
 
+  @Exclude()
+  @Column(DataType.TEXT)
+  declare hash: string | null;
+
   @Exclude({ toPlainOnly: true })
   @Column({ type: DataType.TEXT, allowNull: false })
   declare salt: string;
@@ -196,7 +201,7 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
   });
 
   it('has relations, each with the keys by which it joins', () => {
-    const artist = modelOf('Artist', { fileName: 'index', attributes: [attributeOf('slug')] });
+    const artist = modelOf('Artist', { fileName: 'index_model', attributes: [attributeOf('slug')] });
     const album = modelOf('Album', {
       attributes: [attributeOf('artistId', { type: 'integer', isNotNull: true }), attributeOf('slug')],
       relations: [
@@ -259,7 +264,7 @@ export type OrderMarks = (typeof ORDER_MARKS)[number];`);
     expect(
       imports.filter(({ from }) => from.startsWith('.')).map(({ name, from }) => [name, from]),
     ).to.deep.equal([
-      ['Artist', './index-model.js'],
+      ['Artist', './index_model.js'],
       ['AlbumTag', './albumtag.js'],
       ['Tag', './tag.js'],
     ]);

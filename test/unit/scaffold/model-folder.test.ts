@@ -1,5 +1,5 @@
 /** Files of models in a folder: what people have written there stays, and what was generated follows the database. */
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type WriteOptions, writePlan } from '../../../src/scaffold/model-folder.js';
@@ -54,7 +54,9 @@ describe('the files of models', () => {
     expect(read(file)).to.not.equal(before);
   };
   const snapshot = () =>
-    readdirSync(out).map((file) => [file, read(file), statSync(join(out, file)).mtimeMs]);
+    readdirSync(out, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name: file }) => [file, read(file), statSync(join(out, file)).mtimeMs]);
 
   beforeEach(() => {
     out = join(folder.path, 'src/models');
@@ -162,6 +164,11 @@ describe('the files of models', () => {
       'has not one pair of the marks // <enums digest=…> and // </enums>.',
     ],
     [
+      'another table in its decorator',
+      (text: string) => text.replace("tableName: 'orders'", 'tableName: "old_orders"'),
+      'has the table shop.old_orders in @Table, and shop.orders would be its class Order; correct @Table where the table was renamed, or choose classes in the file of --names, such as {"shop.old_orders":{"class":"Order"},"shop.orders":{"class":"ShopOrder"}}.',
+    ],
+    [
       'another class',
       (text: string) => text.replace('class Order', 'class Purchase'),
       'has no class Order, which index.ts and other models import; give the class another name in the file of --names.',
@@ -177,6 +184,14 @@ describe('the files of models', () => {
       for (const force of [false, true])
         expect(problemsOf([ORDER, LINE], { force })).to.deep.equal([`/order.ts ${problem}`]);
     });
+
+  it('are left as they are where another class would have the table of one', () => {
+    mkdirSync(join(out, 'folder.ts'));
+    const { table } = ORDER;
+    expect(problemsOf([modelOf('ShopOrder', { table }), LINE])).to.deep.equal([
+      '/order.ts has the table shop.orders, whose class would be ShopOrder now; write {"shop.orders":{"class":"Order"}} into the file of --names, or delete the file.',
+    ]);
+  });
 
   it('follow a table that is dropped and a file that is deleted', () => {
     const bare = { ...ORDER, attributes: ORDER.attributes.slice(0, 1), relations: [] };

@@ -31,9 +31,13 @@ const TABLES = [
     ...KEYED,
     foreignKeys: [ARTIST],
   }),
-  tableOf('sales', [columnOf('day', { type: 'date' }), columnOf('total', { type: 'numeric' })], {
-    kind: 'view',
-  }),
+  tableOf(
+    'sales',
+    [columnOf('day', { type: 'date' }), columnOf('total', { type: 'numeric' }), columnOf('token')],
+    {
+      kind: 'view',
+    },
+  ),
 ];
 
 function planOf(names: unknown) {
@@ -61,7 +65,7 @@ describe('the plan of models', () => {
     ).to.deep.equal([
       ['Musician', 'musician', 'id', 'id,title', 'HasMany records Album artist'],
       ['Album', 'album', 'id', 'id,artist', 'BelongsTo musician Musician artist'],
-      ['Sale', 'sale', 'day', 'day,total', ''],
+      ['Sale', 'sale', 'day', 'day,total,token', ''],
     ]);
     expect(leftOut).to.deep.equal([]);
   });
@@ -113,6 +117,10 @@ describe('the plan of models', () => {
         `The file of names, shop.sales: id has "date", which is no column. Did you mean 'day'?`,
       ],
       [
+        { 'shop.sales': { id: ['day', 'token'] } },
+        "The file of names, shop.sales: id has 'token', whose values no path can show; use other columns.",
+      ],
+      [
         { 'shop.sales': { id: [] } },
         'The file of names, shop.sales: id is []; use the columns that address a row, such as ["order_id", "line_no"].',
       ],
@@ -133,12 +141,41 @@ describe('the plan of models', () => {
       expect((await configProblems(() => planOf(names)))[0], JSON.stringify(names)).to.equal(problem);
   });
 
+  it('has a file for each table, also for those that Windows has no files of', async () => {
+    const plan = (...names: readonly string[]) =>
+      planModels({
+        tables: names.map((name) => tableOf(name, [columnOf('id', INTEGER)], KEYED)),
+        leftOut: [],
+      });
+    const { models } = plan('con', 'con_model', 'index', 'index_model', 'constructor', '__proto__', '-');
+    expect(models.map(({ className, fileName }) => `${className} ${fileName}`)).to.deep.equal([
+      'Con con_model',
+      'ConModel con-model',
+      'Index index_model',
+      'IndexModel index-model',
+      'Constructor constructor',
+      'Proto proto',
+      'Table2d table2d',
+    ]);
+    const [problem, lines = ''] = await configProblems(() =>
+      plan('customer', 'Customer', 'CUSTOMER', 'customers'),
+    );
+    expect(problem).to.equal(
+      'shop.customer and shop.Customer and shop.CUSTOMER and shop.customers would all be the class Customer.',
+    );
+    expect(JSON.parse(lines.replace(/^.*\n/, ''))).to.deep.equal({
+      'shop.Customer': { class: 'Customer2' },
+      'shop.CUSTOMER': { class: 'Customer3' },
+      'shop.customers': { class: 'Customers' },
+    });
+  });
+
   it('hides columns with the names of secrets', () => {
     const secrets =
       'password passwd user_pass pwd passwordhash PasswordSalt secret client_secret token api_token apiKey private_key file_hash hash salt otp ' +
-      'session_key activation_key credentials password_digest pass_crypt encrypted_name reset_digest Kennwort пароль';
+      'session_key activation_key credentials password_digest pass_crypt encrypted_name reset_digest Kennwort пароль md5hash recovery_codes pin:integer cvv:smallint card_pin_code:numeric otp:bigint';
     const plain =
-      'secretary token_id token_type tokenable_type hashtag variation_digest basalt is_encrypted:boolean monkey password_changed_at:date password_count:integer has_password:boolean key';
+      'secretary token_id token_type tokenable_type hashtag variation_digest basalt is_encrypted:boolean monkey password_changed_at:date password_count:integer tokens:integer spin:integer has_password:boolean key';
     const columns = `${secrets} ${plain}`.split(' ').map((text) => {
       const [name = '', type] = text.split(':');
       return columnOf(name, type ? { type } : {});
@@ -146,11 +183,11 @@ describe('the plan of models', () => {
     const [model] = planModels({ tables: [tableOf('users', columns)], leftOut: [] }).models;
     expect(
       model?.attributes.filter(({ isSecret }) => isSecret).map((each) => each.column.name),
-    ).to.deep.equal(secrets.split(' '));
-    const [tokens] = planModels({
-      tables: [tableOf('auth_tokens', [columnOf('key'), columnOf('note')])],
-      leftOut: [],
-    }).models;
-    expect(tokens?.attributes.map(({ isSecret }) => isSecret)).to.deep.equal([true, false]);
+    ).to.deep.equal(secrets.split(' ').map((text) => text.replace(/:.*/, '')));
+    for (const name of ['auth_tokens', 'api_keys', 'ApiKey']) {
+      const tables = [tableOf(name, [columnOf('key'), columnOf('note')])];
+      const [found] = planModels({ tables, leftOut: [] }).models;
+      expect(found?.attributes.map(({ isSecret }) => isSecret)).to.deep.equal([true, false]);
+    }
   });
 });
