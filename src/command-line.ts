@@ -220,7 +220,7 @@ function describing(
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === '--help' || name === '-h') return print(process.stdout, USAGE, 0);
+  if (args.includes('--help') || args.includes('-h')) return print(process.stdout, USAGE, 0);
   const command = COMMANDS.get(name ?? '');
   if (!command) {
     const known =

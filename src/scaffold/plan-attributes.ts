@@ -47,7 +47,7 @@ function keyless({ kind, primaryKey, ...table }: DatabaseTable): LeftOut {
   if (!kind.endsWith('view') && kind !== 'foreign table') {
     const reason =
       primaryKey.length > 0
-        ? `Its key (${primaryKey.join(', ')}) has a column that no path can show`
+        ? `Its key (${primaryKey.join(', ')}) has a column that ${table.columns.some((column) => primaryKey.includes(column.name) && isSecret(table.name, column)) ? 'is hidden as a secret' : 'no path can show'}`
         : 'No unique index is over all rows, and over columns that are NOT NULL';
     return { construct, reason: `${reason}; its rows are only listed.` };
   }

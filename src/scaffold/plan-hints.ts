@@ -1,6 +1,6 @@
 /** Options that the names and triggers of a table suggest: proposals, which nothing assumes. */
 import { includable } from '../compile/compile-include.js';
-import type { AttributePlan, DatabaseTable, ModelPlan, RelationPlan } from './model-plan.js';
+import type { AttributePlan, DatabaseColumn, DatabaseTable, ModelPlan, RelationPlan } from './model-plan.js';
 import { keyOf } from './name-choices.js';
 
 const TENANT = /^(?:tenant|account|organi[sz]ation|org|company|workspace)_?id$/i;
@@ -34,6 +34,7 @@ export function planHints(
   const proposals = [
     ...(first.length > 0 ? [`include: { ${first.map(({ name }) => `${name}: true`).join(', ')} }`] : []),
     ...(isWritten && set.length > 0 ? [`readOnly: [${set.map(({ name }) => `'${name}'`).join(', ')}]`] : []),
+    ...(isWritten ? timestampsProposal(attributes.filter((each) => !set.includes(each))) : []),
     ...(isWritten ? attributes.flatMap((each) => columnProposal(each, set.includes(each))) : []),
     ...attributes
       .filter(({ column }) => tenants.has(column.name))
@@ -76,21 +77,44 @@ export function proposalHints(models: readonly Pick<ModelPlan, 'table' | 'propos
   return [...tables].map(([line, names]) => `${someOf(names)}: consider ${line}`);
 }
 
-const TIME = /^timestamp/;
+/** Times that the application writes, as those of Rails: Sequelize can. A time with a default needs nobody. */
+function timestampsProposal(attributes: readonly AttributePlan[]): string[] {
+  const times = attributes.filter(({ column }) => isTime(column) && column.defaultSql === null);
+  const nameOf = (pattern: RegExp) => times.find(({ column }) => pattern.test(plainName(column)))?.name;
+  const created = nameOf(/^(?:createdat|createdon|createddate|datecreated)$/);
+  const updated = nameOf(UPDATED);
+  const deleted = attributes.find(
+    ({ column }) =>
+      isTime(column) && !column.isNotNull && /^(?:deletedat|deletedon|deletiondate)$/.test(plainName(column)),
+  )?.name;
+  if (!created && !updated && !deleted) return [];
+  const text = (name: string | undefined) => (name ? `'${name}'` : 'false');
+  const [paranoid, deletedAt] = deleted ? ['paranoid: true, ', `, deletedAt: '${deleted}'`] : ['', ''];
+  return [
+    `@Table({ timestamps: true, ${paranoid}createdAt: ${text(created)}, updatedAt: ${text(updated)}${deletedAt} })`,
+  ];
+}
+
+const UPDATED = /^(?:updatedat|updatedon|modifiedat|lastupdated?|modifieddate)$/;
+
+function isTime({ base, isArray }: DatabaseColumn): boolean {
+  return base.startsWith('timestamp') && !isArray;
+}
+
+/** `updated_at` -> `updatedat` */
+function plainName({ name }: DatabaseColumn): string {
+  return name.replaceAll('_', '').toLowerCase();
+}
 
 function columnProposal({ name, column }: AttributePlan, isSet: boolean): string[] {
   const { base, isArray, isNotNull } = column;
-  const plain = column.name.replaceAll('_', '').toLowerCase();
+  const plain = plainName(column);
   if (isArray) return [];
-  if (TIME.test(base) && !isNotNull && /^(?:deletedat|deletedon|deletiondate)$/.test(plain))
-    return [
-      `@Table({ timestamps: true, paranoid: true, createdAt: false, updatedAt: false, deletedAt: '${name}' })`,
-    ];
   if (base === 'boolean' && /^(?:is)?(?:deleted|archived)$/.test(plain))
     return [`softDelete: { attribute: '${name}', deleted: true, alive: false }`];
   if (/^(?:integer|bigint)$/.test(base) && isNotNull && /^(?:lockversion|version|rowversion)$/.test(plain))
     return [`etag: { attribute: '${name}'${isSet ? ", by: 'database'" : ''} }`];
-  if (TIME.test(base) && !isSet && /^(?:updatedat|modifiedat|lastupdated?|modifieddate)$/.test(plain))
+  if (isTime(column) && !isSet && column.defaultSql !== null && UPDATED.test(plain))
     return [`readOnly: ['${name}'] where a trigger or a default keeps it`];
   return [];
 }

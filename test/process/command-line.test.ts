@@ -320,6 +320,7 @@ CREATE INDEX ON "articles" ("views", "id");
     const help = await command('--help');
     expect(help.code).to.equal(0);
     expect(help.everything).to.match(/^Usage: crud-controllers <command> \[options\]\n/);
+    expect(await command('init', '--help')).to.deep.equal(help);
     for (const [args, problem] of [
       [[], ''],
       [['rotes', 'models.cjs'], "There is no command 'rotes'. Did you mean 'routes'?\n"],

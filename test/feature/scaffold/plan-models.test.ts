@@ -74,7 +74,7 @@ CREATE TABLE cities (id int PRIMARY KEY, name text); CREATE TABLE capitals (sinc
 -- written by the database
 CREATE TABLE items (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int DEFAULT 1 + 1, twice int GENERATED ALWAYS AS (1) STORED,
   period daterange, "updated_at" timestamptz, "Key Text" text, lock_version int NOT NULL DEFAULT 0, deleted_at timestamptz, is_deleted boolean,
-  price numeric(10,2) CHECK (price > 0), tags text[], doc jsonb, tall hstore, boxes box[], xid xid, vec int2vector, names name[], ci ext.citext, EXCLUDE USING gist (period WITH &&));
+  price numeric(10,2) CHECK (price > 0), tags text[], doc jsonb, tall hstore, boxes box[], xid xid, vec int2vector, names name[], ci ext.citext, created_at timestamptz NOT NULL, EXCLUDE USING gist (period WITH &&));
 CREATE INDEX ON items USING gin (tags); CREATE INDEX ON items USING gin (doc); CREATE INDEX ON items (n, price); CREATE INDEX ON items (updated_at) WHERE n = 1;
 CREATE INDEX ON items USING hash (price);
 COMMENT ON TABLE items IS 'All */ items'; COMMENT ON COLUMN items.n IS 'n';
@@ -160,7 +160,7 @@ public.follows: Follow follow (followerId,followeeId) followerId / followerId
   BelongsTo followee: Artist followeeId=id
   BelongsTo follower: Artist followerId=id
 public.items: Item item (id) id,n,period,price,tags / id,n
-  id* n twice period updatedAt<updated_at> keyText<Key Text> lockVersion<lock_version> deletedAt<deleted_at> isDeleted<is_deleted> price tags doc tall
+  id* n twice period updatedAt<updated_at> keyText<Key Text> lockVersion<lock_version> deletedAt<deleted_at> isDeleted<is_deleted> price tags doc tall createdAt<created_at>
 public.later: Later later ()  /
   a
 public.line_clash: LineClash line-clash (id) id / id
@@ -243,7 +243,7 @@ id of public.later: Nothing says which columns of a materialized view are unique
 id of public.logs: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
 id of public.order_view: Nothing says which columns of a view are unique, so its rows are only listed; write its columns as "id" into the file of names: { "schema.view": { "id": ["…"] } }.
 table public.quo"ted: Its name has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; a view can give it another name.
-id of public.sessions: Its key (token) has a column that no path can show; its rows are only listed.
+id of public.sessions: Its key (token) has a column that is hidden as a secret; its rows are only listed.
 column sales.orders.tempers: Its type sales.temper[] is an array of a domain; a view can cast it to an array of sales.mood.
 column sales.orders.p: Its type pair is a row type, which has no form in JSON; a view can name its parts.
 foreign key "event_notes_event_id_event_at_fkey" of public.event_notes: It has several columns, and Sequelize joins by one; filter by its columns.
@@ -254,8 +254,8 @@ public.artists: Password, api_token, file_hash are hidden as a secret.
 public.artists: the proposed include is as large as one may be, without salesOrders, followers, followees.
 public.sessions: token is hidden as a secret.
 public.items: consider readOnly: ['updatedAt']
+public.items: consider @Table({ timestamps: true, paranoid: true, createdAt: 'createdAt', updatedAt: false, deletedAt: 'deletedAt' })
 public.items: consider etag: { attribute: 'lockVersion' }
-public.items: consider @Table({ timestamps: true, paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'deletedAt' })
 public.items: consider softDelete: { attribute: 'isDeleted', deleted: true, alive: false }`;
 
 /** A model in a few lines: attributes with columns of another name, `*` for the key and `!` for secrets. */
