@@ -132,6 +132,9 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 
 /** Writes a project, with `from` one of the tables of a database. */
 async function beginProject(folder: string, given: Given): Promise<string> {
+  // The message has no part of it: an address may hold a password.
+  if (/^postgres(?:ql)?:/i.test(folder))
+    throw new ConfigError(['The folder is an address; write init <folder> --from=<address>.']);
   const from = given.get('from');
   if (from === undefined) {
     const stray = OF_TABLES.find((each) => given.has(each));

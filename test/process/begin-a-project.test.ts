@@ -123,6 +123,11 @@ describe('beginning a project', () => {
     const two = await init(['one', 'two']);
     expect(two.code).to.equal(2);
     expect(two.everything).to.match(/^Name one folder\.\nUsage: /);
+    const address = await init(['postgres://reader:secret@127.0.0.1/shop']);
+    expect([address.code, address.everything]).to.deep.equal([
+      1,
+      'The folder is an address; write init <folder> --from=<address>.\n',
+    ]);
     const titled = await init(['one', '--title', 'Mine']);
     expect(titled.everything).to.match(/^init has no option --title\.\nUsage: /);
     expect(existsSync(join(folder.path, 'one'))).to.equal(false);
