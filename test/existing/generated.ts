@@ -1,7 +1,7 @@
 /** Models that the generator has written: compiled as those of a user, loaded, and described by their classes alone. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ModelCtor } from 'sequelize-typescript';
@@ -66,8 +66,13 @@ export async function generate(url: string, wanted: Tree): Promise<Generated> {
   mkdirSync(folder, { recursive: true });
   const options = { url, out: source, writable: true, names: join(folder, 'names.json') };
   const { leftOut, hints } = await writeNamed(options, wanted);
-  const again = await writeModels(options);
-  const problems = [...again.created, ...again.changed].map((file) => `${file}: a second run has changed it`);
+  const before = stateOf(folder);
+  await writeModels(options);
+  const after = stateOf(folder);
+  const files = [...new Set([...before.keys(), ...after.keys()])];
+  const problems = files
+    .filter((file) => before.get(file) !== after.get(file))
+    .map((file) => `${file}: a second run has changed it`);
   const settings = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'template/notes/tsconfig.json'), 'utf8'));
   Object.assign(settings.compilerOptions, { rootDir: 'src', outDir: 'js' });
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...settings, include: ['src'] }));
@@ -91,6 +96,13 @@ export async function generate(url: string, wanted: Tree): Promise<Generated> {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Bytes and times of files. */
+function stateOf(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+  const known = files.map((file) => [file, statSync(file)] as const).filter(([, state]) => state.isFile());
+  return new Map(known.map(([file, { mtimeMs }]) => [file, `${mtimeMs} ${readFileSync(file, 'hex')}`]));
 }
 
 /** Takes the names that a refusal proposes. */
@@ -215,37 +227,14 @@ const SECRET = /passw(or)?d|secret|token|hash|salt|(api|private)_?key/i;
 const PERHAPS_SECRET = /pass|key|crypt|pin|cvv|ssn|signature|credential|otp|nonce|digest/i;
 
 /** Secrets that are shown, and columns that are hidden without a reason. */
-export function wronglyShown({ table, hidden }: Specimen): string[] {
+export function wronglyShown({ table, attributes, hidden }: Specimen): string[] {
   const isText = ({ base }: Column) => /^(char|text|citext|bytea|uuid)/.test(base);
   return table.columns
+    .filter(({ name }) => attributes.has(name))
     .filter((column) => hidden.has(column.name) !== (SECRET.test(column.name) && isText(column)))
     .filter(
       ({ name, base }) =>
         !hidden.has(name) || !(PERHAPS_SECRET.test(name) || /^ts(vector|query)$/.test(base)),
     )
     .map(({ name }) => `${table.sql}: its column ${name} is ${hidden.has(name) ? 'hidden' : 'shown'}`);
-}
-
-/** Foreign keys of one column without a relation, or without the one back, of which nothing was reported. */
-export function missedRelations(specimens: readonly Specimen[], leftOut: readonly LeftOut[]): string[] {
-  const missed: string[] = [];
-  for (const child of specimens) {
-    for (const { name, columns, target, targetColumns } of child.table.foreignKeys) {
-      if (leftOut.some(({ construct }) => construct.includes(name))) continue;
-      const parent = specimens.find(({ table }) => table.sql === target);
-      const [own, other] = [columns[0], targetColumns[0]];
-      const there = child.links.some(
-        (link) => link.isOne && link.target === parent && link.own === own && link.other === other,
-      );
-      const back = parent?.links.some(
-        (link) =>
-          link.own === other &&
-          link.other === own &&
-          (link.through ? link.through.sql === child.table.sql : link.target === child),
-      );
-      if (columns.length > 1 || !there || !back)
-        missed.push(`${child.table.sql}: the foreign key ${name} has no relation, or none back`);
-    }
-  }
-  return missed;
 }

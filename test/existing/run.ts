@@ -16,11 +16,11 @@ import { readDatabase } from '../../src/scaffold/read-database.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
 import { connectTo } from '../support/postgres.js';
+import { missedFacts } from './catalogue.js';
 import {
   type Generated,
   generate,
   type Link,
-  missedRelations,
   type Specimen,
   specimensOf,
   wronglyShown,
@@ -28,7 +28,7 @@ import {
 import { Judge, type Path, shownColumns } from './judge.js';
 import { PAGE_MAX, readRelations as readLinks, readModel } from './reads.js';
 import { RowMaker } from './rows.js';
-import { missedColumns, quote, type Relation, relationsOf } from './tables.js';
+import { quote, type Relation, relationsOf } from './tables.js';
 import { ruleOf } from './wire.js';
 import { writeModel } from './writes.js';
 
@@ -62,8 +62,7 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
   await client.query(
     "SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'",
   );
-  const schema = await readDatabase(url);
-  const relations = relationsOf(schema);
+  const relations = relationsOf(await readDatabase(url));
   const maker = new RowMaker(client, relations);
   await maker.fill();
   for (const { sql, kind } of relations)
@@ -78,7 +77,7 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
     if (id.length > 0) names[`${table.schema}.${table.name}`] = { id };
   }
   await using generated = await generate(url, names);
-  const differences = [...(await missedColumns(client, schema)), ...generated.problems];
+  const differences = [...generated.problems];
   const leftOut = generated.leftOut.map(({ construct, reason }) => `${construct}: ${reason}`);
   if (generated.problems.length > 0)
     return { models: 0, requests: 0, right: 0, differences, leftOut, warnings: [], empty };
@@ -96,8 +95,11 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
   // A model may name ten relations, so those with more are served again with the others.
   for (let round = -1; round < rounds; round += 1) {
     const isGenerated = round < 0;
+    // Rows without a key are only listed.
     const linksOf = ({ links }: Specimen): Link[] =>
-      isGenerated ? [] : links.slice(round * INCLUDES, (round + 1) * INCLUDES);
+      links
+        .filter(({ target }) => !isGenerated && target.id.length > 0)
+        .slice(round * INCLUDES, (round + 1) * INCLUDES);
     const choose = (specimen: Specimen, options: CrudOptions) =>
       isGenerated ? options : widened(specimen, linksOf(specimen), options);
     await using fleet = await serve(url, relations, generated, choose, isGenerated);
@@ -105,7 +107,8 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
     differences.push(...fleet.problems);
     if (isGenerated) {
       totals.models = specimens.length;
-      differences.push(...missedRelations(specimens, generated.leftOut), ...served.flatMap(wronglyShown));
+      differences.push(...(await missedFacts(client, specimens, generated.leftOut)));
+      differences.push(...served.flatMap(wronglyShown));
       rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
     }
     for (const specimen of served.filter((_, at) => (at + Math.max(round, 0)) % every === 0)) {
@@ -205,8 +208,8 @@ async function start(served: readonly Specimen[], options: BootstrapOptions): Pr
   const schemas = crud.openapi().components?.schemas ?? {};
   for (const specimen of served) {
     const { properties = {} } = schemas[`${specimen.name}Read`] as { readonly properties?: object };
-    const hidden = [...specimen.attributes].filter(([, attribute]) => !(attribute in properties));
-    specimen.hidden = new Set(hidden.map(([column]) => column));
+    const all = specimen.table.columns.map(({ name }) => name);
+    specimen.hidden = new Set(all.filter((name) => !((specimen.attributes.get(name) ?? '') in properties)));
   }
   return listen(app);
 }

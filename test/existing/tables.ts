@@ -1,5 +1,4 @@
-/** The tables of a database as questions need them, and what a generator has missed of them. */
-import type { Client } from 'pg';
+/** The tables of a database as questions need them. */
 import type { DatabaseColumn, DatabaseSchema, DatabaseTable } from '../../src/scaffold/model-plan.js';
 
 /** A column, with the type that a domain is based on. */
@@ -43,31 +42,6 @@ export interface Relation {
   /** First columns of indexes that serve conditions and orders. */
   readonly leading: ReadonlySet<string>;
   readonly foreignKeys: readonly ForeignKey[];
-}
-
-/** Each column of a table or view, but those of the system, of extensions and of partitions. */
-const COLUMNS = `
-  SELECT format('%s.%s', n.nspname, c.relname) AS table, a.attname AS column
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
-  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND NOT c.relispartition
-    AND a.attnum > 0 AND NOT a.attisdropped
-    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
-
-/** Columns that the catalogue has, and that were neither read nor reported. */
-export async function missedColumns(client: Client, { tables, leftOut }: DatabaseSchema): Promise<string[]> {
-  const read = new Set(
-    tables.flatMap(({ schema, name, columns }) => columns.map((each) => `${schema}.${name} ${each.name}`)),
-  );
-  const { rows } = await client.query<{ table: string; column: string }>(COLUMNS);
-  return rows
-    .filter(({ table, column }) => !read.has(`${table} ${column}`))
-    .filter(({ table, column }) => !leftOut.some((each) => isAbout(each.construct, table, column)))
-    .map(({ table, column }) => `${table}: nothing is known of its column ${column}`);
-}
-
-/** True where a construct that was left out is the table, or its column. */
-function isAbout(construct: string, table: string, column: string): boolean {
-  return construct.endsWith(` ${table}`) || (construct.includes(table) && construct.includes(column));
 }
 
 /** The tables. */

@@ -4,14 +4,10 @@
  */
 
 import { parse } from 'postgres-array';
-import type { AbstractDataType, DataType as Declared } from 'sequelize';
-import { DataType } from 'sequelize-typescript';
 import type { Column } from './tables.js';
 
 /** All that a type decides. */
 export interface TypeRule {
-  /** The type that a model declares. */
-  model(column: Column): Declared;
   /** JSON of a text. */
   json(text: string): unknown;
   /** Operators: `=` for equality, `<` for orders, `~` for patterns, `[` for arrays, `r` for ranges, `w` for networks. `=isnull=` is for all. */
@@ -27,63 +23,48 @@ const clock = (value: string): string =>
   value.replace(' ', 'T').replace(/(?<=:\d\d)(\.\d+)?$/, (digits) => (digits || '.').padEnd(4, '0'));
 const moment = (value: string): unknown =>
   /infinity/.test(value) ? value : `${clock(value.replace(/\+00$/, '')).slice(0, 23)}Z`;
-const rule = (type: Declared, json: TypeRule['json'], operators: string, isId = false): TypeRule => ({
-  model: () => type,
+const rule = (json: TypeRule['json'], operators: string, isId = false): TypeRule => ({
   json,
   operators,
   isId,
 });
-const length = ({ type }: Column): number => Number(/\((\d+)\)/.exec(type)?.[1] ?? 0);
-const OTHER: TypeRule = { model: ({ type }) => type, json: text, operators: '' };
+const OTHER: TypeRule = { json: text, operators: '' };
 
 const RULES: Readonly<Record<string, TypeRule>> = {
-  smallint: rule(DataType.SMALLINT, Number, '=<', true),
-  integer: rule(DataType.INTEGER, Number, '=<', true),
-  bigint: rule(DataType.BIGINT, text, '=<', true),
-  numeric: {
-    ...rule('', text, '=<', true),
-    model: ({ type }) => {
-      const [, precision, scale] = /\((\d+),(\d+)\)/.exec(type) ?? [];
-      return precision ? DataType.DECIMAL(Number(precision), Number(scale)) : DataType.DECIMAL;
-    },
-  },
-  real: rule(DataType.REAL, special, '=<'),
-  'double precision': rule(DataType.DOUBLE, special, '=<'),
-  boolean: rule(DataType.BOOLEAN, (value) => value === 'true' || value === 't', '=', true),
-  text: rule(DataType.TEXT, text, '=<~', true),
-  citext: rule(DataType.CITEXT, text, '=<~', true),
-  'character varying': {
-    ...rule('', text, '=<~', true),
-    model: (column) => (length(column) ? DataType.STRING(length(column)) : DataType.TEXT),
-  },
-  character: {
-    ...rule('', (value) => value.trimEnd(), '=<~', true),
-    model: (column) => DataType.CHAR(length(column) || 1),
-  },
-  date: rule(DataType.DATEONLY, text, '=<', true),
-  'time without time zone': rule(DataType.TIME, text, '=<', true),
-  'timestamp with time zone': rule(DataType.DATE, moment, '=<', true),
+  smallint: rule(Number, '=<', true),
+  integer: rule(Number, '=<', true),
+  bigint: rule(text, '=<', true),
+  numeric: rule(text, '=<', true),
+  real: rule(special, '=<'),
+  'double precision': rule(special, '=<'),
+  boolean: rule((value) => value === 'true' || value === 't', '=', true),
+  text: rule(text, '=<~', true),
+  citext: rule(text, '=<~', true),
+  'character varying': rule(text, '=<~', true),
+  character: rule((value) => value.trimEnd(), '=<~', true),
+  date: rule(text, '=<', true),
+  'time without time zone': rule(text, '=<', true),
+  'timestamp with time zone': rule(moment, '=<', true),
   /** The same in arrays and ranges, where all digits are shown. */
   precise: rule(
-    DataType.DATE,
     (value) =>
       `${clock(value.replace(/\+00$/, '')).replace(/\.\d{4,5}$/, (digits) => digits.padEnd(7, '0'))}Z`,
     '=<',
   ),
-  'timestamp without time zone': rule(DataType.DATE, clock, '=<', true),
-  uuid: rule(DataType.UUID, text, '=', true),
-  json: rule(DataType.JSON, JSON.parse, ''),
-  jsonb: rule(DataType.JSONB, JSON.parse, ''),
-  bytea: rule(DataType.BLOB, (value) => Buffer.from(value.slice(2), 'hex').toString('base64'), ''),
+  'timestamp without time zone': rule(clock, '=<', true),
+  uuid: rule(text, '=', true),
+  json: rule(JSON.parse, ''),
+  jsonb: rule(JSON.parse, ''),
+  bytea: rule((value) => Buffer.from(value.slice(2), 'hex').toString('base64'), ''),
   // The cast to text writes the mask of a single host, which PostgreSQL leaves out elsewhere.
-  inet: rule(DataType.INET, (value) => value.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, ''), '=<w', true),
-  cidr: rule(DataType.CIDR, text, '=<w', true),
-  macaddr: rule(DataType.MACADDR, text, '=<', true),
-  macaddr8: rule('macaddr8', text, '=<', true),
-  interval: rule('interval', text, '=<'),
-  money: rule('money', (value) => value.replace(/[^-.\d]/g, ''), '=<'),
-  bit: { ...rule('', text, '='), model: ({ type }) => type },
-  'bit varying': { ...rule('', text, '='), model: ({ type }) => type },
+  inet: rule((value) => value.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, ''), '=<w', true),
+  cidr: rule(text, '=<w', true),
+  macaddr: rule(text, '=<', true),
+  macaddr8: rule(text, '=<', true),
+  interval: rule(text, '=<'),
+  money: rule((value) => value.replace(/[^-.\d]/g, ''), '=<'),
+  bit: rule(text, '='),
+  'bit varying': rule(text, '='),
 };
 
 /** Types of the bounds of ranges. */
@@ -113,18 +94,17 @@ export function ruleOf(column: Column): TypeRule {
     const inner = ruleOf({ ...column, base, type: element, element: null });
     const isPlain = inner.operators !== '' || labels;
     return {
-      model: () => DataType.ARRAY(inner.model({ ...column, type: element }) as AbstractDataType),
       json: (value) => jsonOfArray(parse(value), inner),
       operators: isPlain ? '[' : '',
     };
   }
-  if (labels) return rule(DataType.ENUM(...labels), text, '=', true);
+  if (labels) return rule(text, '=', true);
   const [, bounds = '', isMulti] = /^(.+?)(multi)?range$/.exec(base) ?? [];
   const of = BOUNDS[bounds];
   if (!of) return RULES[base] ?? OTHER;
   const ranges = (value: string) =>
     [...value.matchAll(/[[(].*?[\])]/g)].map(([range]) => rangeJson(range, of));
-  return rule(base, isMulti ? ranges : (value) => rangeJson(value, of), '=r');
+  return rule(isMulti ? ranges : (value) => rangeJson(value, of), '=r');
 }
 
 function jsonOfArray(elements: unknown, inner: TypeRule): unknown {

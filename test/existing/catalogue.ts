@@ -1,0 +1,76 @@
+/** The catalogue, read in other ways than the generator reads it: columns, keys and foreign keys that the models have to declare. */
+import type { Client } from 'pg';
+import { KINDS } from '../../src/scaffold/catalogue-statement.js';
+import type { LeftOut } from '../../src/scaffold/model-plan.js';
+import type { Specimen } from './generated.js';
+
+/** Columns of tables and views, but those of the system, of extensions and of partitions. Materialized views have no types there. */
+const COLUMNS = `
+  SELECT n.nspname || '.' || c.relname AS table, a.attname AS column, c.relkind <> 'v' AND i.is_nullable = 'NO' AS "notNull",
+    format_type(to_regtype(quote_ident(i.udt_schema) || '.' || quote_ident(i.udt_name)), NULL) AS type
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+  LEFT JOIN information_schema.columns i ON (i.table_schema, i.table_name, i.column_name) = (n.nspname, c.relname, a.attname)
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND NOT c.relispartition
+    AND a.attnum > 0 AND NOT a.attisdropped
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
+
+const KEYS = `
+  SELECT table_schema || '.' || table_name AS table, json_agg(column_name ORDER BY ordinal_position) AS columns
+  FROM information_schema.table_constraints JOIN information_schema.key_column_usage
+  USING (constraint_schema, constraint_name, table_schema, table_name) WHERE constraint_type = 'PRIMARY KEY' GROUP BY 1`;
+
+/** A row for each pair of columns. */
+const FOREIGN_KEYS = `
+  SELECT f.conname AS name, n.nspname || '.' || c.relname AS child, m.nspname || '.' || r.relname AS parent,
+    a.attname AS own, b.attname AS other, count(*) OVER (PARTITION BY f.oid)::int AS pairs
+  FROM pg_constraint f CROSS JOIN unnest(f.conkey, f.confkey) AS p (own, other)
+  JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = p.own JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = p.other
+  JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_class r ON r.oid = f.confrelid JOIN pg_namespace m ON m.oid = r.relnamespace
+  WHERE f.contype = 'f' AND f.conparentid = 0 AND NOT c.relispartition`;
+
+/** Differences between the catalogue and the models, but those that the generator has reported. */
+export async function missedFacts(
+  client: Client,
+  specimens: readonly Specimen[],
+  leftOut: readonly LeftOut[],
+): Promise<string[]> {
+  const missed: string[] = [];
+  const models = new Map(specimens.map((each) => [`${each.table.schema}.${each.table.name}`, each]));
+  const reported = new Set(leftOut.map(({ construct }) => construct));
+  const columns = await client.query(COLUMNS);
+  for (const { table, column, type, notNull } of columns.rows) {
+    if (Object.values(KINDS).some((kind) => reported.has(`${kind} ${table}`))) continue;
+    const own = models.get(table);
+    const read = own?.table.columns.find(({ name }) => name === column);
+    if (!own?.attributes.has(column) || !read) {
+      if (!reported.has(`column ${table}.${column}`)) missed.push(`${table}: its column ${column} is missed`);
+    } else if (type !== null && (read.base !== type || read.notNull !== notNull))
+      missed.push(
+        `${table}: its column ${column} is read as ${read.base}, NOT NULL ${read.notNull}: it is ${type}, ${notNull}`,
+      );
+  }
+  const keys = await client.query(KEYS);
+  for (const { table, columns } of keys.rows) {
+    const own = models.get(table);
+    if (own && `${own.id}` !== `${columns}`)
+      missed.push(`${table}: its key is ${own.id}, and not ${columns}`);
+  }
+  const foreignKeys = await client.query(FOREIGN_KEYS);
+  for (const { name, child, parent, own, other, pairs } of foreignKeys.rows) {
+    const [from, to] = [models.get(child), models.get(parent)];
+    if (!from || reported.has(`foreign key "${name}" of ${child}`)) continue;
+    const there = from.links.some(
+      (link) => link.isOne && link.target === to && link.own === own && link.other === other,
+    );
+    const back = to?.links.some(
+      (link) =>
+        link.own === other &&
+        link.other === own &&
+        (link.through ? link.through.sql === from.table.sql : link.target === from),
+    );
+    if (pairs > 1 || !there || !back)
+      missed.push(`${child}: the foreign key ${name} has no relation, or none back`);
+  }
+  return missed;
+}
