@@ -176,8 +176,8 @@ function returnedAttributes(
 }
 
 /**
- * The stored attributes of a model; null where a row that comes back could be misread. Sequelize takes a `$` for a
- * parameter, and a column that is called as another attribute for that one.
+ * The stored attributes of a model; null where a row that comes back could be misread. Sequelize takes a column that is
+ * called as another attribute for that one.
  */
 function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
   const { attributes } = info;
@@ -186,8 +186,7 @@ function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
   const isDistinct =
     new Set([...columns, MARK]).size === columns.length + 1 &&
     !attributes.has(MARK) &&
-    all.every(({ name, column }) => column === name || !attributes.has(column)) &&
-    !columns.some((column) => column.includes('$'));
+    all.every(({ name, column }) => column === name || !attributes.has(column));
   return isDistinct ? storedAttributes(info) : null;
 }
 
