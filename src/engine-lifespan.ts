@@ -34,7 +34,7 @@ import {
 } from './postgres/index.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline, noteStart } from './util/offline.js';
-import { flagProblems, listProblems } from './util/option-problems.js';
+import { flagProblems, listProblems, showValue, unknownOptions } from './util/option-problems.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -230,12 +230,35 @@ const NAMES = [
   'groupCommit',
 ] satisfies (keyof EngineOptions)[];
 
-/** Sequelize would ignore them. */
-function misspelt(forwarded: object): string[] {
-  return Object.keys(forwarded).flatMap((name) => {
-    if (name === 'replication') return ["engineLifespan has no option 'replication'; use replicas."];
-    const meant = NAMES.find((each) => distance(each.toLowerCase(), name.toLowerCase()) <= 2);
-    return meant ? [`engineLifespan has no option '${name}'. Did you mean '${meant}'?`] : [];
+const LIMITS = [
+  'connectionTimeoutMillis',
+  'lock_timeout',
+  'statement_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+];
+const POOL_NAMES = ['max', 'min', 'acquire', 'idle', 'evict', 'maxUses', 'validate'];
+
+/** Sequelize and pg would ignore them. */
+function misspelt({ pool, dialectOptions, ...others }: SequelizeOptions): string[] {
+  return [
+    ...('replication' in others ? ["engineLifespan has no option 'replication'; use replicas."] : []),
+    ...nearNames('engineLifespan', others, NAMES),
+    ...unknownOptions('pool', pool ?? {}, POOL_NAMES),
+    ...poolSizeProblems(pool?.max),
+    ...nearNames('dialectOptions', dialectOptions ?? {}, LIMITS),
+  ];
+}
+
+function poolSizeProblems(max: unknown): string[] {
+  if (max === undefined || (Number.isInteger(max) && Number(max) > 0)) return [];
+  return [`pool.max is ${showValue(max)}; use an integer from 1.`];
+}
+
+function nearNames(owner: string, options: object, names: readonly string[]): string[] {
+  return Object.keys(options).flatMap((name) => {
+    const meant = names.find((each) => distance(each.toLowerCase(), name.toLowerCase()) <= 2);
+    return meant && meant !== name ? [`${owner} has no option '${name}'. Did you mean '${meant}'?`] : [];
   });
 }
 

@@ -204,10 +204,22 @@ describe('connecting an engine', () => {
     it('names the options that were meant, which Sequelize would ignore', async () => {
       const wrong = { createall: true, replica: [], prepared_statements: false, replication: {} } as never;
       expect(await configProblems(() => connect(wrong))).to.deep.equal([
+        "engineLifespan has no option 'replication'; use replicas.",
         "engineLifespan has no option 'createall'. Did you mean 'createAll'?",
         "engineLifespan has no option 'replica'. Did you mean 'replicas'?",
         "engineLifespan has no option 'prepared_statements'. Did you mean 'preparedStatements'?",
-        "engineLifespan has no option 'replication'; use replicas.",
+      ]);
+    });
+
+    it('names the limits that were meant, which Sequelize and pg would ignore', async () => {
+      const wrong = {
+        pool: { maxx: 3, max: NaN },
+        dialectOptions: { statementTimeout: 9, lock_timeout: 9 },
+      } as never;
+      expect(await configProblems(() => connect(wrong))).to.deep.equal([
+        "pool has no option 'maxx'. Did you mean 'max'? The options are max, min, acquire, idle, evict, maxUses, validate.",
+        'pool.max is NaN; use an integer from 1.',
+        "dialectOptions has no option 'statementTimeout'. Did you mean 'statement_timeout'?",
       ]);
     });
 
