@@ -298,9 +298,10 @@ function print(stream: NodeJS.WriteStream, text: string, exitCode: number): Prom
   });
 }
 
-/** A module that cannot be loaded says where; of a wrong configuration, every problem is a line. */
+/** A module that cannot be loaded says where; of a wrong configuration, every problem is a line. Names of a database may have signs for terminals. */
 function explain(error: unknown): string {
-  if (error instanceof ConfigError) return `${error.problems.join('\n')}\n`;
+  if (error instanceof ConfigError)
+    return `${error.problems.join('\n').replaceAll(/(?![\n\t])\p{Cc}/gu, ' ')}\n`;
   return `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
 }
 

@@ -91,9 +91,9 @@ export const KINDS: Readonly<Record<string, DatabaseTable['kind']>> = {
   f: 'foreign table',
 };
 
-/** Forms of constants in expressions, whatever the role has. A table that a migration has locked stops the run, which would let others wait. */
+/** Forms of constants in expressions, whatever the role has. The statement would be compiled for longer than it runs. A table that a migration has locked stops the run, which would let others wait. */
 export const SETTINGS = `
-  SET LOCAL lock_timeout = '2s';
+  SET LOCAL lock_timeout = '2s'; SET LOCAL jit = off;
   SET LOCAL "DateStyle" = 'ISO'; SET LOCAL "IntervalStyle" = 'postgres'; SET LOCAL "TimeZone" = 'UTC';
   SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on;
   SET LOCAL quote_all_identifiers = off`;

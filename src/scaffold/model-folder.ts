@@ -300,6 +300,14 @@ function withRegion(text: string, name: RegionName, region: Region | null, conte
     return text.slice(0, region.start) + own + (content === null ? behind.replace(/^\n{1,2}/, '') : behind);
   }
   if (content === null) return text;
+  const [, own] =
+    [...content.matchAll(/^export const (\w+)/gm)].find(([, each]) =>
+      new RegExp(`\\bconst ${each}\\b`).test(text),
+    ) ?? [];
+  if (own !== undefined)
+    throw new TypeError(
+      `has ${own} without the marks // <${name} digest=…> and // </${name}>; take it out, and the command writes it again.`,
+    );
   // Enums that were not there before: above the class, with its decorators and its comment.
   const imports = [...text.matchAll(/(?<=^|\n)import\b[^;'"]*(['"])[^'"\n]+\1[^\S\n]*;?\n/g)].at(-1);
   const place = imports ? imports.index + imports[0].length : 0;

@@ -126,7 +126,8 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { where, ...options } = find;
     const order = this.#info.primaryKey.map(({ name }): OrderItem => [name, 'ASC']);
     const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };
-    return foundAll(await this.#model.findAll(query));
+    const found = await this.#model.findAll(exactly(this.#info, query));
+    return foundAll(found.map((each) => keepExact(this.#info, each)));
   }
 
   /** Locks the rows that match, deleted ones too if asked for, and returns their addresses in the order of their keys. */

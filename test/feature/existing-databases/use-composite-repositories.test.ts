@@ -8,6 +8,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  formatId,
   InjectId,
   InjectRecord,
   InjectRepository,
@@ -190,6 +191,10 @@ describe('a repository of rows with a key of several attributes', () => {
       it('tells moments apart by their microseconds', async () => {
         const at = { place: 1, at: new PreciseDate(Date.parse('2026-01-31T08:00:00.123Z'), 457) };
         const visits = new Repository(Visit);
+        expect((await visits.list({ limit: 2 })).map((visit) => formatId(Visit, visit))).to.deep.equal([
+          '1,2026-01-31T08:00:00.123456Z',
+          '1,2026-01-31T08:00:00.123457Z',
+        ]);
         expect((await visits.get(at)).text).to.equal('12026-01-31 08:00:00.123457+00');
         expect((await visits.update(at, { text: 'changed' })).text).to.equal('changed');
         await visits.delete(at);

@@ -315,6 +315,7 @@ Warnings:
         1,
         "The file of names 'none.json' cannot be read: ENOENT: no such file or directory, open 'none.json'",
       ],
+      [['--schema', 'a\u001b[2J'], 1, "There is no schema 'a [2J'. The database has public."],
       [['--schema', 'publik'], 1, "There is no schema 'publik'. Did you mean 'public'?"],
     ] as const)
       it(`refuses ${args.join(' ')}`, async () => {

@@ -159,6 +159,11 @@ describe('the files of models', () => {
       'has not one pair of the marks // <columns digest=…> and // </columns>.',
     ],
     [
+      'its labels without marks',
+      (text: string) => text.replaceAll(/.*<\/?enums.*\n/g, ''),
+      'has ORDER_STATUS without the marks // <enums digest=…> and // </enums>; take it out, and the command writes it again.',
+    ],
+    [
       'marks twice',
       (text: string) => text + text,
       'has not one pair of the marks // <enums digest=…> and // </enums>.',
