@@ -1,10 +1,15 @@
-/** Texts as literals of SQL: texts of models and options, never of a request. */
+/** Texts as literals of SQL, for statements of Sequelize's and for texts of models and options. */
 
 /**
  * A quoted text without `$`: in a statement with parameters Sequelize takes each `$` for the beginning of one, in quoted texts
- * too, and `$$` for `$`, so that a condition would name another row.
+ * too, and `$$` for `$`, so that a condition would name another row. A NUL would end the message of the statement; escaped it is refused
+ * as one that is bound (22021).
  */
 export function quoteText(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('$', '\\044');
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "''")
+    .replaceAll('$', '\\044')
+    .replaceAll('\0', '\\000');
   return escaped.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
 }

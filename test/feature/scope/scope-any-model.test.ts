@@ -223,6 +223,13 @@ class User extends Model {
   @Column({ type: DataTypes.STRING, allowNull: false, unique: true }) declare name: string;
 }
 
+@Crud({ scope: { owner: (request) => decodeURIComponent(request.get('user') ?? '') } })
+@Table({ tableName: 'chests', timestamps: false })
+class Chest extends Model {
+  @Column({ type: DataTypes.INTEGER, primaryKey: true }) declare id: number;
+  @Column({ type: DataTypes.TEXT, allowNull: false }) declare owner: string;
+}
+
 @Crud()
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends Model {
@@ -236,7 +243,7 @@ class Letter extends Model {
 }
 
 describe('a scope of the primary key', () => {
-  const models = [User, Letter] as unknown as ModelClass[];
+  const models = [User, Letter, Chest] as unknown as ModelClass[];
   const paths = forSuite(() => TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } }));
 
   const undo = () =>
@@ -270,6 +277,18 @@ describe('a scope of the primary key', () => {
     expect(refused.status).to.equal(409);
     expect(refused.body.errors[0]).to.include({ pointer: '/name', code: 'unique' });
     expect((await ask('PATCH', '/users/1', '1', { name: 'Bob' })).status).to.equal(409);
+  });
+
+  it('refuses the requests of a text that no column can have', async () => {
+    const detail = 'The database does not accept these values.';
+    for (const [method, path] of [
+      ['GET', '/chests'],
+      ['GET', '/chests/1'],
+      ['DELETE', '/chests/1'],
+    ] as const) {
+      const { status, body } = await ask(method, path, 'a%00b');
+      expect({ path, status, body }).to.deep.equal({ path, status: 422, body: { detail } });
+    }
   });
 
   it('holds for keys without a constraint', async () => {
