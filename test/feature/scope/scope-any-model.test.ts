@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { type DataType as AnyType, DataTypes, type ModelAttributeColumnOptions } from 'sequelize';
 import { BelongsTo, Column, ForeignKey, Model, Table, type TableOptions } from 'sequelize-typescript';
 import { quotedTable } from '../../../src/execute/sql/sql-fragment.js';
-import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
+import { Crud, type CrudOptions, filter, type ModelClass } from '../../../src/index.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
@@ -223,11 +223,20 @@ class User extends Model {
   @Column({ type: DataTypes.STRING, allowNull: false, unique: true }) declare name: string;
 }
 
-@Crud({ scope: { owner: (request) => decodeURIComponent(request.get('user') ?? '') } })
+const textOfUser = (request: Request) => decodeURIComponent(request.get('user') ?? '');
+
+@Crud({ scope: { owner: textOfUser } })
 @Table({ tableName: 'chests', timestamps: false })
 class Chest extends Model {
   @Column({ type: DataTypes.INTEGER, primaryKey: true }) declare id: number;
   @Column({ type: DataTypes.TEXT, allowNull: false }) declare owner: string;
+}
+
+@Crud({ visible: (request) => filter`text==${textOfUser(request)}` })
+@Table({ tableName: 'lids', timestamps: false })
+class Lid extends Model {
+  @Column({ type: DataTypes.INTEGER, primaryKey: true }) declare id: number;
+  @Column({ type: DataTypes.TEXT }) declare text: string | null;
 }
 
 @Crud()
@@ -243,7 +252,7 @@ class Letter extends Model {
 }
 
 describe('a scope of the primary key', () => {
-  const models = [User, Letter, Chest] as unknown as ModelClass[];
+  const models = [User, Letter, Chest, Lid] as unknown as ModelClass[];
   const paths = forSuite(() => TwoPaths.start({ models, bootstrap: { logger: new CapturedLog() } }));
 
   const undo = () =>
@@ -280,15 +289,16 @@ describe('a scope of the primary key', () => {
   });
 
   it('refuses the requests of a text that no column can have', async () => {
-    const detail = 'The database does not accept these values.';
-    for (const [method, path] of [
-      ['GET', '/chests'],
-      ['GET', '/chests/1'],
-      ['DELETE', '/chests/1'],
-    ] as const) {
-      const { status, body } = await ask(method, path, 'a%00b');
-      expect({ path, status, body }).to.deep.equal({ path, status: 422, body: { detail } });
-    }
+    const noAccess = 'This request has no access to Chest.';
+    const refused = 'The database does not accept these values.';
+    for (const [status, detail, method, path, body] of [
+      [403, noAccess, 'GET', '/chests'],
+      [403, noAccess, 'DELETE', '/chests/1'],
+      [403, noAccess, 'POST', '/chests', { id: 1 }],
+      [422, refused, 'GET', '/lids'],
+      [422, refused, 'GET', '/lids/1'],
+    ] as const)
+      expect(await ask(method, path, 'a%00b', body), path).to.deep.equal({ status, body: { detail } });
   });
 
   it('holds for keys without a constraint', async () => {
