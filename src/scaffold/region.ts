@@ -29,7 +29,9 @@ export function findRegion(name: RegionName, text: string): Region | null {
   if (openings.length === 0 && closings.length === 0) return null;
   const [first, last] = [openings[0], closings[0]];
   if (openings.length > 1 || closings.length > 1 || !first || !last || last.index < first.index)
-    throw new TypeError(`has not one pair of the marks // <${name} digest=…> and // </${name}>.`);
+    throw new TypeError(
+      `has not one pair of the marks // <${name} digest=…> and // </${name}>; leave one of each around the lines of the command, as after a merge, and run it again.`,
+    );
   const content = text
     .slice(first.index + first[0].length, last.index)
     .replace(/^\r?\n/, '')

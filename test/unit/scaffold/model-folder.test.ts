@@ -156,7 +156,7 @@ describe('the files of models', () => {
     [
       'one mark',
       (text: string) => text.replace('  // </columns>\n', ''),
-      'has not one pair of the marks // <columns digest=…> and // </columns>.',
+      'has not one pair of the marks // <columns digest=…> and // </columns>; leave one of each around the lines of the command, as after a merge, and run it again.',
     ],
     [
       'its labels without marks',
@@ -166,7 +166,7 @@ describe('the files of models', () => {
     [
       'marks twice',
       (text: string) => text + text,
-      'has not one pair of the marks // <enums digest=…> and // </enums>.',
+      'has not one pair of the marks // <enums digest=…> and // </enums>; leave one of each around the lines of the command, as after a merge, and run it again.',
     ],
     [
       'another table in its decorator',
