@@ -283,7 +283,7 @@ function nameOfTable(model: ModelClass): { readonly tableName: string; readonly 
 function attributeProblems(model: ModelClass): string[] {
   const { sequelize } = model;
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
-    const misread = field === name ? null : misreadName(field);
+    const misread = field === name && READ_OTHERWISE.test(name) ? null : misreadName(field);
     if (misread !== null) return [`${model.name}.${name}: its column ${misread}; ${RENAMED}`];
     if (/[()]/.test(field) && sequelize && instanceOptions(sequelize).attributeBehavior !== 'escape')
       return [

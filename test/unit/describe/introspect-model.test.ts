@@ -42,10 +42,11 @@ describe('introspectModel', () => {
         'through a view that gives it another name.';
       expect(problemsOf(['good'], 'Or"der')).to.deep.equal([`Odd.good: its column ${unread}`]);
       const renamed = 'rename it, or read it through a view that gives it another name.';
+      const parameter = `its column has a $, and Sequelize takes it for that of a parameter; ${renamed}`;
       for (const field of ['$1', 'a $b', '$$'])
-        expect(problemsOf(['good'], field)).to.deep.equal([
-          `Odd.good: its column has a $, and Sequelize takes it for that of a parameter; ${renamed}`,
-        ]);
+        expect(problemsOf(['good'], field)).to.deep.equal([`Odd.good: ${parameter}`]);
+      // The same where the attribute has the name of its column.
+      expect(problemsOf(['a $b'])).to.deep.equal([`Odd.a $b: ${parameter}`]);
       expect(problemsOf(['good'], '*')).to.deep.equal([
         `Odd.good: its column is *, which Sequelize takes for all columns; ${renamed}`,
       ]);
