@@ -201,21 +201,23 @@ function plainName({ columns }: DatabaseTable, { name }: DatabaseColumn, key: re
   return unreserved(plain);
 }
 
+/** Sequelize reads a returned column as the attribute of that name, so no attribute may have the name of another column. */
 function reportSame(table: DatabaseTable, names: ReadonlyMap<string, string>, problems: NameProblems): void {
-  const owners = new Map<string, string>();
-  const taken = new Set(names.values());
+  const owners = new Map([...names].filter(([column, name]) => column === name));
+  const taken = new Set([...names.keys(), ...names.values()]);
   for (const [column, name] of names) {
-    const owner = owners.get(name);
-    owners.set(name, owner ?? column);
-    if (owner === undefined) continue;
+    const owner = owners.get(name) ?? (names.has(name) ? name : column);
+    owners.set(name, owner);
+    if (owner === column) continue;
     let count = 2;
     while (taken.has(`${name}_${count}`)) count += 1;
     const attribute = `${name}_${count}`;
     taken.add(attribute);
-    problems.add(
-      `The columns "${owner}" and "${column}" of ${keyOf(table)} would both be the attribute ${name}.`,
-      [{ table: keyOf(table), column, attribute }],
-    );
+    const problem =
+      names.get(owner) === name
+        ? `The columns "${owner}" and "${column}" of ${keyOf(table)} would both be the attribute ${name}.`
+        : `The attribute ${name} of the column "${column}" of ${keyOf(table)} has the name of another column.`;
+    problems.add(problem, [{ table: keyOf(table), column, attribute }]);
   }
 }
 

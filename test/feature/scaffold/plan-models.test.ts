@@ -387,12 +387,19 @@ describe('the plan of models from a database', function () {
     const problems = await configProblems(() => planModels(schema));
     expect(problems.slice(0, -1)).to.deep.equal([
       'public.order and public.orders would both be the class Order.',
-      'The columns "line_1" and "line1" of public.orders would both be the attribute line1.',
+      'The columns "line1" and "line_1" of public.orders would both be the attribute line1.',
     ]);
     const lines = (problems.at(-1) ?? '').replace(/^[^\n]*\n/, '');
     expect(JSON.parse(lines)).to.deep.equal({
-      'public.orders': { class: 'Orders', columns: { line1: 'line1_2' } },
+      'public.orders': { class: 'Orders', columns: { line_1: 'line1_2' } },
     });
+    // Sequelize would return the values of the column "line1" for it.
+    const columns = { line1: 'line1_2' };
+    const swapped = { 'public.orders': { class: 'Orders', columns } };
+    const refused = await configProblems(() => planModels(schema, { names: swapped }));
+    expect(refused[0]).to.equal(
+      'The attribute line1 of the column "line_1" of public.orders has the name of another column.',
+    );
     const { models } = planModels(schema, { names: JSON.parse(lines) });
     expect(models.flatMap(shown)).to.deep.equal([
       'public.order: Order order (id) id / id',
@@ -400,7 +407,7 @@ describe('the plan of models from a database', function () {
       '  BelongsTo artistOrders: Orders artist=id',
       '  BelongsTo artistRecord: Orders artistId=id',
       'public.orders: Orders orders /orders-rows (id) id / id',
-      '  id* line1<line_1> line1_2<line1>',
+      '  id* line1_2<line_1> line1',
       '  HasMany ordersByArtistOrders: Order artist=id',
       '  HasMany ordersByArtistRecord: Order artistId=id',
     ]);
