@@ -4,10 +4,14 @@ import { KINDS } from '../../src/scaffold/catalogue-statement.js';
 import type { LeftOut } from '../../src/scaffold/model-plan.js';
 import type { Specimen } from './generated.js';
 
-/** Columns of tables and views, but those of the system, of extensions and of partitions. Materialized views have no types there. */
+/**
+ * Columns of tables and views, but those of the system, of extensions and of partitions. Materialized views have no types there, and
+ * domains of domains are not resolved.
+ */
 const COLUMNS = `
   SELECT n.nspname || '.' || c.relname AS table, a.attname AS column, c.relkind <> 'v' AND i.is_nullable = 'NO' AS "notNull",
-    format_type(to_regtype(quote_ident(i.udt_schema) || '.' || quote_ident(i.udt_name)), NULL) AS type
+    (SELECT format_type(t.oid, NULL) FROM pg_type t JOIN pg_namespace s ON s.oid = t.typnamespace
+      WHERE (s.nspname, t.typname) = (i.udt_schema, i.udt_name) AND t.typtype <> 'd') AS type
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
   LEFT JOIN information_schema.columns i ON (i.table_schema, i.table_name, i.column_name) = (n.nspname, c.relname, a.attname)
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND NOT c.relispartition

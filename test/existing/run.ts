@@ -232,7 +232,9 @@ function isWritten({ table: { kind }, id }: Specimen): boolean {
 
 /** True where clients give all of the key. */
 function canReplace({ table, id }: Specimen): boolean {
-  return table.columns.every(({ name, hasDefault }) => !id.includes(name) || !hasDefault);
+  return table.columns.every(
+    ({ name, hasDefault, isGenerated }) => !id.includes(name) || !(hasDefault || isGenerated),
+  );
 }
 
 /** Of a view, the fewest columns that tell its rows apart: at most three that a path can have, where an empty text alone is none. */
