@@ -282,7 +282,15 @@ function nameOfTable(model: ModelClass): { readonly tableName: string; readonly 
 
 function attributeProblems(model: ModelClass): string[] {
   const { sequelize } = model;
-  return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
+  const all = model.getAttributes();
+  const columns = Object.entries(all).map(([name, { field = name }]) => field);
+  return Object.entries(all).flatMap(([name, { field = name, primaryKey }]) => {
+    // Of a new row it takes the value of the first attribute that has or is called as a column.
+    if (primaryKey && field !== name && (Object.hasOwn(all, field) || columns.includes(name)))
+      return [
+        `${model.name}.${name}: its column '${field}', or its own name, is that of another attribute, and Sequelize would read the key of a ` +
+          'new row there; give the attributes of the key names that no other attribute or column has.',
+      ];
     const misread = field === name && READ_OTHERWISE.test(name) ? null : misreadName(field);
     if (misread !== null) return [`${model.name}.${name}: its column ${misread}; ${RENAMED}`];
     if (/[()]/.test(field) && sequelize && instanceOptions(sequelize).attributeBehavior !== 'escape')

@@ -186,8 +186,12 @@ function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
   const isDistinct =
     new Set([...columns, MARK]).size === columns.length + 1 &&
     !attributes.has(MARK) &&
-    all.every(({ name, column }) => column === name || !attributes.has(column));
+    !all.some((each) => isMisread(each, info));
   return isDistinct ? storedAttributes(info) : null;
+}
+
+function isMisread({ name, column }: AttributeInfo, { attributes }: ModelInfo): boolean {
+  return column !== name && attributes.has(column);
 }
 
 /** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */
@@ -199,11 +203,16 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
   return true;
 }
 
-/** True where a trigger may give a new row another version than Sequelize, which takes its own: the row is read in the same transaction. */
+/**
+ * True where Sequelize takes other values than those of the new row, which is read in the same transaction then: a version that a
+ * trigger sets, and the column that is called as another attribute.
+ */
 export async function needsReadingAnew<M extends Model>(
   model: ModelClass<M>,
   options?: WriteOptions,
 ): Promise<boolean> {
+  const info = describeRecords(model as unknown as ModelClass);
+  if ([...info.attributes.values()].some((each) => isMisread(each, info))) return true;
   return versionOf(model) !== undefined && (await modelTriggers(model, options)).changeInserts;
 }
 

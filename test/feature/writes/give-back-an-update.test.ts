@@ -36,11 +36,12 @@ class Plain extends NumberedRow {
 
 const { TEXT, DATE } = DataType;
 const ROW = { name: TEXT };
-const Swapped = served('swapped', {
-  ...ROW,
-  left: { type: TEXT, field: 'right' },
-  right: { type: TEXT, field: 'left' },
-});
+const PLAIN = ['list', 'read', 'create', 'update'] as const;
+const Swapped = served(
+  'swapped',
+  { ...ROW, left: { type: TEXT, field: 'right' }, right: { type: TEXT, field: 'left' } },
+  { crud: { endpoints: [...PLAIN, ...(SERVES_MANY ? (['createMany'] as const) : [])] } },
+);
 const Marked = served('marked', { ...ROW, tableoid: { type: TEXT, field: 'mark' } });
 const Scoped = served('scoped', ROW, { table: { defaultScope: { where: { name: 'shown' } } } });
 const Soft = served('soft', { ...ROW, ended: DATE }, { table: { paranoid: true, deletedAt: 'ended' } });
@@ -96,6 +97,16 @@ describe('an update on the general path', () => {
   ] as const) {
     it(`gives ${what}`, () => expectGiven(path, body, expected));
   }
+
+  it('gives a new record whose columns have exchanged names as it is stored', async () => {
+    const sent = { name: 'new', left: 'l', right: 'r' };
+    const created = await site.agent.post('/swapped').send(sent);
+    expectJson(created, 201, (await site.agent.get('/swapped/2')).body);
+    expect(created.body).to.deep.include(sent);
+    if (!SERVES_MANY) return;
+    const { body } = await site.agent.post('/swapped').send([sent]);
+    expect(body).to.deep.equal({ items: [{ id: 3, ...sent }] });
+  });
 
   it('answers 404 where the row leaves the scope', async () => {
     await site.agent.patch('/scoped/1').send({ name: 'hidden' }).expect(404);

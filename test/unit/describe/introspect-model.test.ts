@@ -56,6 +56,18 @@ describe('introspectModel', () => {
       }
     });
 
+    it('refuses a key whose value Sequelize would read from another attribute', () => {
+      const key = { type: DataTypes.INTEGER, primaryKey: true, field: 'code' };
+      for (const other of [
+        { code: { type: DataTypes.INTEGER } },
+        { size: { type: DataTypes.INTEGER, field: 'no' } },
+      ])
+        expect(introspectModel(defineModel('Odd', { no: key, ...other })).problems).to.deep.equal([
+          "Odd.no: its column 'code', or its own name, is that of another attribute, and Sequelize would read the key of a new row there; " +
+            'give the attributes of the key names that no other attribute or column has.',
+        ]);
+    });
+
     it('refuses columns with a parenthesis, where Sequelize takes them for no column', () => {
       const model = defineModel('Odd', { price: { type: DataTypes.INTEGER, field: 'price (EUR)' } });
       expect(introspectModel(model).problems).to.deep.equal([
