@@ -36,10 +36,12 @@ let executing = 0;
 /** Requests that wait for those before them on their connections. */
 let waiting = 0;
 
+const connections = perPair((socket: Socket) => new OpenConnection(socket));
+
 /** The connection of a socket. */
-export const connectionOf: (socket: Socket) => OpenConnection = perPair(
-  (socket: Socket) => new OpenConnection(socket),
-);
+export function connectionOf(socket: Socket): OpenConnection {
+  return connections(socket);
+}
 
 /**
  * Executes the request of a response when its connection has room for the answer. One that was admitted before is executed at

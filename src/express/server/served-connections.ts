@@ -130,7 +130,7 @@ export class ServedConnections {
   }
 
   #all(): OpenConnection[] {
-    return [...this.#sockets].map((socket) => connectionOf(socket));
+    return [...this.#sockets].map(connectionOf);
   }
 
   /** Cuts every connection; Node's own method leaves those alone that were upgraded, such as WebSockets. */
