@@ -3,7 +3,7 @@ import { quoted } from './code-text.js';
 import type { DatabaseColumn } from './model-plan.js';
 
 /** Code of a column. */
-export interface ColumnCode {
+interface ColumnCode {
   /** The data type, such as `DataType.DECIMAL(10, 2)` or `'interval'`. */
   readonly type: string;
   /** The type of a value in records, without null. */

@@ -23,7 +23,7 @@ export function importLines(imports: readonly NeededImport[]): string[] {
 }
 
 /** One declaration, with its names in alphabetical order. */
-export function importLine(from: string, names: readonly string[]): string {
+function importLine(from: string, names: readonly string[]): string {
   const plain = (name: string) => name.replace(/^type /, '');
   const sorted = [...names].sort((one, other) => compare(plain(one), plain(other)));
   if (sorted.every((name) => name.startsWith('type ')))

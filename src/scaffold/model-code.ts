@@ -25,7 +25,7 @@ export interface ModelCode {
 }
 
 /** Facts of the other models. */
-export interface ModelContext {
+interface ModelContext {
   /** By class name. */
   readonly models: ReadonlyMap<string, ModelPlan>;
   /** True where tables may be written; views never are. */

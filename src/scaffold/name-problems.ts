@@ -3,7 +3,7 @@ import { throwProblems } from '../util/config-error.js';
 import type { RelationNames } from './name-choices.js';
 
 /** A line to add: a proposal. */
-export type NameProposal = { readonly table: string } & (
+type NameProposal = { readonly table: string } & (
   | { readonly class: string }
   | { readonly column: string; readonly attribute: string }
   | { readonly relation: string; readonly names: RelationNames }

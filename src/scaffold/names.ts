@@ -12,7 +12,7 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The name with letters of ASCII alone; null where a letter has none. */
-export function transliterate(name: string): string | null {
+function transliterate(name: string): string | null {
   // Й is an И with a mark, and Ä is an A with one, which is left out.
   const plain = name.normalize('NFKD').replace(/\p{Mark}/gu, '');
   const ascii = plain.replace(/\p{Letter}/gu, (letter) => {

@@ -142,7 +142,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 /** True where an attribute or a relation of a model may not have the name. */
-export function isReserved(name: string): boolean {
+function isReserved(name: string): boolean {
   return RESERVED.has(name) || RECORD_FIELDS.has(name) || name in Model.prototype;
 }
 
@@ -152,7 +152,7 @@ export function unreserved(name: string): string {
 }
 
 /** A foreign key column, with the name that its relation would have. */
-export interface ReferenceName {
+interface ReferenceName {
   readonly column: string;
   readonly relation: string;
 }

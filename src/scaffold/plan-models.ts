@@ -21,7 +21,7 @@ import { findTenants, planHints, proposalHints } from './plan-hints.js';
 import { findReferences, oneName, planRelations } from './plan-relations.js';
 
 /** Choices of people. */
-export interface PlanOptions {
+interface PlanOptions {
   /** The parsed file of names. */
   readonly names?: unknown;
 }

@@ -19,7 +19,7 @@ export interface Reference {
 }
 
 /** Columns of all tables that become models. */
-export type Usable = ReadonlyMap<DatabaseTable, UsableColumns>;
+type Usable = ReadonlyMap<DatabaseTable, UsableColumns>;
 
 /** Foreign keys that become relations, and all others with the reason. In an order that names alone decide. */
 export function findReferences(
@@ -125,7 +125,7 @@ export function oneName({ column, targetColumn, parent, isParent }: Reference): 
 }
 
 /** A model whose relations are planned. */
-export interface RelationSite {
+interface RelationSite {
   readonly className: string;
   /** Attributes by the names of columns. */
   readonly attributes: ReadonlyMap<string, string>;

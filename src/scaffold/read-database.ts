@@ -9,7 +9,7 @@ import type { DatabaseSchema } from './model-plan.js';
 import { keyOf } from './name-choices.js';
 
 /** The tables that are wanted. */
-export interface TableChoice {
+interface TableChoice {
   /** Names of schemas. Default: all but those of the system. */
   readonly schemas?: readonly string[] | undefined;
   /** Patterns such as `order*`, `!*_old` and `shop.*`. Default: all. */
