@@ -244,7 +244,13 @@ describe('the install line of the README', () => {
     const required = requiredPeers(manifest);
     expect(names).to.include.members(required);
     const optional = Object.keys(manifest.peerDependencies).filter((peer) => !required.includes(peer));
-    expect(optional).to.deep.equal(['@clickhouse/client', '@opentelemetry/api', 'ioredis', 'prom-client']);
+    expect(optional).to.deep.equal([
+      '@clickhouse/client',
+      '@opentelemetry/api',
+      'csv-parse',
+      'ioredis',
+      'prom-client',
+    ]);
     expect(names.filter((name) => optional.includes(name))).to.deep.equal([]);
   });
 
