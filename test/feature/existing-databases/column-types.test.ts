@@ -1,4 +1,5 @@
 /** Types that Sequelize has no parser or no name for: each is shown, filtered, sorted, walked and written, whatever the role has set. */
+// @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** The plan of the models of a hard database: keys, relations, names, rights, and all that is left out. */
+// @runs fast
 import { expect } from 'chai';
 import { Client } from 'pg';
 import type { ModelPlan } from '../../../src/scaffold/model-plan.js';

@@ -1,4 +1,5 @@
 /** The command `models`: its files compile, start and answer, keep what people wrote, and say what they leave out. */
+// @runs fast
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -279,55 +280,6 @@ Warnings:
       compile();
     });
 
-    it('has no password in what it prints', async () => {
-      const url = database.url.replace(/:[^:@/]+@/, ':s3cret%2Fpass@');
-      const wrong = [
-        url,
-        url.replace(/\d+\//, '1/'),
-        'postgres://u:s3cret%2Fpass@[',
-        'mysql://u:s3cret%2Fpass@h/d',
-      ];
-      for (const address of wrong) {
-        const { code, everything } = await models({ url: '' }, address);
-        expect(code, everything).to.equal(1);
-        expect(everything)
-          .to.not.match(/s3cret/)
-          .and.not.match(/\n +at /);
-      }
-    });
-
-    for (const [args, code, line] of [
-      [['--read-only', '--writable'], 2, '--read-only and --writable exclude each other.'],
-      [['--check', '--force'], 2, '--check and --force exclude each other.'],
-      [['--force=yes'], 2, '--force takes no value.'],
-      [['--forse'], 2, "models has no option --forse. Did you mean 'force'?"],
-      [['--schema', '--check'], 2, '--schema needs a value: --schema=<value>.'],
-      [['--out', 'a', '--out', 'b'], 2, '--out comes twice.'],
-      [['postgres://a', 'postgres://b'], 2, 'Name one address, or set DATABASE_URL.'],
-      [['--out', 'tsconfig.json'], 1, "'tsconfig.json' is a file; name a folder."],
-      [
-        ['--out', 'tsconfig.json/models'],
-        1,
-        "The files of the models cannot be written: ENOTDIR: not a directory, mkdir 'tsconfig.json/models'.",
-      ],
-      [
-        ['--names', 'none.json'],
-        1,
-        "The file of names 'none.json' cannot be read: ENOENT: no such file or directory, open 'none.json'",
-      ],
-      [['--schema', 'a\u001b[2J'], 1, "There is no schema 'a [2J'. The database has public."],
-      [['--schema', 'publik'], 1, "There is no schema 'publik'. Did you mean 'public'?"],
-    ] as const)
-      it(`refuses ${args.join(' ')}`, async () => {
-        const result = await models(database, ...args);
-        expect([result.code, result.everything.split('\n')[0]]).to.deep.equal([code, line]);
-      });
-
-    it('refuses to start without an address', async () => {
-      const { code, everything } = await models({ url: '' });
-      expect([code, everything.split('\n')[0]]).to.deep.equal([2, 'Name one address, or set DATABASE_URL.']);
-    });
-
     it('takes a part of the tables, their names, and another folder', async () => {
       writeFileSync(
         join(folder, 'names.json'),
@@ -381,6 +333,60 @@ export class Item extends Model {
   // </columns>
 }
 `);
+    });
+  });
+
+  describe('with what it refuses', () => {
+    const database = forSuite(() => freshDatabase('refused'));
+    before(() => execute(database.url, 'CREATE TABLE tags (id int PRIMARY KEY)'));
+
+    for (const [args, code, line] of [
+      [['--read-only', '--writable'], 2, '--read-only and --writable exclude each other.'],
+      [['--check', '--force'], 2, '--check and --force exclude each other.'],
+      [['--force=yes'], 2, '--force takes no value.'],
+      [['--forse'], 2, "models has no option --forse. Did you mean 'force'?"],
+      [['--schema', '--check'], 2, '--schema needs a value: --schema=<value>.'],
+      [['--out', 'a', '--out', 'b'], 2, '--out comes twice.'],
+      [['postgres://a', 'postgres://b'], 2, 'Name one address, or set DATABASE_URL.'],
+      [['--out', 'tsconfig.json'], 1, "'tsconfig.json' is a file; name a folder."],
+      [
+        ['--out', 'tsconfig.json/models'],
+        1,
+        "The files of the models cannot be written: ENOTDIR: not a directory, mkdir 'tsconfig.json/models'.",
+      ],
+      [
+        ['--names', 'none.json'],
+        1,
+        "The file of names 'none.json' cannot be read: ENOENT: no such file or directory, open 'none.json'",
+      ],
+      [['--schema', 'a\u001b[2J'], 1, "There is no schema 'a [2J'. The database has public."],
+      [['--schema', 'publik'], 1, "There is no schema 'publik'. Did you mean 'public'?"],
+    ] as const)
+      it(`refuses ${args.join(' ')}`, async () => {
+        const result = await models(database, ...args);
+        expect([result.code, result.everything.split('\n')[0]]).to.deep.equal([code, line]);
+      });
+
+    it('has no password in what it prints', async () => {
+      const url = database.url.replace(/:[^:@/]+@/, ':s3cret%2Fpass@');
+      const wrong = [
+        url,
+        url.replace(/\d+\//, '1/'),
+        'postgres://u:s3cret%2Fpass@[',
+        'mysql://u:s3cret%2Fpass@h/d',
+      ];
+      for (const address of wrong) {
+        const { code, everything } = await models({ url: '' }, address);
+        expect(code, everything).to.equal(1);
+        expect(everything)
+          .to.not.match(/s3cret/)
+          .and.not.match(/\n +at /);
+      }
+    });
+
+    it('refuses to start without an address', async () => {
+      const { code, everything } = await models({ url: '' });
+      expect([code, everything.split('\n')[0]]).to.deep.equal([2, 'Name one address, or set DATABASE_URL.']);
     });
   });
 });
