@@ -22,6 +22,7 @@ export {
 export type { FilterOperator } from './declare/filter-operators.js';
 export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
+export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';
 export type { IdempotencyOptions, PrincipalRule } from './features/idempotency/idempotency-options.js';
 export type {

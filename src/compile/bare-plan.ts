@@ -1,6 +1,6 @@
 /** The plan of a model without options, for operations without a route: no rules, no relations, every attribute. */
 import type { RecordInfo } from '../describe/model-info.js';
-import { totalOrder } from './compile-options.js';
+import { totalOrder } from './compile-sort.js';
 import { NO_SCHEMAS, OPEN_EXPOSURE, type ResourcePlan } from './resource-plan.js';
 
 const NONE = Object.freeze([]);
@@ -23,6 +23,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     count: null,
     filters: new Map(),
     sortable: NONE,
+    sortKeys: new Map(),
     everything: new Map(),
     defaultSort: totalOrder([], info.primaryKey),
     explicitSchemas: NO_SCHEMAS,

@@ -8,17 +8,13 @@ import {
   type Operation,
 } from '../declare/crud-options.js';
 import { namedForm } from '../declare/named-types.js';
-import { typeWord } from '../describe/column-type.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
-import { isComparable } from './filter-operators.js';
-import type { Exposure, PageSize, ResourcePlan, SortTerm } from './resource-plan.js';
+import type { Exposure, PageSize, ResourcePlan } from './resource-plan.js';
 
 /** Records of a page, where no option has other sizes. */
 export const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
-/** The most columns an order may name. */
-export const MAX_SORT_TERMS = 5;
 
 /** Input of the checks of one model's options, and the report that they write to. */
 export interface OptionCheck {
@@ -146,76 +142,6 @@ export function compilePageSize({ options, report }: OptionCheck): PageSize {
   return Object.freeze({ default: usual, max: highest });
 }
 
-/** The attributes a client may sort by. */
-export function compileSortable(check: OptionCheck): readonly string[] {
-  const { info, exposure, options } = check;
-  // An index of several columns serves an order by the first of them.
-  const byDefault = info.primaryKey
-    .slice(0, 1)
-    .filter(({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name));
-  const allow: Iterable<unknown> = options.sortAllow ?? byDefault.map(({ name }) => name);
-  return Object.freeze(
-    [...new Set([...allow].map(String))].filter((name) => {
-      const attribute = sortableAttribute(check, 'sortAllow', name);
-      if (attribute && !isSpelled(name)) {
-        check.report(`sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`);
-      }
-      return attribute;
-    }),
-  );
-}
-
-/** True where `sort` parses a name unchanged: signs before it and blanks around it are no part of a name there. */
-export function isSpelled(name: string): boolean {
-  return parseSortTerm(name.trim()).attribute === name;
-}
-
-/** The order of a list that names none: total, because the primary key is appended when absent. */
-export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
-  const { info, options, report } = check;
-  const { primaryKey } = info;
-  if (options.defaultSort === undefined) return totalOrder([], primaryKey);
-  const terms: SortTerm[] = [];
-  for (const item of String(options.defaultSort).split(',')) {
-    const term = parseSortTerm(item.trim());
-    if (!sortableAttribute(check, 'defaultSort', term.attribute)) continue;
-    if (terms.some(({ attribute }) => attribute === term.attribute)) {
-      report(`defaultSort names '${term.attribute}' twice; name it once.`);
-    }
-    terms.push(term);
-  }
-  if (terms.length > MAX_SORT_TERMS) {
-    report(`defaultSort names ${terms.length} attributes; at most ${MAX_SORT_TERMS} are allowed.`);
-  }
-  return totalOrder(terms, primaryKey);
-}
-
-/** `-name` is descending; `name` and `+name` are ascending. */
-export function parseSortTerm(item: string): SortTerm {
-  const descending = item.startsWith('-');
-  return Object.freeze({ attribute: item.replace(/^[-+]/, ''), descending });
-}
-
-/** Appends what is missing of the primary key, in the direction of the last term, so that no two rows compare equal. */
-export function totalOrder(
-  terms: readonly SortTerm[],
-  primaryKey: readonly Pick<AttributeInfo, 'name'>[],
-): readonly SortTerm[] {
-  const descending = terms.at(-1)?.descending ?? false;
-  const missing = primaryKey.filter(({ name }) => !terms.some(({ attribute }) => attribute === name));
-  const appended = missing.map(({ name }) => Object.freeze({ attribute: name, descending }));
-  return Object.freeze([...terms, ...appended]);
-}
-
-function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
-  const attribute = visibleAttribute(check, option, name);
-  if (!attribute || isComparable(attribute.type)) return attribute;
-  check.report(
-    `${option} names '${name}', of type ${typeWord(attribute.type)}, which has no order; remove it.`,
-  );
-  return undefined;
-}
-
 /** The mechanism that keeps an attribute out of answers. */
 export function hiddenBy({ model, attributes }: RecordInfo, name: string): string {
   const type = attributes.get(name)?.type;
@@ -334,7 +260,10 @@ const OPTIONS: Readonly<Partial<Record<keyof CrudOptions, Shape | null>>> = {
     fits: (value) => value === '*' || isObject(value),
     text: "a list of attributes, an object of attributes and operators, or '*'",
   },
-  sortAllow: { fits: (value) => value === '*' || Array.isArray(value), text: "a list of attributes, or '*'" },
+  sortAllow: {
+    fits: (value) => value === '*' || Array.isArray(value) || isPlain(value),
+    text: "a list of attributes, an object of attributes and their orders, or '*'",
+  },
   defaultSort: null,
   readSchema: null,
   createSchema: null,

@@ -17,17 +17,16 @@ import {
   checkOptionShapes,
   checkTableOptions,
   compileChoice,
-  compileDefaultSort,
   compileDependencies,
   compileEndpoints,
   compilePageSize,
   compilePrefix,
   compileResourceOptions,
-  compileSortable,
   hiddenBy,
   type OptionCheck,
   type ResourceOptionCompiler,
 } from './compile-options.js';
+import { compileSort } from './compile-sort.js';
 import { everyAttribute, isOrdered, type ShownReader } from './every-attribute.js';
 import type {
   Exposure,
@@ -106,9 +105,8 @@ export function compileResource(
     pageSize: compilePageSize(check),
     count: compileCount(options.count, options.pagination === 'cursor' ? 'none' : 'exact', 'count', report),
     filters: compileFilters(check),
-    sortable: compileSortable(check),
     everything,
-    defaultSort: compileDefaultSort(check),
+    ...compileSort(check),
     explicitSchemas: Object.freeze({
       read: compileSchema(check, 'readSchema', decorators),
       create: compileSchema(check, 'createSchema', decorators),

@@ -5,7 +5,8 @@ import { type AttributeInfo, customAttributes } from '../describe/model-info.js'
 import { hasJsonForm } from '../describe/record.js';
 import { ofTables } from '../describe/table-facts.js';
 import { spellingProblem } from './compile-filters.js';
-import { hiddenBy, isSpelled, type OptionCheck } from './compile-options.js';
+import { hiddenBy, type OptionCheck } from './compile-options.js';
+import { isSpelled } from './compile-sort.js';
 import { isComparable, operatorsOf } from './filter-operators.js';
 import type { EveryOption, ResourcePlan } from './resource-plan.js';
 

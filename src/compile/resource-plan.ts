@@ -11,16 +11,26 @@ import type {
   Operation,
 } from '../declare/crud-options.js';
 import type { RuleName } from '../declare/endpoint.js';
+import type { NullPlace } from '../declare/sort-options.js';
 import type { ColumnType } from '../describe/column-type.js';
 import type { ModelInfo, RecordInfo } from '../describe/model-info.js';
 import { hasKeyIn, type Relation } from '../describe/relations.js';
 import type { IdKind, IdParser, IdPart } from './compile-id.js';
 
-/** One column of an order. */
+/**
+ * One column of an order.
+ *
+ * @example repository.page({ page: 1, size: 20, sort: [{ attribute: 'population', descending: true, nulls: 'last' }] })
+ */
 export interface SortTerm {
   readonly attribute: string;
   readonly descending: boolean;
+  /** Place of NULLs, in either direction. Default: behind the largest value, which is first where the order descends. */
+  readonly nulls?: NullPlace;
 }
+
+/** The same for both directions. */
+export type SortKey = Omit<SortTerm, 'descending'>;
 
 /** Rows per page. */
 export interface PageSize {
@@ -119,6 +129,8 @@ export interface ResourcePlan {
   /** By name. */
   readonly filters: ReadonlyMap<string, FilterPlan>;
   readonly sortable: readonly string[];
+  /** The keys of the names in `sortable` whose order is another one than that of their column, by name. */
+  readonly sortKeys: ReadonlyMap<string, readonly SortKey[]>;
   /** The options that are `'*'`, each with the sentence about what it leaves out; null is nothing. The catalogue may add to it. */
   readonly everything: ReadonlyMap<EveryOption, () => string | null>;
   /** Total: the primary key is always part of it. */

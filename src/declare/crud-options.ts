@@ -7,6 +7,7 @@ import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
 import type { FilterOperator } from './filter-operators.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
+import type { SortAllow } from './sort-options.js';
 
 export { BULK_ENDPOINTS, type BulkEndpoint, ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
 export type { CanonicalFilterOperator } from './filter-operators.js';
@@ -162,9 +163,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { name: ['==', '=like='], population: true }
    */
   filterAllow?: FilterAllow<M> | '*';
-  /** Attributes that a client may sort by. `'*'` is every one that has an order, as for `filterAllow`. Default: the primary key; of several columns the first. */
-  sortAllow?: readonly Attribute<M>[] | '*';
-  /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
+  /**
+   * Attributes that a client may sort by, in a list, or in an object with the order of each. `'*'` is every one that has an order, as for
+   * `filterAllow`. Default: the primary key; of several columns the first.
+   *
+   * @example { name: true, population: { nulls: 'last' } }
+   */
+  sortAllow?: SortAllow<M> | '*';
+  /** The order of a list without `sort`, such as `'-createdAt,name'`, each name as `sortAllow` has it. Default: the primary key, ascending. */
   defaultSort?: string;
   /** Relations that a client may include in a record. Default: nothing. */
   include?: IncludeAllow;

@@ -1,6 +1,6 @@
 /** The order of a list: `sort`. */
 
-import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../compile/compile-options.js';
+import { MAX_SORT_TERMS, parseSortName, termsOf, totalOrder } from '../compile/compile-sort.js';
 import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
@@ -52,13 +52,14 @@ export const sort: FeatureFactory = ({ plan }) => {
 /** Parses `-population,name` (JSON:API's syntax). What is wrong is added to `issues`. */
 export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue[]): readonly SortTerm[] {
   const terms: SortTerm[] = [];
+  const named = new Set<string>();
   for (const item of text.split(',', MAX_SORT_TERMS + 1)) {
     // A `+` in a query string arrives as a space.
-    const term = parseSortTerm(item.trim());
-    if (!plan.sortable.includes(term.attribute)) issues.push(unknownIssue(plan, term.attribute));
-    else if (terms.some(({ attribute }) => attribute === term.attribute))
-      issues.push(repeatedIssue(term.attribute));
-    else terms.push(term);
+    const { name, descending } = parseSortName(item.trim());
+    if (!plan.sortable.includes(name)) issues.push(unknownIssue(plan, name));
+    else if (named.has(name)) issues.push(repeatedIssue(name));
+    else terms.push(...termsOf(plan, name, descending));
+    named.add(name);
   }
   const count = text.split(',').length;
   if (count > MAX_SORT_TERMS) issues.push(tooManyIssue(count));

@@ -1,5 +1,6 @@
 /** A page that a route of the user's returns -> the envelope of a list. */
 import type { Action } from 'routing-controllers';
+import { orderShape } from '../compile/compile-sort.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { isRecord, modelOf } from '../describe/record.js';
 import { type OffsetPage, originOf, type Page } from '../execute/page.js';
@@ -70,7 +71,7 @@ function pageProblem(plan: ResourcePlan, result: unknown, query: ListQuery): str
     return 'and returned a page of another model.';
   if (!origin) return page.next || page.prev ? 'and returned places that no repository gave.' : undefined;
   // A cursor is read as a place in the order of the query; a condition of the method's own does not change what it means.
-  const isInOrder = JSON.stringify(origin.order) === JSON.stringify(query.sort);
+  const isInOrder = orderShape(origin.order) === orderShape(query.sort);
   return isInOrder || query.kind === 'offset' ? undefined : 'and returned a page in another order.';
 }
 

@@ -1,5 +1,6 @@
 /** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
 
+import { termsOf } from '../compile/compile-sort.js';
 import {
   everyInclude,
   type RelatedPlan,
@@ -26,19 +27,18 @@ import type { FeatureNeeds, IndexAdvice } from '../operation/feature.js';
 import { groupBy } from '../util/memo.js';
 import type { IndexRow } from './catalogue.js';
 
-/** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
-const ASCENDING = 0;
-const DESCENDING = 3;
+/** Bits of `indoption` (`pg_index.h`). */
+const DESCENDING = 1;
+const NULLS_FIRST = 2;
 
-/** The usable part of an index: it ends at a key whose NULLs are on the other side. */
+/** An index, as far as its use is concerned. */
 export function readIndex({ method, columns, expressions, options }: IndexRow): IndexInfo {
-  const keys: IndexKey[] = [];
-  for (const [position, name] of columns.entries()) {
-    const option = options[position];
+  const keys = columns.map((name, position): IndexKey => {
+    const option = options[position] ?? 0;
     const column = name ?? expressionKey(expressions[position] ?? '');
-    if (option !== ASCENDING && option !== DESCENDING) break;
-    keys.push({ column, descending: option === DESCENDING });
-  }
+    const nulls = (option & NULLS_FIRST) === 0 ? 'last' : 'first';
+    return { column, descending: (option & DESCENDING) !== 0, nulls };
+  });
   return { method, keys };
 }
 
@@ -83,7 +83,7 @@ function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 
     model: info.model,
     method: 'btree',
     index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
-    keys: terms.map(({ attribute, descending }) => ({ column: columnOf(info, attribute), descending })),
+    keys: terms.map(({ attribute, ...order }) => ({ column: columnOf(info, attribute), ...order })),
   };
 }
 
@@ -129,7 +129,7 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
     return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
   };
   const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {
-    const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+    const names = terms.map((term) => `${term.descending ? '-' : ''}${term.attribute}`);
     return need(`the order '${names.join(',')}' (${option})`, terms, (index) =>
       servesOrder(info, index, scope, terms),
     );
@@ -139,7 +139,7 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
   const sorted = everything.has('sortAllow') ? [] : plan.sortable;
   const compared = everything.has('filterAllow') ? [] : [...plan.filters];
   return [
-    ...sorted.map((attribute) => order('sortAllow', [ascending(attribute)])),
+    ...sorted.flatMap((name) => directionsOf(plan, name).map((terms) => order('sortAllow', terms))),
     order('defaultSort', plan.defaultSort),
     ...compared.map(([filter, { type, operators, jsonType }]) => {
       const serves = `a filter by '${filter}' (filterAllow)`;
@@ -150,6 +150,12 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
       return need(serves, [ascending(filter)], ({ keys }) => servesFilter(plan, keys, scope, filter));
     }),
   ];
+}
+
+/** The orders by a name that indexes of their own serve: one walked backward has its NULLs on the other side. */
+function directionsOf(plan: ResourcePlan, name: string): readonly (readonly SortTerm[])[] {
+  const ascending = termsOf(plan, name, false);
+  return ascending.some(({ nulls }) => nulls) ? [ascending, termsOf(plan, name, true)] : [ascending];
 }
 
 /** An index of the expression that is compared, behind the columns of the scope. */

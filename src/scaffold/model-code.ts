@@ -1,5 +1,5 @@
 /** The plan of a model -> the parts of its file: the regions that are generated again, and all around them that is written once. */
-import { MAX_SORT_TERMS } from '../compile/compile-options.js';
+import { MAX_SORT_TERMS } from '../compile/compile-sort.js';
 import { callWith, docComment, quoted, quotedList } from './code-text.js';
 import { columnCode, constantDefault } from './column-code.js';
 import { importLines, type NeededImport } from './import-code.js';

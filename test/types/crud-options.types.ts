@@ -22,6 +22,7 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: { 'names.fr': 'string', 'names.a.b': 'number', 'country.names.on': 'boolean' } },
   { filterAllow: { neighbors: { 'names.fr': 'string' } } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
+  { sortAllow: { name: true, population: { nulls: 'last' } } },
   { filterAllow: '*', sortAllow: '*' },
   { endpoints: ['list', 'read'] },
   { readOnly: true, only: true },
@@ -74,6 +75,10 @@ export const rejected: CrudOptions<City>[] = [
   { sortAllow: ['country'] },
   // @ts-expect-error: nor is a list of them
   { sortAllow: ['neighbors'] },
+  // @ts-expect-error: no such attribute
+  { sortAllow: { nmae: true } },
+  // @ts-expect-error: no such place
+  { sortAllow: { population: { nulls: 'top' } } },
   // @ts-expect-error: no such operator
   { filterAllow: { name: ['='] } },
   // @ts-expect-error: no such relation

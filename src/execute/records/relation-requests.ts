@@ -1,6 +1,6 @@
 /** Compiles the relations that a caller of a repository names to the relations to load. */
 
-import { totalOrder } from '../../compile/compile-options.js';
+import { totalOrder } from '../../compile/compile-sort.js';
 import { keyProblem, rowProblem, softDeleteProblems } from '../../compile/related-models.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';

@@ -1,6 +1,6 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
 import type { Model } from 'sequelize';
-import { totalOrder } from '../../compile/compile-options.js';
+import { totalOrder } from '../../compile/compile-sort.js';
 import type { CreateValues, UpdateValues, Where } from '../../declare/attributes.js';
 import type { Endpoint } from '../../declare/crud-options.js';
 import { FilterTemplate } from '../../declare/filter-template.js';

@@ -16,7 +16,7 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { PageSource } from '../page.js';
-import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
+import { directionSql, type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf } from '../sql/predicate-sql.js';
 import { quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
@@ -81,7 +81,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     columns?: Readonly<Record<string, SqlFragment>> | null,
   ): Promise<M[]> {
     const order = terms.map(
-      ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
+      (term): OrderItem => [term.attribute, `${term.descending ? '' : 'ASC'}${directionSql(term)}`.trim()],
     );
     order.push(...scopedInnerOrder(this.#scope));
     const whole = columns && withColumns(this.#scope, options.attributes, columns);

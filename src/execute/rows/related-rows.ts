@@ -1,6 +1,7 @@
 /** Reads the rows behind a relation, of many parents with one statement. */
 
 import type { Sequelize } from 'sequelize';
+import { orderShape } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
@@ -73,8 +74,7 @@ export class RelatedRows {
   ): Promise<RelatedRowsFound> {
     if (keys.length === 0) return NOTHING;
     const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
-    let shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} `;
-    for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
+    const shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${orderShape(order)}`;
     // Integers need no quotes.
     const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
     const { rows, parsers } = await this.#read(shape, where, literal, slots, on, (lifted) => {

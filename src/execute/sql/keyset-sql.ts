@@ -3,14 +3,16 @@
  *
  * The usual `a > x OR (a = x AND b > y)` cannot be a range of an index, and costs as much as the rows it skips. Here the
  * rows after a place are cut into ranges that follow one another, each of which is one range scan: they are asked in
- * turn, and usually the first one fills the page. PostgreSQL sorts NULL as the largest value, so it is a range of its
- * own, and only for columns that can be null.
+ * turn, and usually the first one fills the page. NULL is no value of a comparison, so it is a range of its own, before or
+ * behind the values, and only for columns that can be null.
  */
 
-import { totalOrder } from '../../compile/compile-options.js';
+import { areNullsFirst, totalOrder } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
+import { NULL_PLACES } from '../../declare/sort-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import type { Value } from '../../request/query/predicate.js';
+import { showValue } from '../../util/option-problems.js';
 import type { ColumnSql } from './predicate-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 
@@ -25,12 +27,16 @@ export interface KeysetValues {
   readonly isInclusive: boolean;
 }
 
-/** The total order of a model's rows that begins with these terms. */
+/** The total order of a model's rows that begins with these terms. @throws TypeError for a place that NULLs cannot have */
 export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly SortTerm[] = []): KeyTerm[] {
-  return totalOrder(sort, primaryKey).map((term) => ({
-    ...term,
-    nullable: attributes.get(term.attribute)?.nullable ?? true,
-  }));
+  return totalOrder(sort, primaryKey).map((term) => {
+    const { attribute, nulls } = term;
+    if (nulls !== undefined && !NULL_PLACES.includes(nulls))
+      throw new TypeError(
+        `The order by '${attribute}' has nulls: ${showValue(nulls)}; use 'first' or 'last'.`,
+      );
+    return { ...term, nullable: attributes.get(attribute)?.nullable ?? true };
+  });
 }
 
 /** The rows after a place, as ranges in their order. None when nothing can follow. */
@@ -96,14 +102,14 @@ function compareRows(
   return isInclusive ? sql`${left} >= ${right}` : sql`${left} > ${right}`;
 }
 
-/** NULLs follow all values where the order ascends. */
-function nullRange({ attribute, descending, nullable }: KeyTerm, column: ColumnSql): SqlFragment[] {
-  return nullable && !descending ? [sql`${column(attribute)} IS NULL`] : [];
+/** NULLs, where they follow all values. */
+function nullRange(term: KeyTerm, column: ColumnSql): SqlFragment[] {
+  return term.nullable && !areNullsFirst(term) ? [sql`${column(term.attribute)} IS NULL`] : [];
 }
 
 function strictlyAfter(term: KeyTerm, value: Value | null, column: ColumnSql): SqlFragment[] {
   const { attribute, descending } = term;
-  if (value === null) return descending ? [sql`${column(attribute)} IS NOT NULL`] : [];
+  if (value === null) return areNullsFirst(term) ? [sql`${column(attribute)} IS NOT NULL`] : [];
   const beyond = descending ? sql`${column(attribute)} < ${value}` : sql`${column(attribute)} > ${value}`;
   return [beyond, ...nullRange(term, column)];
 }
@@ -124,7 +130,18 @@ function allOf(conditions: readonly SqlFragment[]): SqlFragment {
   return joinSql(conditions, ' AND ');
 }
 
-/** The same order walked the other way. NULLs change sides with it, as PostgreSQL has them. */
+/** The same order walked the other way. NULLs change sides with it. */
 export function reversed<T extends SortTerm>(terms: readonly T[]): T[] {
-  return terms.map((term) => ({ ...term, descending: !term.descending }));
+  return terms.map(({ descending, nulls, ...term }) => {
+    const others = nulls === undefined ? {} : { nulls: nulls === 'first' ? 'last' : 'first' };
+    return { ...term, descending: !descending, ...others } as unknown as T; // the members of T, with other values
+  });
+}
+
+/** The direction of a term, behind its column in ORDER BY or an index. The place of NULLs is named where it is not the usual one. */
+export function directionSql(term: SortTerm): string {
+  const { descending } = term;
+  const isFirst = areNullsFirst(term);
+  const place = isFirst === descending ? '' : isFirst ? ' NULLS FIRST' : ' NULLS LAST';
+  return `${descending ? ' DESC' : ''}${place}`;
 }

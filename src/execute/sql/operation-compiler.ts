@@ -3,6 +3,7 @@
  * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
+import { orderShape } from '../../compile/compile-sort.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type {
@@ -162,9 +163,9 @@ export class OperationCompiler {
   /** Common part of all pages of a list. */
   list({ select, order }: Pick<ListOperation, 'select' | 'order'>): ListSql {
     const selection = this.#selection(select);
-    let shape = `${selection.number}`;
-    for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
-    return this.#lists.get(shape, () => describeList(this.table, selection, order, this.#nextNumber()));
+    return this.#lists.get(`${selection.number}${orderShape(order)}`, () =>
+      describeList(this.table, selection, order, this.#nextNumber()),
+    );
   }
 
   /**

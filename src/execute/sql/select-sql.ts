@@ -4,7 +4,7 @@ import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ColumnKind } from '../../describe/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
-import { type KeyTerm, keyTerms } from './keyset-sql.js';
+import { directionSql, type KeyTerm, keyTerms } from './keyset-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, selectedColumn } from './predicate-sql.js';
 import { identifier, joinSql, quotedTable, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -120,8 +120,9 @@ export function countSql(from: SqlFragment, limit: number): SqlFragment {
 const COUNTED = identifier('.counted');
 
 /** One column of an order. */
-export function orderTerm({ descending }: Pick<KeyTerm, 'descending'>, column: SqlFragment): SqlFragment {
-  return descending ? sql`${column} DESC` : column;
+export function orderTerm(term: KeyTerm, column: SqlFragment): SqlFragment {
+  const direction = directionSql(term);
+  return direction === '' ? column : sql`${column}${raw(direction)}`;
 }
 
 /** The rows for which all conditions hold. */

@@ -1,14 +1,19 @@
 /** Indexes of a table, and the orders that they serve. */
 
+import { areNullsFirst } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import type { NullPlace } from '../../declare/sort-options.js';
 import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
+import { directionSql } from './keyset-sql.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
 export interface IndexKey {
   readonly column: string;
   readonly descending: boolean;
+  /** Default: as orders have it. */
+  readonly nulls?: NullPlace | undefined;
 }
 
 /** An index, as far as its use is concerned. */
@@ -43,9 +48,13 @@ export function servesOrder(
   if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
   const wanted = neededTerms(info, equal, terms);
   const matches = (reverse: boolean): boolean =>
-    wanted.every(({ attribute, descending }, position) => {
+    wanted.every((term, position) => {
       const found = keys[equal.length + position];
-      return found?.column === columnOf(info, attribute) && found.descending === (descending !== reverse);
+      return (
+        found?.column === columnOf(info, term.attribute) &&
+        found.descending === (term.descending !== reverse) &&
+        areNullsFirst(found) === (areNullsFirst(term) !== reverse)
+      );
     });
   return matches(false) || matches(true);
 }
@@ -80,9 +89,5 @@ export function columnOf({ attributes }: RecordInfo, attribute: string): string 
 
 /** The columns of an index, as `CREATE INDEX` has them. */
 export function indexColumns(info: RecordInfo, terms: readonly SortTerm[]): string {
-  return terms
-    .map(
-      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
-    )
-    .join(', ');
+  return terms.map((term) => `${identifier(columnOf(info, term.attribute))}${directionSql(term)}`).join(', ');
 }

@@ -5,6 +5,7 @@
  */
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { orderShape } from '../../compile/compile-sort.js';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { isOfKey } from '../../describe/row-key.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
@@ -216,16 +217,14 @@ const digestsOf = perPair((_plan: ResourcePlan) => new BoundedCache<string>());
 function digestOf(scope: CursorScope): string {
   const { plan, sort, digest } = scope;
   if (digest.some((each) => each !== null)) return computeDigest(scope);
-  let order = '';
-  for (const { attribute, descending } of sort) order += `${descending ? '-' : '+'}${attribute}\0`;
-  return digestsOf(plan).get(order, () => computeDigest(scope));
+  return digestsOf(plan).get(orderShape(sort), () => computeDigest(scope));
 }
 
 function computeDigest({ plan, sort, digest }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,
-    sort.map(({ attribute, descending }) => [attribute, descending]),
+    sort.map(({ attribute, descending, nulls }) => [attribute, descending, ...(nulls ? [nulls] : [])]),
     ...digest,
   ];
   // Another table in a filter, by its name.

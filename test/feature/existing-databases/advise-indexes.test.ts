@@ -156,6 +156,13 @@ const TASK = `Task: no index serves a filter by 'state' (filterAllow); CREATE IN
 class Wide extends Model {}
 for (let index = 0; index < 23; index += 1) Column(DataType.INTEGER)(Wide.prototype, `column${index}`);
 
+/** With orders other than those of its columns. */
+@Crud({ sortAllow: { score: { nulls: 'first' } }, defaultSort: '-score' } as object)
+@Table({ tableName: 'scores', timestamps: false })
+class Score extends KeyedRow {
+  @Column({ type: DataType.INTEGER, field: 'the score' }) declare score: number | null;
+}
+
 /** Lines of a log, but for the models of the engine that an application leaves out. */
 function aboutIndexes({ lines }: CapturedLog): LogLine[] {
   return lines.filter(({ message }) => !message.includes('have @Crud and no routes'));
@@ -170,7 +177,7 @@ function advisedIn({ lines }: CapturedLog): string[] {
 
 describe('advising indexes', () => {
   const site = serveTestApp(() => ({
-    models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide],
+    models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide, Score],
     bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
   }));
 
@@ -246,6 +253,22 @@ describe('advising indexes', () => {
       expect(await adviceFor(Job, ...indexes)).to.have.members(advised);
     });
   }
+
+  it('has the place of NULLs that sortAllow declares, in an index for each direction', async () => {
+    const told = (order: string, option: string, index: string) =>
+      `Score: no index serves the order '${order}' (${option}); CREATE INDEX ON "scores" (${index});`;
+    const ascending = told('score', 'sortAllow', '"the score" NULLS FIRST, "id"');
+    const descending = told('-score', 'sortAllow', '"the score" DESC, "id"');
+    const advice = (...indexes: string[]) =>
+      adviceWith(
+        [Score],
+        indexes.map((index) => `scores ${index}`),
+      );
+    expect(await advice()).to.deep.equal([ascending, descending]);
+    expect(await advice('("the score" NULLS FIRST, id)')).to.deep.equal([descending]);
+    expect(await advice('("the score" DESC NULLS LAST)')).to.deep.equal([descending]);
+    expect(await advice('("the score")')).to.deep.equal([ascending]);
+  });
 
   it('takes any index that begins with the column for a filter', async () => {
     for (const index of ['USING hash (state)', '(state DESC)', '(state, id)', '(state) INCLUDE (id)']) {

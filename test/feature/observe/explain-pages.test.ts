@@ -44,6 +44,8 @@ const ORDERS: Readonly<Record<string, string>> = {
   'rating,-score': 'rating, score DESC, id DESC',
   'score,rating': 'score, rating, id',
   'score,-rating': 'score, rating DESC, id DESC',
+  'rating nulls first': 'rating NULLS FIRST, id',
+  '-rating nulls last': 'rating DESC NULLS LAST, id DESC',
 };
 
 interface PlanNode {
@@ -57,9 +59,11 @@ interface PlanNode {
 }
 
 function termsOf(sort: string): SortTerm[] {
-  return sort
-    .split(',')
-    .map((name) => ({ attribute: name.replace('-', ''), descending: name.startsWith('-') }));
+  return sort.split(',').map((term) => {
+    const [name = '', place] = term.split(' nulls ');
+    const nulls = place ? { nulls: place as 'first' | 'last' } : {};
+    return { attribute: name.replace('-', ''), descending: name.startsWith('-'), ...nulls };
+  });
 }
 
 function nodesOf(plan: PlanNode): PlanNode[] {
@@ -119,8 +123,12 @@ describe('the plan of a page', () => {
   /** The place after this many rows. */
   async function placeAt(sort: string, depth: number): Promise<Keyset> {
     const terms = termsOf(sort);
-    const order = [...terms, { attribute: 'id', descending: terms.at(-1)?.descending ?? false }]
-      .map(({ attribute, descending }) => `"${column(attribute)}" ${descending ? 'DESC' : 'ASC'}`)
+    const last: SortTerm = { attribute: 'id', descending: terms.at(-1)?.descending ?? false };
+    const order = [...terms, last]
+      .map(({ attribute, descending, nulls }) => {
+        const place = nulls ? ` NULLS ${nulls}` : '';
+        return `"${column(attribute)}" ${descending ? 'DESC' : 'ASC'}${place}`;
+      })
       .join(', ');
     const names = [...new Set([...terms.map(({ attribute }) => attribute), 'id'])];
     const [row] = await site.engine.sequelize.query<Record<string, string | null>>(

@@ -22,8 +22,10 @@ describe('the shape of an option', () => {
       { filterAllow: true },
       "filterAllow is true; use a list of attributes, an object of attributes and operators, or '*'.",
     ],
-    [{ sortAllow: 'title' }, `sortAllow is "title"; use a list of attributes, or '*'.`],
-    [{ sortAllow: { title: true } }, "sortAllow is { title: true }; use a list of attributes, or '*'."],
+    [
+      { sortAllow: 'title' },
+      `sortAllow is "title"; use a list of attributes, an object of attributes and their orders, or '*'.`,
+    ],
     [
       { dependencies: function guard() {} },
       'dependencies is [Function: guard]; use a list of Express handlers and middleware classes.',

@@ -264,6 +264,43 @@ describe('the option sortAllow', () => {
   });
 });
 
+describe('the option sortAllow as an object', () => {
+  it('has the keys of each name, and needs no place of NULLs where there are none', () => {
+    const Place = defineModel('Place', {
+      code: { type: DataTypes.TEXT, allowNull: false },
+      size: DataTypes.INTEGER,
+    });
+    const sortAllow = { code: { nulls: 'first' }, size: { nulls: 'last' }, id: true };
+    const { sortable, sortKeys, defaultSort } = planOf(Place, { sortAllow, defaultSort: '-size' });
+    expect(sortable).to.deep.equal(['code', 'size', 'id']);
+    expect([...sortKeys]).to.deep.equal([['size', [{ attribute: 'size', nulls: 'last' }]]]);
+    expect(defaultSort).to.deep.equal([
+      { attribute: 'size', descending: true, nulls: 'last' },
+      { attribute: 'id', descending: true },
+    ]);
+  });
+
+  const WRONG: readonly (readonly [allow: object, problem: string])[] = [
+    [{ name: { nulls: 'top' } }, `sortAllow.name.nulls is "top"; use 'first' or 'last'.`],
+    [
+      { name: { null: 'last' } },
+      "sortAllow.name has no option 'null'. Did you mean 'nulls'? The options are nulls.",
+    ],
+    [{ name: 'last' }, `sortAllow.name is "last"; use true, or an object such as { nulls: 'last' }.`],
+    [{ name: false }, `sortAllow.name is false; use true, or an object such as { nulls: 'last' }.`],
+    [{ tags: true }, "sortAllow names 'tags', of type array, which has no order; remove it."],
+    [
+      { nam: true },
+      "sortAllow names 'nam', which is not an attribute. Did you mean 'name'? " +
+        `The attributes are ${ATTRIBUTES}.`,
+    ],
+  ];
+  for (const [sortAllow, problem] of WRONG) {
+    it(`refuses ${JSON.stringify(sortAllow)}`, () =>
+      expect(problemsOf(City, { sortAllow })).to.deep.equal([`City: ${problem}`]));
+  }
+});
+
 describe('the option defaultSort', () => {
   for (const [defaultSort, expected] of [
     [undefined, 'id'],

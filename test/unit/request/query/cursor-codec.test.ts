@@ -18,6 +18,11 @@ const ATTRIBUTES = { name: DataTypes.STRING, age: DataTypes.INTEGER };
 const OPTIONS = { pagination: 'cursor', filterAllow: ['name', 'age'], sortAllow: ['id', 'name', 'age'] };
 const CITY = planOf(defineModel('City', ATTRIBUTES), OPTIONS);
 const TOWN = planOf(defineModel('Town', ATTRIBUTES), OPTIONS);
+/** The same with another place of NULLs. */
+const PLACED = planOf(defineModel('City', ATTRIBUTES), {
+  ...OPTIONS,
+  sortAllow: { id: true, name: { nulls: 'first' }, age: true },
+});
 const SECRET = 'a secret of at least 16 characters';
 
 function scopeOf({ plan = CITY, sort = 'name', q = 'age>18' } = {}): CursorScope {
@@ -183,6 +188,7 @@ describe('a cursor', () => {
       prefix: scopeOf({ plan: planOf(CITY.model, { ...OPTIONS, prefix: '/places' }) }),
       direction: scopeOf({ sort: '-name' }),
       sort: scopeOf({ sort: 'age' }),
+      'place of NULLs': scopeOf({ plan: PLACED }),
       'number of columns': scopeOf({ sort: 'name,age' }),
       q: scopeOf({ q: 'age>19' }),
       operator: scopeOf({ q: 'age>=18' }),
