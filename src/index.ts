@@ -21,6 +21,7 @@ export {
 } from './declare/access-options.js';
 export type { FilterOperator } from './declare/filter-operators.js';
 export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
+export type { AggregateOptions } from './declare/aggregate-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';

@@ -4,10 +4,10 @@ import type { Request } from 'express';
 import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import { EVERYTHING, type RowRule } from '../declare/access-options.js';
 import {
-  type Endpoint,
   isWrite,
   ROW_RULE_NAMES,
   RULES_OF,
+  type RuledWork,
   type RuleName,
   writesOf,
 } from '../declare/endpoint.js';
@@ -40,13 +40,13 @@ import { all, isPromise, type Maybe, then } from '../util/promises.js';
  * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-type EvaluateAccess = (request: Request, endpoint: Endpoint | null, before?: Maybe<Access>) => Maybe<Access>;
+type EvaluateAccess = (request: Request, endpoint: RuledWork | null, before?: Maybe<Access>) => Maybe<Access>;
 
 /** Evaluates which attributes a request may not read. Shared by all that need it of a request, so that each rule is evaluated once. */
 type EvaluateUnreadable = (request: Request) => Maybe<readonly string[]>;
 
 /** Evaluates the values that the server sets in the writes of an endpoint. */
-export type EvaluateGiven = (request: Request, endpoint: Endpoint | null) => Maybe<GivenValues>;
+export type EvaluateGiven = (request: Request, endpoint: RuledWork | null) => Maybe<GivenValues>;
 
 function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
   const ruled = [...fields].filter(([, { read }]) => read !== null);
@@ -267,7 +267,7 @@ function denied(message: string): RefusedRequestError {
 function allowedRows(
   info: RecordInfo,
   { can }: AccessPlan,
-  endpoint: Endpoint,
+  endpoint: RuledWork,
   request: Request,
 ): Maybe<Predicate | null> {
   const rules = RULES_OF[endpoint];
@@ -328,7 +328,7 @@ interface AskingRequest extends Request {
 /** Result of a rule, and its operation, null for none. A list, as there is one result most of the time. */
 interface Asked {
   readonly ask: object;
-  readonly endpoint: Endpoint | null;
+  readonly endpoint: RuledWork | null;
   readonly earlier: Asked | undefined;
   /** A promise until it is known. */
   answer: unknown;
@@ -337,7 +337,7 @@ interface Asked {
 /** Evaluates the access of a request to a resource, once. */
 export interface RequestAccess {
   /** @param endpoint what the request does; left out by what only needs the rows */
-  (request: Request, endpoint?: Endpoint | null): Maybe<Access>;
+  (request: Request, endpoint?: RuledWork | null): Maybe<Access>;
   /** The attributes that the request may not read, for records in answers of other routes. */
   unreadable(request: Request): Maybe<readonly string[]>;
   /** True where the resource has a rule, and the rule allows the request. */
@@ -366,8 +366,8 @@ export function compileRequestAccess(
 }
 
 /** Caches results per request. A result without an operation has not checked that the request may use one. */
-function evaluatedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
-  return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
+function evaluatedOnce<T>(ask: (request: Request, endpoint: RuledWork | null, before?: T) => T) {
+  return (request: AskingRequest, endpoint: RuledWork | null = null): T => {
     let before: T | undefined;
     for (let known = request[ASKED]; known; known = known.earlier) {
       if (known.ask !== ask) continue;

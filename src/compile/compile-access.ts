@@ -9,7 +9,14 @@ import type {
   SetRule,
 } from '../declare/access-options.js';
 import type { ModelClass } from '../declare/crud-options.js';
-import { RULES, RULES_OF, type RuleName, singleOf } from '../declare/endpoint.js';
+import {
+  OPTION_ROUTE_NAMES,
+  OPTION_ROUTES,
+  RULES,
+  RULES_OF,
+  type RuleName,
+  singleOf,
+} from '../declare/endpoint.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
@@ -62,7 +69,9 @@ export function compileAccess(
   const visible = compileVisible(check);
   const fields = compileFields(check);
   const set = compileSet(check, scope, fields);
-  const asked = new Set([...endpoints].flatMap((endpoint) => RULES_OF[singleOf(endpoint)]));
+  const optional = OPTION_ROUTE_NAMES.filter((name) => Object.hasOwn(check.options, name));
+  const work = [...[...endpoints].map(singleOf), ...optional];
+  const asked = new Set(work.flatMap((each) => RULES_OF[each]));
   const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {
     report(
@@ -87,7 +96,12 @@ function compileCan({ options, report }: RuleCheck, shared: SharedAccess): Acces
   canProblems(options.can ?? {}).forEach(report);
   const own = Object.entries(options.can ?? {});
   const named = [...Object.entries(Object(shared.can)), ...own] as [RuleName, unknown][];
-  return new Map(named.flatMap(([name, rule]) => (isRule(rule) ? [[name, rule] as const] : [])));
+  const rules = new Map(named.flatMap(([name, rule]) => (isRule(rule) ? [[name, rule] as const] : [])));
+  for (const name of OPTION_ROUTE_NAMES) {
+    const usual = rules.get(OPTION_ROUTES[name]);
+    if (usual !== undefined && !rules.has(name)) rules.set(name, usual);
+  }
+  return rules;
 }
 
 /** Problems of rules of operations. */

@@ -2,6 +2,7 @@
 import type { RequestHandler } from 'express';
 import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
+import type { AggregateOptions } from './aggregate-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
@@ -172,6 +173,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   sortAllow?: SortAllow<M> | '*';
   /** The order of a list without `sort`, such as `'-createdAt,name'`, each name as `sortAllow` has it. Default: the primary key, ascending. */
   defaultSort?: string;
+  /**
+   * Groups of records that clients may ask for, at `GET /cities/aggregate`, with what is computed of each: inside every rule of access, as the
+   * list. Default: nothing.
+   *
+   * @example { group: ['countryCode'] }
+   */
+  aggregate?: AggregateOptions<Attribute<M>>;
   /** Relations that a client may include in a record. Default: nothing. */
   include?: IncludeAllow;
   /** Relations that have a list under each record, such as `GET /cities/{id}/reviews`. Default: none. */

@@ -30,14 +30,14 @@ export function singleOf(endpoint: Endpoint | BulkEndpoint): Endpoint {
   return endpoint in SINGLE_OF ? SINGLE_OF[endpoint as BulkEndpoint] : (endpoint as Endpoint);
 }
 
-const WRITES: Readonly<Partial<Record<Endpoint, readonly ('create' | 'update')[]>>> = {
+const WRITES: Readonly<Partial<Record<RuledWork, readonly ('create' | 'update')[]>>> = {
   create: ['create'],
   update: ['update'],
   replace: ['create', 'update'],
 };
 
 /** The writes of values of a request's that an endpoint may do. */
-export function writesOf(endpoint: Endpoint | null): readonly ('create' | 'update')[] {
+export function writesOf(endpoint: RuledWork | null): readonly ('create' | 'update')[] {
   return WRITES[endpoint ?? 'list'] ?? [];
 }
 
@@ -56,13 +56,27 @@ export function tableWritesOf(endpoint: Endpoint, isMarked: boolean): readonly T
   return TABLE_WRITES[endpoint === 'delete' && isMarked ? 'update' : baseOf(endpoint)] ?? [];
 }
 
-/** True for an endpoint that changes rows, or creates them. */
-export function isWrite(endpoint: Endpoint | null): boolean {
-  return endpoint !== null && endpoint !== 'list' && endpoint !== 'read';
+/** Work that an option of its name makes a route for, each with the rule of `can` that holds where its own is not named. */
+export const OPTION_ROUTES = { aggregate: 'list', export: 'list', import: 'create' } as const;
+
+/** Name of such an option, of its route and of its rule. */
+export type OptionRoute = keyof typeof OPTION_ROUTES;
+
+/** In the order of their rules. */
+export const OPTION_ROUTE_NAMES = Object.keys(OPTION_ROUTES) as OptionRoute[];
+
+/** Work that rules are about. */
+export type RuledWork = Endpoint | OptionRoute;
+
+const READS: readonly RuledWork[] = ['list', 'read', 'aggregate', 'export'];
+
+/** True for work that changes rows, or creates them. */
+export function isWrite(work: RuledWork | null): boolean {
+  return work !== null && !READS.includes(work);
 }
 
-/** Names of the rules of `can`: the five operations, and the use of soft-deleted records. */
-export const RULES = [...OPERATIONS, 'deleted'] as const;
+/** Names of the rules of `can`: the five operations, the use of soft-deleted records, and the routes that options make. */
+export const RULES = [...OPERATIONS, 'deleted', ...OPTION_ROUTE_NAMES] as const;
 
 /** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
@@ -73,8 +87,8 @@ export const ROW_RULE_NAMES = ['update', 'delete'] as const;
 /** Name of a rule that may give a condition on rows. */
 export type RowRuleName = (typeof ROW_RULE_NAMES)[number];
 
-/** The rules of an endpoint, all of which must allow it. */
-export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {
+/** The rules of an endpoint, or of an option's route, all of which must allow it. */
+export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   list: ['list'],
   read: ['read'],
   create: ['create'],
@@ -83,4 +97,7 @@ export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {
   restore: ['update', 'deleted'],
   purge: ['delete', 'deleted'],
   replace: ['create', 'update'],
+  aggregate: ['aggregate'],
+  export: ['export'],
+  import: ['import'],
 };

@@ -1,5 +1,6 @@
 /** All features, in the order of the document. */
 import type { FeatureFactory } from '../operation/feature.js';
+import { aggregate } from './aggregate/aggregate.js';
 import { bulk } from './bulk/bulk.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
@@ -20,6 +21,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   sentBack,
   subResources,
   bulk,
+  aggregate,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */

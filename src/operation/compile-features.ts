@@ -44,17 +44,10 @@ export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
   allowed: new Set<RuleName>(),
 });
 
-/** The features of one endpoint. What is not there takes no part in a request. */
-interface EndpointFeatures {
+/** Inputs of requests, and their readers. */
+export interface InputReaders {
   /** In the order of the document. */
   readonly inputs: readonly Input[];
-  readonly problems: readonly ProblemStatus[];
-  /** Changes of a body before it is parsed. */
-  readonly prepareBody: readonly ((request: Request, form: AccessForm, body: unknown) => unknown)[];
-  /** Descriptions of other answers that succeed, with the record, by status. */
-  readonly records: Readonly<Record<number, string>>;
-  /** The headers of an answer that succeeds. */
-  readonly headers: Readonly<Record<string, HeaderDescription>>;
   /** Inputs of a request that names none; the same object for the same form. */
   absentFor(form: AccessForm): Inputs;
   /**
@@ -67,6 +60,17 @@ interface EndpointFeatures {
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
+}
+
+/** The features of one endpoint. What is not there takes no part in a request. */
+interface EndpointFeatures extends InputReaders {
+  readonly problems: readonly ProblemStatus[];
+  /** Changes of a body before it is parsed. */
+  readonly prepareBody: readonly ((request: Request, form: AccessForm, body: unknown) => unknown)[];
+  /** Descriptions of other answers that succeed, with the record, by status. */
+  readonly records: Readonly<Record<number, string>>;
+  /** The headers of an answer that succeeds. */
+  readonly headers: Readonly<Record<string, HeaderDescription>>;
   /** Values that tell the rows of a list from others, for its cursors. */
   digest(inputs: Inputs, access: Access): readonly unknown[];
   /** The operation that a request executes, where our SQL can execute it. */
@@ -85,6 +89,13 @@ interface EndpointFeatures {
 export interface ResourceFeatures extends Readonly<Record<Endpoint, EndpointFeatures>> {
   /** In the order of the document. */
   readonly all: readonly Feature[];
+  /**
+   * The inputs of a route that is about the rows of a list: those of the list's with one of the names, and its own. Others of the list's are
+   * as in a request without them, so that `list.operation` has all.
+   *
+   * @param own with members that no input of the list has
+   */
+  listInputs(names: readonly string[], own?: readonly Input[]): InputReaders;
 }
 
 /** Makes the features of a resource. */
@@ -94,7 +105,12 @@ export function compileFeatures(
 ): ResourceFeatures {
   const features = factories.flatMap((make) => make(context) ?? []);
   const entries = ENDPOINTS.map((endpoint) => [endpoint, compileEndpoint(context, features, endpoint)]);
-  return Object.freeze({ ...Object.fromEntries(entries), all: features }) as ResourceFeatures;
+  const listInputs: ResourceFeatures['listInputs'] = (names, own = []) => {
+    const all = inputsOf(features, 'list');
+    const chosen = all.filter(({ name }) => names.includes(name));
+    return compileReaders(context, features, 'list', [...chosen, ...own], [...all, ...own]);
+  };
+  return Object.freeze({ ...Object.fromEntries(entries), all: features, listInputs }) as ResourceFeatures;
 }
 
 /** Compiles the operations alone, for code that has no request: inputs that are not given change nothing. */
@@ -142,34 +158,48 @@ function compileEndpoint(
   features: readonly Feature[],
   endpoint: Endpoint,
 ): EndpointFeatures {
-  const inputs = features
-    .flatMap((feature) => feature.inputs ?? [])
-    .filter(({ endpoints }) => endpoints.includes(endpoint) || endpoints.includes(baseOf(endpoint)));
-  const constants = features.flatMap((feature) => partFor(feature.constants, endpoint) ?? []);
   const rows = endpoint === 'list' ? rowsOf(features) : ANY_ROWS;
-  const absentFor = perForm((form) => rows.narrow(absentInputs(inputs, constants, form)));
+  const readers = compileReaders(context, features, endpoint, inputsOf(features, endpoint));
   return Object.freeze({
-    inputs,
+    ...readers,
     prepareBody: features.flatMap(({ prepareBody }) => partFor(prepareBody, endpoint) ?? []),
     problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
     records: Object.assign({}, ...features.map(({ records }) => partFor(records, endpoint))),
     headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),
-    absentFor,
     digest: rows.digest,
-    readQuery: queryReader(
-      context.plan,
-      inputs.filter((input) => input.in === 'query'),
-      absentFor,
-      rows,
-    ),
-    readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
-    operation: compileOperation(context, features, endpoint, absentFor),
+    operation: compileOperation(context, features, endpoint, readers.absentFor),
     present: presenter(features.flatMap(({ present }) => partFor(present, endpoint) ?? [])),
     varies: anyOf(features.flatMap(({ varies }) => varies ?? [])),
     media: endpoint === 'list' ? features.flatMap(({ media }) => media ?? []) : [],
     afterWrite: isWrite(endpoint)
       ? oneAfterAnother(features.flatMap(({ afterWrite }) => afterWrite ?? []))
       : null,
+  });
+}
+
+function inputsOf(features: readonly Feature[], endpoint: Endpoint): readonly Input[] {
+  return features
+    .flatMap((feature) => feature.inputs ?? [])
+    .filter(({ endpoints }) => endpoints.includes(endpoint) || endpoints.includes(baseOf(endpoint)));
+}
+
+/** @param all inputs whose values a request without them has, in the place of `inputs` */
+function compileReaders(
+  { plan }: FeatureContext,
+  features: readonly Feature[],
+  endpoint: Endpoint,
+  inputs: readonly Input[],
+  all = inputs,
+): InputReaders {
+  const constants = features.flatMap((feature) => partFor(feature.constants, endpoint) ?? []);
+  const rows = endpoint === 'list' ? rowsOf(features) : ANY_ROWS;
+  const absentFor = perForm((form) => rows.narrow(absentInputs(all, constants, form)));
+  const inQuery = inputs.filter((input) => input.in === 'query');
+  return Object.freeze({
+    inputs,
+    absentFor,
+    readQuery: queryReader(plan, inQuery, absentFor, rows),
+    readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
   });
 }
 

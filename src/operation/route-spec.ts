@@ -1,13 +1,13 @@
 /** The generated routes of a resource, as data: those of every resource, and those that features add. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type OPERATIONS, type Operation } from '../declare/crud-options.js';
-import { tableWritesOf } from '../declare/endpoint.js';
+import { type OptionRoute, tableWritesOf } from '../declare/endpoint.js';
 import { tableFacts } from '../describe/table-facts.js';
 
 /** A generated route. */
 export interface RouteSpec {
-  /** Its name: in `endpoints`, in the route table and in traces. */
-  readonly endpoint: Operation;
+  /** Its name: in `endpoints`, or of the option that makes it; in the route table and in traces. */
+  readonly endpoint: Operation | OptionRoute;
   /** The operation whose features, rules and arguments it has. */
   readonly operation: Endpoint;
   /** The endpoint whose body it takes. Default: `operation`. */
@@ -22,8 +22,13 @@ export interface RouteSpec {
   /** Status of success, whatever the response says. Default: that of the response. */
   readonly status?: number;
   readonly words: RouteWords;
-  /** The route for one record, whose guards and decisions it has. Default: none. */
+  /** The route whose guards and decisions it has: that for one record, or the list. Default: none. */
   readonly single?: RouteSpec;
+  /**
+   * The option that names another word for its path: `aggregate.path`. Left out where the application has chosen the word. A record whose
+   * id is the word cannot be read then, so that the word has to be chosen where ids are texts.
+   */
+  readonly wordOption?: string;
   /** A second path of it, as `path`; where `single` has that one, `single` answers both. Default: none. */
   readonly joins?: string;
   /** The operations that it executes, where they are several. Its answer is that of the last one. Default: `operation`. */
@@ -48,7 +53,7 @@ export interface RouteWords {
 }
 
 /** The part of a plan that decides which routes there are. */
-export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations' | 'isKeyGiven'>;
+export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations' | 'isKeyGiven' | 'features'>;
 
 /** A source of routes, as a feature is. */
 export interface RouteSource {
@@ -135,7 +140,7 @@ export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): rea
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */
 export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
   const relations = { include: new Map(), filters: new Map(), subresources: new Map() };
-  return routesOf({ endpoints: new Set(ENDPOINTS), relations, isKeyGiven: true }, features);
+  return routesOf({ endpoints: new Set(ENDPOINTS), relations, isKeyGiven: true, features: {} }, features);
 }
 
 /** True for a route that all resources without `endpoints` have. */

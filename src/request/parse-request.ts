@@ -9,7 +9,7 @@ import { accessToWrite, checkScopedValues } from '../access/reference-access.js'
 import { compileWantedRelations, evaluateRelated } from '../access/related-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
-import type { RuleName } from '../declare/endpoint.js';
+import type { RuledWork, RuleName } from '../declare/endpoint.js';
 import { valuesOfId } from '../describe/row-key.js';
 import {
   type Access,
@@ -21,6 +21,7 @@ import {
 } from '../operation/access.js';
 import {
   type Asked,
+  type InputReaders,
   NO_INPUTS,
   NOTHING_ASKED,
   type ResourceFeatures,
@@ -85,29 +86,14 @@ export function compileParser(
   const isReplaced = operation === 'replace';
   // A record that is there is changed.
   const endpoint = isReplaced && !plan.isKeyGiven ? 'update' : operation;
-  const { inputs, readQuery, readHeaders } = features[endpoint];
+  const readers = features[endpoint];
   // A resource without rules has one access, which nothing has to evaluate.
   const accessOf = plan.access === null ? () => OPEN_ACCESS : evaluateAccess;
   const hasId = operation !== 'list' && operation !== 'create';
   const readId = endpoint === 'replace' ? parseNewId : parsePathId;
-  const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
-    const query = readQuery(request.url, access, others, asked);
-    const id = hasId ? readId(plan, request) : undefined;
-    return { query: readHeaders(request, query, access, id), access, id };
-  };
-  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
-    const evaluateNamed = compileNamedRules({ plan, access: evaluateAccess }, inputs, operation === 'list');
-    const isOpen = plan.access === null;
-    if (isOpen && !evaluateNamed) return (request) => readHead(request, OPEN_ACCESS);
-    return (request) => {
-      if (isOpen && !request.url.includes('?')) return readHead(request, OPEN_ACCESS);
-      return then(accessOf(request, operation), (access) =>
-        then(evaluateNamed?.(request, access.form) ?? NOTHING_ASKED, (asked) =>
-          readHead(request, access, asked),
-        ),
-      );
-    };
-  }
+  const readHead = compileHead(readers, others, (request) => (hasId ? readId(plan, request) : undefined));
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
+    return compileQueryParser({ plan, access: evaluateAccess }, operation, readers, readHead);
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
   const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation);
   const { prepareBody } = features[operation];
@@ -119,6 +105,58 @@ export function compileParser(
     const { access: granted, values } = await parseValues(request, access, body, undefined, id);
     return { query, access: granted, id, values };
   };
+}
+
+/** Reads query string, id and headers, of a request whose rules were evaluated. */
+type HeadReader = (request: Request, access: Access, asked?: Asked) => RequestArguments;
+
+function compileHead(
+  { readQuery, readHeaders }: InputReaders,
+  others: readonly string[],
+  readId: (request: Request) => unknown,
+): HeadReader {
+  return (request, access, asked) => {
+    const query = readQuery(request.url, access, others, asked);
+    const id = readId(request);
+    return { query: readHeaders(request, query, access, id), access, id };
+  };
+}
+
+/** The parser of requests without a body. */
+function compileQueryParser(
+  { plan, access: evaluateAccess }: Pick<ParserSettings, 'plan' | 'access'>,
+  work: RuledWork,
+  { inputs }: InputReaders,
+  readHead: HeadReader,
+): RequestParser {
+  const hasFilter = inputs.some(({ member }) => member === 'filter');
+  const evaluateNamed = compileNamedRules({ plan, access: evaluateAccess }, inputs, hasFilter);
+  const isOpen = plan.access === null;
+  if (isOpen && !evaluateNamed) return (request) => readHead(request, OPEN_ACCESS);
+  const accessOf = isOpen ? () => OPEN_ACCESS : evaluateAccess;
+  return (request) => {
+    if (isOpen && !request.url.includes('?')) return readHead(request, OPEN_ACCESS);
+    return then(accessOf(request, work), (access) =>
+      then(evaluateNamed?.(request, access.form) ?? NOTHING_ASKED, (asked) =>
+        readHead(request, access, asked),
+      ),
+    );
+  };
+}
+
+/**
+ * The parser of a route that an option makes, and that is about the rows of a list.
+ *
+ * @param work whose rules hold
+ * @param readers of its inputs, made by `listInputs` of the features
+ */
+export function compileWorkParser(
+  settings: Pick<ParserSettings, 'plan' | 'access'>,
+  work: RuledWork,
+  readers: InputReaders,
+): RequestParser {
+  const readHead = compileHead(readers, [], () => undefined);
+  return compileQueryParser(settings, work, readers, readHead);
 }
 
 /** The parser of a record that takes the place of another one. */

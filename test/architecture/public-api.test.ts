@@ -69,6 +69,7 @@ describe('the public API', () => {
     expect(types.map(({ name }) => name)).to.deep.equal([
       'AccessOptions',
       'AccessRule',
+      'AggregateOptions',
       'AnswerType',
       'Attribute',
       'BootstrapOptions',

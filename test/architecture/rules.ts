@@ -52,6 +52,7 @@ export const LAYERS = [
   'openapi',
   'features/sub-resources',
   'features/bulk',
+  'features/aggregate',
   'features/features.ts',
   'express/routes/crud-router.ts',
   'landing',

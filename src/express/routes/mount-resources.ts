@@ -199,12 +199,29 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
     });
   });
   problems.push(...routes.flatMap(({ resource }) => problemsOfRoutes(resource)));
+  problems.push(...routes.flatMap(wordProblems));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
 function problemsOfRoutes(resource: Resource): readonly string[] {
   const routes: readonly HandledRoute[] = resource.routes;
   return routes.flatMap(({ problems }) => problems?.(resource) ?? []);
+}
+
+/** Words of paths that may be ids of records, which could not be read then. */
+function wordProblems({
+  resource: { plan },
+  registered: { routes },
+}: MountedRouter['routes'][number]): string[] {
+  const { name, prefix, idParts, idKind, parseId } = plan;
+  return routes.flatMap(({ verb, path, spec }) => {
+    const isTaken = routes.some((each) => each.verb === verb && each.path === `${prefix}/:id`);
+    if (!spec?.wordOption || !isTaken) return [];
+    const word = spec.path.slice(1);
+    const isFunction = idKind === 'custom' && idParts.length === 1;
+    if (!isFunction && parseId(word).kind !== 'id') return [];
+    return `${name}: ${verb.toUpperCase()} ${path} may be the path of a record with the id '${word}', which could not be read; set ${spec.wordOption} to a word that no id is, such as 'all-${word}'.`;
+  });
 }
 
 /** Route that answers a verb for every path of this shape, if there is one. @param seen routes, by verb and shape */

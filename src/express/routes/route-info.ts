@@ -2,6 +2,7 @@
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint, Operation } from '../../declare/crud-options.js';
+import type { OptionRoute } from '../../declare/endpoint.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { presentModelBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import type { MountedRouter } from './mount-resources.js';
@@ -15,7 +16,7 @@ export interface RouteInfo {
   /** The name of the model; of a sub-resource, of that whose records are listed. */
   readonly resource: string;
   /** The generated operation, or null for a route that a subclass added. A sub-resource is a list. */
-  readonly operation: Operation | null;
+  readonly operation: Operation | OptionRoute | null;
   /** The controller's method that answers; of a sub-resource its option, such as `subresources.reviews`. */
   readonly handler: string;
   /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */

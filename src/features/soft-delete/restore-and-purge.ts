@@ -34,7 +34,7 @@ export const PURGE: RouteSpec = routeOf('purge', {
 /** Problems of the endpoints of a model whose rows a delete removes. */
 export const checkEndpoints: ResourceCheck = ({ info, endpoints }) =>
   [RESTORE, PURGE]
-    .filter(({ endpoint }) => endpoints.has(endpoint) && !info.softDelete)
+    .filter(({ operation }) => endpoints.has(operation) && !info.softDelete)
     .map(
       ({ endpoint }) =>
         `endpoints has '${endpoint}', and a delete removes the rows; make the model paranoid, set softDelete, or leave it out.`,

@@ -1,0 +1,49 @@
+/** Selects values that make no records, with a statement of this library: on a connection of the pool, or through Sequelize. */
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
+import type { RecordInfo } from '../../describe/model-info.js';
+import {
+  currentSession,
+  currentSettings,
+  isOnSequelize,
+  type StatementTarget,
+} from '../../postgres/index.js';
+import { quotedSql, type SqlFragment } from '../sql/sql-fragment.js';
+import { fillSlots, type Slots, textOf, toStatement } from '../sql/statement.js';
+import { inTransaction } from './database-session.js';
+
+/** The values of a row, as the driver has them, in the order of the columns. */
+export type ValueRow = readonly unknown[];
+
+/** Name of a column, by its place. */
+export function columnAt(index: number): string {
+  return `c${index}`;
+}
+
+/**
+ * Runs a SELECT whose columns have the names of `columnAt`.
+ *
+ * @param on a connection of ours; null leaves it to Sequelize, in the session of the running code
+ */
+export async function selectValues(
+  { model, name }: RecordInfo,
+  fragment: SqlFragment,
+  slots: Slots,
+  on: StatementTarget | null,
+): Promise<readonly ValueRow[]> {
+  if (on && !isOnSequelize()) {
+    const statement = toStatement(fragment);
+    const { rows, parsers } = await on.read(statement.text, fillSlots(statement, slots), name, true);
+    return rows.map((row) => row.map((text, index) => (text === null ? null : parsers[index]?.(text))));
+  }
+  const sequelize = model.sequelize as Sequelize;
+  const values = fragment.values.map((value) => textOf(value, slots) as string);
+  const text = quotedSql({ ...fragment, values });
+  const read = async (transaction: Transaction | null) => {
+    const options = { type: QueryTypes.SELECT, raw: true, ...(transaction ? { transaction } : {}) } as const;
+    const found = await sequelize.query<Record<string, unknown>>(text, options);
+    return found.map((row) => Object.keys(row).map((_, index) => row[columnAt(index)]));
+  };
+  const transaction = (await currentSession(sequelize)?.transactionFor('select')) ?? null;
+  if (transaction || currentSettings() === null) return read(transaction);
+  return inTransaction(sequelize, 'get', read);
+}
