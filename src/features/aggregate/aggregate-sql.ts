@@ -2,7 +2,6 @@
 import type { RecordInfo } from '../../describe/model-info.js';
 import { columnAt } from '../../execute/session/select-values.js';
 import { attributeOf, columnsOf, compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
-import { orderTerm } from '../../execute/sql/select-sql.js';
 import {
   identifier,
   joinSql,
@@ -30,7 +29,7 @@ export function compileAggregateSql(
   const grouped = group.length === 0 ? raw('') : raw(` GROUP BY ${numbers}`);
   const places = order.map(({ name, descending }) => {
     const place = raw(String(group.findIndex((each) => each.name === name) + 1));
-    return orderTerm({ descending }, place);
+    return descending ? sql`${place} DESC` : place;
   });
   const ordered = places.length === 0 ? raw('') : sql` ORDER BY ${joinSql(places, ', ')}`;
   const limited = raw(` LIMIT ${size + 1}${page > 1 ? ` OFFSET ${(page - 1) * size}` : ''}`);
