@@ -1,5 +1,6 @@
 /** `npm test`: every check of the project, the cheap ones first; the first failure ends it. With `--whole` no test is shortened. */
 import { rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { compile, NO_COLLECTION } from './compile.mjs';
@@ -9,12 +10,16 @@ import { programs, root, runScript, StepFailed, step } from './step.mjs';
 const COVERAGE = 'coverage/tmp';
 const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
 /** They wait most of the time: for processes, installations and what breaks. Those of processes choose Express and path themselves. */
-const WAITING = ['soak', 'process', 'fault', 'package', 'browser'].map(
+const WAITING = ['process', 'package', 'browser', 'fault', 'soak'].map(
   (name) => `dist/test/${name}/**/*.test.js`,
 );
 const ALL = 'dist/test/**/*.test.js';
-/** The half of the tests over HTTP that runs by itself, so that no run goes on when all others have ended. */
-const LATER = 'dist/test/feature/[p-z]*/**/*.test.js';
+/** Parts of the tests over HTTP, so that no run goes on when all others have ended. Whatever is in none of them is one more part. */
+const PARTS = ['s', '[e-k]', '[l-r]', '[t-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
+/** The part of those on the general path that runs by itself. */
+const GENERAL = 'dist/test/feature/[m-z]*/**/*.test.js';
+/** It starts a process for each program of the guide. */
+const GUIDE = 'dist/test/feature/*.test.js';
 /** `npm run admin -- --test`, which installs packages of its own. */
 const APART = 'dist/test/admin/**/*.test.js';
 
@@ -30,8 +35,8 @@ export async function test(args) {
     await step('Compile', compileAnew);
     remove(COVERAGE);
     await step(
-      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then all else',
-      async () => threeAtATime(await runsOf(counts)),
+      'Test on Express 5, and beside it on Express 4, with one connection, on the general path, and all else',
+      async () => severalAtATime(await runsOf(counts)),
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
@@ -51,29 +56,46 @@ async function compileAnew() {
   await compile();
 }
 
-/** The longest run comes first, so that both ends of the work come at about the same time. */
+/** The runs that take longest come first, so that all ends of the work come at about the same time. */
 async function runsOf(counts) {
   const isShort = process.env.CRUD_TEST_SHORT === '1';
   const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];
   // Counting takes a tenth longer. In short, the general path is counted in the tests that have both, and not in its own run.
   const general = { ...EXPRESS_4, ...(isShort ? {} : COVERED), CRUD_TEST_PATH: 'general' };
-  return [
-    () => mocha(counts, [OVER_HTTP, ...without([...once, LATER])], { env: COVERED }),
-    () => mocha(counts, [LATER, ...without(once)], { env: COVERED, atEnd: true }),
-    () => mocha(counts, [OVER_HTTP, ...without([...once, ...fast])], { env: general, atEnd: true }),
-    () => mocha(counts, once, { env: COVERED, atEnd: true }),
-    ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
-    () => mocha(counts, [ALL, ...without([OVER_HTTP, ...WAITING, APART])], { env: COVERED, atEnd: true }),
+  const run =
+    (files, ignored = [], env = COVERED) =>
+    (atEnd) =>
+      mocha(counts, [...files, ...without(ignored)], { env, atEnd });
+  const [processes, packages, ...waiting] = WAITING;
+  const [longest, ...parts] = PARTS;
+  const runs = [
+    run([processes]),
+    run([longest], once),
+    run([GENERAL], [...once, ...fast], general),
+    run([OVER_HTTP], [GENERAL, ...once, ...fast], general),
+    run([packages]),
+    ...parts.map((part) => run([part], once)),
+    run(once),
+    run([OVER_HTTP], [...PARTS, GUIDE, ...once]),
+    run([ALL], [OVER_HTTP, ...WAITING, APART]),
+    run([GUIDE]),
+    ...waiting.map((files) => run([files])),
   ];
+  // The first one shows what it does meanwhile.
+  return runs.map((start, at) => () => start(at > 0));
 }
 
-/** Runs wait for processes and databases most of the time, so that three of them keep two cores busy. The first failure is thrown when all have ended. */
-async function threeAtATime(runs) {
+/**
+ * Runs wait for processes and databases a part of the time, so that two more than there are cores keep these busy. The first
+ * failure is thrown when all have ended.
+ */
+async function severalAtATime(runs) {
   const waiting = [...runs];
   const takeTurns = async () => {
     for (let run = waiting.shift(); run; run = waiting.shift()) await run();
   };
-  const ends = await Promise.allSettled([takeTurns(), takeTurns(), takeTurns()]);
+  const turns = Array.from({ length: os.availableParallelism() + 2 }, takeTurns);
+  const ends = await Promise.allSettled(turns);
   const failed = ends.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
 }
