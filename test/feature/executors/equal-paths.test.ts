@@ -127,9 +127,9 @@ class Flyer extends Model {
   @HasMany(() => Flyer, { foreignKey: 'rank', constraints: false }) declare pages: Flyer[];
 }
 
-const LEAFLETS = `TRUNCATE flyers RESTART IDENTITY;
+const LEAFLETS = `DELETE FROM flyers; SELECT setval('flyers_id_seq', 1, false);
   INSERT INTO flyers ("the slug", rank, lock_version, "the state") VALUES ('2', 2, 0, NULL), ('b', 1, 7, 'third'), ('gone', 3, 1, 'it''s gone');
-  TRUNCATE leaflets RESTART IDENTITY;
+  DELETE FROM leaflets; SELECT setval('leaflets_id_seq', 1, false);
   INSERT INTO leaflets ("the slug", rank, version, "deletedAt") VALUES ('2', 2, 0, NULL), ('b', 1, 7, NULL), ('gone', 3, 1, '2000-01-01')`;
 const GONE = ['/leaflets/gone/restore', '/leaflets/2/restore', '/leaflets/none/restore'];
 /** One row is undone at most: others that are created would have another key, which no answer has. */
@@ -204,7 +204,7 @@ class Receipt extends Model {
   @Exclude() @DeletedAt @Column(DataType.DATE) declare deletedAt: Date | null;
 }
 
-const RECEIPTS = `TRUNCATE receipts;
+const RECEIPTS = `DELETE FROM receipts;
   INSERT INTO receipts ("the shop", at, rank, version, "deletedAt") VALUES
     ('a,b', '2026-01-31 08:00:00.123456Z', 1, 7, NULL), ('a,b', '2026-01-31 08:00:00.123457Z', 2, 0, NULL),
     ('a', '2026-01-31 08:00:00Z', 3, 1, '2000-01-01'), ('', '2026-01-31 08:00:00.5Z', NULL, 0, NULL)`;
@@ -414,6 +414,14 @@ describe('the fast path and the general path', () => {
   );
 
   const query = (text: string): Promise<unknown> => paths.site.engine.sequelize.query(text);
+  /** A read leaves nothing to undo. */
+  const sameAndUndone = async (wanted: WholeRequest, rows: string): Promise<WholeAnswer> => {
+    if (!wanted.method) return paths.same(wanted);
+    const undo = () => query(rows);
+    const answer = await paths.same(wanted, undo);
+    await undo();
+    return answer;
+  };
   before(async () => {
     await query('CREATE SCHEMA depot');
     await paths.site.engine.sequelize.sync({ useMaster: true } as never);
@@ -647,9 +655,9 @@ describe('the fast path and the general path', () => {
         ...each,
         path: each.path.replace('leaflets', 'flyers'),
       }));
+      await query(LEAFLETS);
       for (const wanted of [...LEAFLET_REQUESTS, ...flyers]) {
-        await query(LEAFLETS);
-        const answer = await paths.same(wanted, () => query(LEAFLETS));
+        const answer = await sameAndUndone(wanted, LEAFLETS);
         expect(answer.status, JSON.stringify(wanted)).to.be.below(500);
         expect(answer.body).to.not.include('"id":');
         statuses.add(answer.status);
@@ -659,9 +667,9 @@ describe('the fast path and the general path', () => {
 
     it('are equal where several attributes address the record', async () => {
       const statuses = new Set<number>();
+      await query(RECEIPTS);
       for (const wanted of RECEIPT_REQUESTS) {
-        await query(RECEIPTS);
-        const { status } = await paths.same(wanted, () => query(RECEIPTS));
+        const { status } = await sameAndUndone(wanted, RECEIPTS);
         expect(status, JSON.stringify(wanted)).to.be.below(500);
         statuses.add(status);
       }
