@@ -1,5 +1,6 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
 
+import type { CountMode } from '../declare/count-options.js';
 import type { Class, CrudOptions, Operation } from '../declare/crud-options.js';
 import { singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
@@ -103,7 +104,7 @@ export function compileResource(
     endpoints: compileEndpoints(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
-    count: compileCount(options.count, options.pagination === 'cursor' ? 'none' : 'exact', 'count', report),
+    count: compileCount(options.count, usualCount(options), 'count', report),
     filters: compileFilters(check),
     everything,
     ...compileSort(check),
@@ -145,6 +146,12 @@ export function compileResource(
     },
   });
   return { plan, problems, claim: plan };
+}
+
+/** The rows that a search finds are counted up to the cap: a frequent word may find all of a table. */
+function usualCount({ pagination, search }: CrudOptions): CountMode {
+  if (pagination === 'cursor') return 'none';
+  return search === undefined ? 'exact' : 'capped';
 }
 
 /** Names are checked against the catalogue, and `'*'` is what it allows. */

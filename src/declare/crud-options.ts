@@ -8,6 +8,7 @@ import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
 import type { FilterOperator } from './filter-operators.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
+import type { SearchAllow } from './search-options.js';
 import type { SortAllow } from './sort-options.js';
 
 export { BULK_ENDPOINTS, type BulkEndpoint, ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
@@ -164,6 +165,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { name: ['==', '=like='], population: true }
    */
   filterAllow?: FilterAllow<M> | '*';
+  /**
+   * Texts in which clients may search for words, by the parameter `search` of lists: each word occurs in one of the attributes, anywhere and
+   * in any case. A trigram index of each makes it fast; the start names those that are missing. Default: nothing.
+   *
+   * @example ['name', 'adminName']
+   */
+  search?: SearchAllow<M>;
   /**
    * Attributes that a client may sort by, in a list, or in an object with the order of each. `'*'` is every one that has an order, as for
    * `filterAllow`. Default: the primary key; of several columns the first.

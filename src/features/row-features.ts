@@ -9,6 +9,7 @@ import { include } from './include/include.js';
 import { location } from './location.js';
 import { paging } from './paging.js';
 import { scope } from './scope.js';
+import { search } from './search/search.js';
 import { softDelete } from './soft-delete/soft-delete.js';
 import { sort } from './sort.js';
 
@@ -18,6 +19,7 @@ export const ROW_FEATURES: readonly FeatureFactory[] = [
   count,
   sort,
   filter,
+  search,
   fields,
   include,
   softDelete,

@@ -42,7 +42,7 @@ function ended(statement: string): string {
 
 /** An advice is a sentence and a statement. */
 function asComment(advice: string): string {
-  return advice.replace(/^(.*); (CREATE INDEX .*)$/s, '-- $1\n$2');
+  return advice.replace(/^(.*?); (CREATE (?:EXTENSION|INDEX) .*)$/s, '-- $1\n$2');
 }
 
 function declaredIndexes(info: RecordInfo | undefined): IndexInfo[] {

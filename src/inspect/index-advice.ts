@@ -1,5 +1,6 @@
 /** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
 
+import type { DataType } from 'sequelize';
 import { termsOf } from '../compile/compile-sort.js';
 import {
   everyInclude,
@@ -12,6 +13,7 @@ import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import { isRangeType } from '../describe/column-type.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { dataTypeInstance } from '../describe/sequelize-internals.js';
 import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
@@ -75,6 +77,8 @@ interface IndexNeed extends IndexInfo {
   readonly text: string;
   /** The table and the columns, as `CREATE INDEX ON` has them. */
   readonly index: string;
+  /** The extension that it needs. Default: none. */
+  readonly extension?: string | undefined;
   serves(index: IndexInfo): boolean;
 }
 
@@ -99,7 +103,10 @@ export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf)
   const advised = new Set([...byModel.values()].flatMap(fewest));
   return missing
     .filter((need) => advised.has(need))
-    .map(({ text, index }) => `${text}; CREATE INDEX ON ${index};`);
+    .map(({ text, index, extension }) => {
+      const before = extension === undefined ? '' : `CREATE EXTENSION IF NOT EXISTS ${extension}; `;
+      return `${text}; ${before}CREATE INDEX ON ${index};`;
+    });
 }
 
 /** Fewest indexes of a table that serve all needs: the first and longest ones of those that can replace others. */
@@ -184,25 +191,36 @@ function pathNeed(
 /** Need of an index over one attribute. GIN and GiST take columns in any order, and those of a scope by an extension only. */
 function attributeNeed(
   plan: ResourcePlan,
-  { serves, attribute, method = 'btree', operators }: IndexAdvice,
+  { serves, attribute, method = 'btree', operators, extension }: IndexAdvice,
 ): IndexNeed {
   const { info, name } = plan;
   const isOther = method !== 'btree';
   const scope = isOther ? [] : [...(plan.access?.scope.keys() ?? [])];
   const need = indexOf(info, [...new Set([...scope, attribute])].map(ascending));
   const column = columnOf(info, attribute);
-  const key = operators ? `${identifier(column)} ${operators}` : identifier(column);
+  const text = `(${identifier(column)}::text)`;
+  const indexed = operators && isPadded(info, attribute) ? text : identifier(column);
+  const key = operators ? `${indexed} ${operators}` : indexed;
+  const columns = [column, expressionKey(text)];
   return {
     ...need,
     text: `${name}: no index serves ${serves}`,
     method,
+    extension,
     index: isOther ? `${quotedTable(info.model)} USING ${method} (${key})` : need.index,
     serves: (index) =>
       index.method === method &&
       (isOther
-        ? index.keys.some((each) => each.column === column)
+        ? index.keys.some((each) => columns.includes(each.column))
         : servesFilter(plan, index.keys, scope, attribute)),
   };
+}
+
+/** True for a column of `char(n)`, whose texts have indexes of their own. */
+function isPadded({ attributes, model }: RecordInfo, attribute: string): boolean {
+  const declared = dataTypeInstance(model.getAttributes()[attribute]?.type as DataType);
+  const { found } = attributes.get(attribute) ?? {};
+  return found ? found.baseType === 'character' : typeof declared !== 'string' && declared.key === 'CHAR';
 }
 
 /** A key as orders have it unless they say otherwise. */

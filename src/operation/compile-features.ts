@@ -258,15 +258,16 @@ function queryReader(
   absentFor: EndpointFeatures['absentFor'],
   rows = ANY_ROWS,
 ): EndpointFeatures['readQuery'] {
-  const known = inputs.filter(({ rule }) => rule === undefined);
-  const usual = { names: known.map(({ name }) => name), read: inputReader(known, rows) };
-  const allowedBy = (allowed: Asked['allowed']): typeof usual => {
-    const some = inputs.filter(({ rule }) => rule === undefined || allowed.has(rule));
+  const readerOf = (form: AccessForm, allowed = NOTHING_ASKED.allowed) => {
+    const some = inputs.filter(
+      ({ rule, isFor }) => (rule === undefined || allowed.has(rule)) && (isFor?.(form) ?? true),
+    );
     return { names: some.map(({ name }) => name), read: inputReader(some, rows) };
   };
+  const usualOf = perForm((form) => readerOf(form));
   return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
     if (!target.includes('?')) return absentFor(access.form);
-    const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
+    const { names, read } = allowed.size === 0 ? usualOf(access.form) : readerOf(access.form, allowed);
     // Parameters that both read are parsed here, too.
     const skipped = others.filter((name) => !names.includes(name));
     const query = parseQueryString(target, skipped);

@@ -86,6 +86,8 @@ export interface Input {
   readonly endpoints: readonly Endpoint[];
   /** The rule of `can` without whose consent the parameter is unknown. Default: none. Query parameters only. */
   readonly rule?: RuleName;
+  /** True where requests of a form have the parameter; to others it is unknown. Default: all have it. Query parameters only. */
+  isFor?(form: AccessForm): boolean;
   /** Its name among the inputs. Default: `name`. */
   readonly member?: string;
   /** Its value in a request without it. */
@@ -309,6 +311,8 @@ export interface IndexAdvice {
   readonly method?: 'btree' | 'gin' | 'gist';
   /** Operator class of a GIN index, such as `gin_trgm_ops`. Default: that of the type. */
   readonly operators?: string;
+  /** The extension that has it. Default: none is needed. */
+  readonly extension?: string;
 }
 
 /** An index that a table has. */

@@ -29,6 +29,7 @@ export const LAYERS = [
   'inspect',
   'features/soft-delete',
   'features',
+  'features/search',
   'features/include',
   'features/row-features.ts',
   'access',

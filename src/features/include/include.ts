@@ -12,8 +12,10 @@ import type {
   ViewRegistry,
 } from '../../operation/feature.js';
 import type { Selection } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { grantedOf, withGranted } from '../../operation/related-rows.js';
 import type { Inclusion } from '../../request/query/list-query.js';
+import type { Filter } from '../../request/query/predicate.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { BoundedCache } from '../../util/memo.js';
 import { chosenNames } from '../chosen-names.js';
@@ -24,6 +26,7 @@ import { filterDescription, filterSchema } from '../filter-guide.js';
 import { addUnknown, checkNames, type Including, includedPaths, isHidden } from '../include-names.js';
 import { readInteger } from '../paging.js';
 import { isRuled } from '../scope.js';
+import { type SearchReader, searchReader } from '../search/search.js';
 import { type SortReader, sortReader } from '../sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
@@ -32,6 +35,8 @@ const ENDPOINTS = ['list', 'read'] as const;
 interface Included {
   readonly plan: IncludePlan;
   readonly filter: FilterReader;
+  /** Null where its target has no search, or it has one record at most. */
+  readonly search: SearchReader | null;
   readonly sort: SortReader;
   readonly fields: FieldsReader;
   readonly parameters: readonly Parameter[];
@@ -119,7 +124,7 @@ function readInclude(
 }
 
 function readParameters(
-  { plan, filter, sort, fields, parameters }: Included,
+  { plan, filter, search, sort, fields, parameters }: Included,
   { form }: Access,
   { textOf, issues, related }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
@@ -134,6 +139,12 @@ function readParameters(
     issues.push(...found.map((issue) => ({ ...issue, parameter })));
     return value;
   };
+  const named = given('q', null, (text, found) => filter(text, form, found, related));
+  const searched = given(
+    'search',
+    null,
+    (text, found) => search?.read(`${path}.search`, text, form, found) ?? null,
+  );
   return {
     fields: given('fields', fields.absentFor(form), (text, found) => fields.read(text, form, found)),
     size:
@@ -143,7 +154,8 @@ function readParameters(
             readInteger(`${path}.size`, text, [0, size.max], size.max, found),
           ),
     sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
-    filter: given('q', null, (text, found) => filter(text, form, found, related)),
+    // Neither has slots.
+    filter: allOf(named, searched) as Filter | null,
     count:
       count === null
         ? undefined
@@ -154,12 +166,14 @@ function readParameters(
 function compileIncluded(plan: IncludePlan, views: ViewRegistry): Included {
   const { target } = plan;
   const { readable } = views(plan.relation.target);
+  const search = plan.size === null ? null : searchReader(target);
   return {
     plan,
     filter: filterReader(target),
+    search,
     sort: sortReader(target),
     fields: fieldsReader(readable),
-    parameters: parametersOf(plan, readable),
+    parameters: parametersOf(plan, readable, search),
   };
 }
 
@@ -167,6 +181,7 @@ function compileIncluded(plan: IncludePlan, views: ViewRegistry): Included {
 function parametersOf(
   { path, target, size, count }: IncludePlan,
   readable: readonly string[],
+  search: SearchReader | null,
 ): readonly Parameter[] {
   const shown = readable.filter((name) => target.access?.fields.get(name)?.read !== false);
   const fields = {
@@ -213,6 +228,7 @@ function parametersOf(
             }),
           },
         ]),
+    ...(search ? [{ name: 'search', describe: () => search.describe(`Of \`${path}\` the items`) }] : []),
     fields,
   ];
 }
