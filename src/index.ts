@@ -22,6 +22,7 @@ export {
 export type { FilterOperator } from './declare/filter-operators.js';
 export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
 export type { AggregateOptions } from './declare/aggregate-options.js';
+export type { ExportFormat, ExportOptions } from './declare/export-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';
@@ -101,6 +102,7 @@ export type {
   RelationsToLoad,
   RowChoice,
   RowCriteria,
+  StreamRequest,
 } from './execute/records/repository-options.js';
 export { NotDeletedError, type PurgeOptions } from './features/soft-delete/restore-and-purge.js';
 export type {

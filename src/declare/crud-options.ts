@@ -6,6 +6,7 @@ import type { AggregateOptions } from './aggregate-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
+import type { ExportFormat, ExportOptions } from './export-options.js';
 import type { FilterOperator } from './filter-operators.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 import type { SearchAllow } from './search-options.js';
@@ -156,6 +157,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */
   pageSize?: { default?: number; max?: number };
+  /**
+   * Files of all records of the list: `GET /cities?format=csv`, in constant memory, whole or visibly cut. The rule `can.export` is `can.list`
+   * where it is not given. Default: none.
+   *
+   * @example ['csv', 'ndjson']
+   */
+  export?: readonly ExportFormat[] | ExportOptions;
   /** Counts that clients may choose; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
   count?: true | CountOptions;
   /**

@@ -2,6 +2,7 @@
 import type { FeatureFactory } from '../operation/feature.js';
 import { aggregate } from './aggregate/aggregate.js';
 import { bulk } from './bulk/bulk.js';
+import { exported } from './export/export.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
 import { embeddedRecords } from './include/embed.js';
@@ -22,6 +23,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   subResources,
   bulk,
   aggregate,
+  exported,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */

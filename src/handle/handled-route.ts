@@ -35,7 +35,7 @@ export interface HandledRoute extends RouteSpec {
   /** Decides about it. Default: as for the method of `single`, or its own. */
   decide?(context: RouteContext): RouteDecisions;
   /** Parts of a controller that prevent the route. Default: none. */
-  problems?(resource: Resource): readonly string[];
+  problems?(resource: Resource, settings: PathSettings): readonly string[];
   /** End of the message where a hand-written route is in its way. */
   mend?(name: string): string;
 }

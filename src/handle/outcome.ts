@@ -11,7 +11,7 @@ import type { StatementTarget, TextRow } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { WireRecord } from '../respond/record-serializer.js';
-import { withMembers } from '../respond/row-view.js';
+import { type PropertyFormat, withMembers } from '../respond/row-view.js';
 
 /** Names of properties; none are all. */
 export type Fields = readonly string[] | null | undefined;
@@ -39,6 +39,8 @@ export interface ShownRecords extends WholeRecords {
   readonly rows: readonly TextRow[];
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
+  /** Formats of the columns of `rows`; null where records are made of them. Left out where there are no rows. */
+  formats?(fields: Fields): readonly PropertyFormat[] | null;
   /**
    * Rows that a repository has loaded for an inclusion of this request, for each record; null where it has to be read.
    * Left out where nothing can be loaded.
@@ -108,6 +110,7 @@ export function rowsShown(
       return rows.map((row) => row[position] ?? null);
     },
     // Where there are no rows, nobody has said how to read one.
+    ...(rows.length > 0 ? { formats: (fields: Fields) => rowView.formats(parsers, fields ?? null) } : {}),
     writer(fields) {
       if (rows.length === 0) return () => '';
       const { text } = rowView.writer(parsers, fields);

@@ -26,10 +26,15 @@ const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 
 /** True where Express's own `json` and `send` write the answer, and no setting of the application changes its JSON. */
 export function writesPlainJson(response: Response): boolean {
-  if (response.json !== ownJson || response.send !== ownSend) return false;
+  if (!hasOwnJson(response)) return false;
   const settings: Readonly<Record<string, unknown>> = response.app.settings;
   for (const name of JSON_SETTINGS) if (settings[name]) return false;
   return true;
+}
+
+/** True where nothing has taken the place of Express's own `json` and `send`. */
+export function hasOwnJson({ json, send }: Response): boolean {
+  return json === ownJson && send === ownSend;
 }
 
 /**

@@ -47,17 +47,30 @@ interface RowProperty {
   readonly toWire?: WireFormat;
 }
 
-/** Finds the writer of rows that have a column for each property, or for each that is among the fields; the same for the same objects. */
-function compileRowWriters(properties: readonly RowProperty[]) {
+/** A property of rows, and the format of its column. */
+export interface PropertyFormat {
+  readonly name: string;
+  /** Writes a value that is not NULL as JSON text. */
+  readonly format: TextFormat;
+}
+
+/** Finds the formats of rows that have a column for each property, or for each that is among the fields; the same for the same objects. */
+function compileFormats(properties: readonly RowProperty[]) {
   const formatOf = perPair(({ attribute, toWire }: RowProperty, parser: TextParser | null) =>
     textFormat(attribute.type, parser as TextParser, toWire),
   );
   // The parsers are the same as long as the table has the same types.
-  return perPair((parsers: TextParsers, fields: Fields) => {
-    const selected = selectedOf(properties, fields);
-    const ofColumns = selected.map((property, index) => formatOf(property, parsers[index] as TextParser));
-    return writer(selected, ofColumns);
-  });
+  return perPair((parsers: TextParsers, fields: Fields): readonly PropertyFormat[] =>
+    selectedOf(properties, fields).map((property, index) => ({
+      name: property.name,
+      format: formatOf(property, parsers[index] as TextParser),
+    })),
+  );
+}
+
+/** Finds the writer of rows by their formats. */
+function compileRowWriters(formatsOf: ReturnType<typeof compileFormats>) {
+  return perPair((parsers: TextParsers, fields: Fields) => writer(formatsOf(parsers, fields)));
 }
 
 /** Selected properties, in their own order. */
@@ -65,7 +78,8 @@ function selectedOf(properties: readonly RowProperty[], fields: Fields): readonl
   return fields ? properties.filter(({ name }) => fields.includes(name)) : properties;
 }
 
-function writer(properties: readonly RowProperty[], formats: readonly TextFormat[]): RowWriter {
+function writer(properties: readonly PropertyFormat[]): RowWriter {
+  const formats = properties.map(({ format }) => format);
   const keys = properties.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (row, more = '') => {
     let text = '';
@@ -96,6 +110,8 @@ export interface RowView {
     /** Several as plain values, for code that reads them. */
     values(rows: readonly TextRow[]): readonly WireRecord[];
   };
+  /** Formats of the columns, in order: for all properties, or for some; null where records are made of the rows. */
+  formats(parsers: TextParsers, fields?: Fields): readonly PropertyFormat[] | null;
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The value that addresses a row; it follows the columns of the properties where it is none of theirs. */
@@ -109,7 +125,8 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
   const only = others.length === 0 ? first : undefined;
   const shown = plainColumns(plan, serialize);
   if (!shown) return recordView(plan, serialize);
-  const writers = compileRowWriters(shown);
+  const formats = compileFormats(shown);
+  const writers = compileRowWriters(formats);
   const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), ...address])]);
   const columnsOf = (fields: Fields) =>
     fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole;
@@ -124,6 +141,7 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
       const columns = columnsOf(fields);
       return only ? row[keyAt(columns, only.name)] : idOf(address, (name) => row[keyAt(columns, name)]);
     },
+    formats: (parsers, fields = null) => formats(parsers, fields),
     ofRecord: pristineWriter(plan.model, shown, writers),
     writer(parsers, fields) {
       const text = writers(parsers, fields);
@@ -199,6 +217,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     // Virtual attributes without getters are values like others.
     runsUserCode:
       isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, ...info.address]).length > 0,
+    formats: () => null,
     ofRecord: () => null,
     key(row, parsers) {
       const record = isOfTexts(info.address) ? null : hydratorFor(parsers)(row);

@@ -115,8 +115,9 @@ const numberJson: TextFormat = (text) => {
   return Number.isFinite(value) ? String(value) : `"${value}"`;
 };
 
-/** Lone surrogates cannot come from a database in UTF-8. */
-const stringJson: TextFormat = (text) => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
+/** The format of texts. Lone surrogates cannot come from a database in UTF-8. */
+export const stringJson: TextFormat = (text) =>
+  NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes (RFC 8259, section 7)
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 

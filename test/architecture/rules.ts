@@ -54,6 +54,7 @@ export const LAYERS = [
   'features/sub-resources',
   'features/bulk',
   'features/aggregate',
+  'features/export',
   'features/features.ts',
   'express/routes/crud-router.ts',
   'landing',

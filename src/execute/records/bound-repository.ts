@@ -8,12 +8,15 @@ import { holdsTexts, isScalar, problemOfParts } from '../../describe/row-key.js'
 import { relationNotLoaded } from '../../errors/errors.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
+import type { Keyset } from '../../request/query/cursor-codec.js';
 import { ConfigError } from '../../util/config-error.js';
 import { showValue } from '../../util/option-problems.js';
+import { readChunks } from '../chunks.js';
+import type { CursorPage } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
-import type { RelationOptions } from './repository-options.js';
+import type { CursorPageRequest, RelationOptions, StreamRequest } from './repository-options.js';
 
 /** The base of `Repository`. */
 export abstract class BoundRepository<M extends Model> {
@@ -134,6 +137,30 @@ export abstract class BoundRepository<M extends Model> {
   ): Promise<readonly number[]> {
     const scope = async () => (await this.context('select')).scope;
     return countOfRelation(this.model, records, name, filter, { source: this.access, scope });
+  }
+
+  /** One page next to a place. */
+  abstract cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>>;
+
+  /**
+   * All rows that match, one after another in a total order, however many they are: 2,000 of them are in memory at once. Each 2,000 are read
+   * by a statement of their own, behind the last row before, so that nothing is held between them. A row that is there throughout
+   * comes once; others come or not. In a `dbSession` all are of one snapshot.
+   *
+   * @example
+   * ```ts
+   * for await (const city of cities.stream({ filter: filter`population>=${1_000}`, sort: [{ attribute: 'name', descending: false }] }))
+   *   await send(city);
+   * ```
+   * @throws TypeError for a model without a primary key, whose rows have no total order
+   */
+  async *stream(request: StreamRequest<M> = {}): AsyncGenerator<M, void, undefined> {
+    if (this.described.primaryKey.length === 0)
+      throw new TypeError(
+        `${this.model.name} has no primary key, so that its rows have no place to go on behind; use list(…).`,
+      );
+    const read = (after: Keyset | null, size: number) => this.cursorPage({ ...request, after, size });
+    for await (const { items } of readChunks(request.after ?? null, read)) yield* items;
   }
 
   /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */

@@ -60,6 +60,12 @@ export interface CursorPageRequest<M extends Model = Model> extends RowCriteria<
   readonly size: number;
 }
 
+/** The rows of a stream. */
+export interface StreamRequest<M extends Model = Model> extends RowCriteria<M> {
+  /** The rows that follow this place. Default: all of them. */
+  readonly after?: Keyset | null;
+}
+
 /** Options of one relation to load. */
 export interface RelationOptions {
   /** Rows of each record, of a relation to many. Default: all of them. */

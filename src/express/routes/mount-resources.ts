@@ -6,6 +6,7 @@ import type { SharedAccess } from '../../compile/compile-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
 import { type FollowedModels, followModels } from '../../execute/records/run-records.js';
+import type { PathSettings } from '../../handle/decide-route.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { setWarningLogger } from '../../postgres/index.js';
@@ -89,7 +90,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   );
   if (!plan.matching) router.use(leaveOtherPaths(literalRoutes(routes)));
   try {
-    checkRoutes(routes, matching);
+    checkRoutes(routes, matching, settings);
     withMetadataIndex(() =>
       createServer(driver, {
         validation: STRICT_VALIDATION,
@@ -181,7 +182,7 @@ function literalRoutes(routes: MountedRouter['routes']) {
   );
 }
 
-function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): void {
+function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching, settings: PathSettings): void {
   const problems = routes.flatMap(({ resource, registered }) => {
     const seen = new Map<string, string>();
     return registered.routes.flatMap(({ verb, path, method, spec }) => {
@@ -198,14 +199,14 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
           ];
     });
   });
-  problems.push(...routes.flatMap(({ resource }) => problemsOfRoutes(resource)));
+  problems.push(...routes.flatMap(({ resource }) => problemsOfRoutes(resource, settings)));
   problems.push(...routes.flatMap(wordProblems));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function problemsOfRoutes(resource: Resource): readonly string[] {
+function problemsOfRoutes(resource: Resource, settings: PathSettings): readonly string[] {
   const routes: readonly HandledRoute[] = resource.routes;
-  return routes.flatMap(({ problems }) => problems?.(resource) ?? []);
+  return routes.flatMap(({ problems }) => problems?.(resource, settings) ?? []);
 }
 
 /** Words of paths that may be ids of records, which could not be read then. */

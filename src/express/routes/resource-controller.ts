@@ -161,9 +161,10 @@ function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
   const apart: HandledRoute[] = [];
   const joined = new Map<string, HandledRoute>();
   for (const route of routes as readonly HandledRoute[]) {
-    const { single, joins, verb, compile } = route;
+    const { single, joins, verb, path, compile } = route;
     if (!compile) continue;
-    apart.push(route);
+    // One without a path of its own only joins.
+    if (joins !== path) apart.push(route);
     if (!single || joins === undefined) continue;
     const isJoined = ({ type, route: other, method }: ActionArgs) =>
       method === single.method &&

@@ -9,8 +9,8 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { BULK_ENDPOINTS, type BulkEndpoint } from '../../declare/endpoint.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
-import { quote } from '../../request/query/query-string.js';
 import { didYouMean, showValue } from '../../util/option-problems.js';
+import { flag } from '../flag.js';
 import { readInteger } from '../paging.js';
 
 const DEFAULT_MAX = 100;
@@ -105,24 +105,6 @@ export function bulkInputs(max: number, endpoint: BulkEndpoint, filter: Input | 
   ];
   if (endpoint === 'createMany' || !filter) return flags;
   return [filter, maxAffected(max), ...flags];
-}
-
-function flag(name: string, member: string, absent: boolean, description: string): Input {
-  return {
-    in: 'query',
-    name,
-    endpoints: [],
-    member,
-    absent,
-    read(text, { issues }) {
-      if (text === 'true' || text === 'false') return text === 'true';
-      const detail = `Parameter '${name}' is ${quote(text)}; it accepts true and false.`;
-      issues.push({ parameter: name, code: 'boolean', detail, allowed: ['true', 'false'] });
-      return absent;
-    },
-    // A form would send a default of the schema, and a request for one record has no such parameter.
-    describe: () => ({ description, schema: { type: 'boolean' } }),
-  };
 }
 
 function maxAffected(max: number): Input {

@@ -1,0 +1,146 @@
+/** An answer that is written in pieces, as its client takes them. It ends whole, or its connection is cut, which clients see. */
+import type { Response } from 'express';
+import { isDraining } from '../../express/server/express-server.js';
+import { pendingBytes } from '../../request/node-internals.js';
+
+/** Reason of an answer that was cut. */
+export class CutAnswer extends Error {
+  override readonly name = 'CutAnswer';
+
+  /** @param isByClient whether the client has gone, so that nobody has to be told */
+  constructor(
+    message: string,
+    readonly isByClient = false,
+  ) {
+    super(message);
+  }
+}
+
+/** Milliseconds in which a client has to take something. */
+const PATIENCE = 60_000;
+/** Milliseconds between two checks. */
+const STEP = 500;
+
+/** An answer in pieces. */
+export class StreamedAnswer {
+  readonly #response: Response;
+  /** Why it was cut; null where it was not. */
+  #cut: CutAnswer | null = null;
+  #isEnded = false;
+  /** Continues a write that waits for its client. */
+  #taken: (() => void) | null = null;
+  readonly #timer: NodeJS.Timeout;
+  readonly #deadline: NodeJS.Timeout | undefined;
+  #pending = 0;
+  #since = 0;
+
+  /** @param seconds after which it is cut; null is never */
+  constructor(response: Response, seconds: number | null) {
+    this.#response = response;
+    // One listener for all: compression would keep each that is added.
+    response.on('drain', () => this.#resume());
+    response.on('close', () => {
+      if (!this.#isEnded) this.#cut ??= new CutAnswer('The client has gone.', true);
+      this.#resume();
+      clearInterval(this.#timer);
+      clearTimeout(this.#deadline);
+    });
+    this.#timer = setInterval(() => this.#check(), STEP).unref();
+    if (seconds !== null)
+      this.#deadline = setTimeout(
+        () => this.cut(new CutAnswer(`It has taken more than ${seconds} seconds (export.snapshot).`)),
+        seconds * 1_000,
+      ).unref();
+    if (response.destroyed) this.#cut = new CutAnswer('The client has gone.', true);
+  }
+
+  /** Throws where it was cut. */
+  check(): void {
+    if (this.#cut) throw this.#cut;
+  }
+
+  /** Writes a piece; ends when the client has taken enough. @throws CutAnswer */
+  async write(text: string): Promise<void> {
+    this.check();
+    if (text === '' || this.#response.write(Buffer.from(text))) return;
+    this.#since = performance.now();
+    this.#pending = this.#unsent;
+    await new Promise<void>((resolve) => {
+      this.#taken = resolve;
+    });
+    this.check();
+  }
+
+  /** Sends what is written, where a middleware keeps it back to compress it. */
+  flush(): void {
+    (this.#response as { flush?: () => void }).flush?.();
+  }
+
+  /** Before more is read. @throws CutAnswer where the server is about to stop */
+  goOn(): void {
+    if (isDraining(this.#response.req.app)) this.cut(ending());
+    this.check();
+  }
+
+  end(): void {
+    this.check();
+    this.#isEnded = true;
+    clearTimeout(this.#deadline);
+    this.#response.end();
+  }
+
+  /** Cuts the connection, so that no client takes the answer for a whole one. */
+  cut(reason: CutAnswer): void {
+    if (this.#cut || this.#response.writableFinished) return;
+    this.#cut = reason;
+    this.#resume();
+    cutConnection(this.#response);
+  }
+
+  #resume(): void {
+    const taken = this.#taken;
+    this.#taken = null;
+    taken?.();
+  }
+
+  get #unsent(): number {
+    return pendingBytes(this.#response.req.socket);
+  }
+
+  /** Ends the wait for a client that takes nothing, and any wait where the server is about to stop. */
+  #check(): void {
+    if (!this.#taken) return;
+    if (isDraining(this.#response.req.app)) {
+      this.cut(ending());
+      return;
+    }
+    const pending = this.#unsent;
+    // An answer before it on the same connection has its own time.
+    if (pending !== this.#pending || this.#response.socket === null) {
+      this.#pending = pending;
+      this.#since = performance.now();
+    } else if (performance.now() - this.#since >= PATIENCE)
+      this.cut(new CutAnswer(`The client has taken nothing for ${PATIENCE / 1_000} seconds.`));
+  }
+}
+
+function ending(): CutAnswer {
+  return new CutAnswer('The server is about to stop.');
+}
+
+/**
+ * Without chunks (HTTP/1.0, as some proxies speak it) an answer ends with its connection, and only a reset differs from the
+ * usual end.
+ */
+function cutConnection(response: Response): void {
+  const { socket } = response.req;
+  if (response.headersSent && !response.chunkedEncoding && response.req.httpVersionMajor === 1) {
+    try {
+      socket.resetAndDestroy();
+      return;
+    } catch {
+      // TLS has no reset, and its clients expect a notice before the end.
+    }
+  }
+  response.destroy();
+}
