@@ -24,7 +24,7 @@ describe('processor time', () => {
 
   it('of a family never goes back, whichever child ends meanwhile', async () => {
     const child = 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done';
-    const head = spawn('sh', ['-c', `n=0; while [ $n -lt 20 ]; do n=$((n+1)); (${child}); done`]);
+    const head = spawn('sh', ['-c', `n=0; while [ $n -lt 8 ]; do n=$((n+1)); (${child}); done`]);
     const ended = once(head, 'exit').then(() => true);
     const times: number[] = [];
     while (!(await Promise.race([ended, nextTurn(false)]))) times.push(processorTimeOfFamily(head.pid ?? 0));

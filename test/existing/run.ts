@@ -55,7 +55,7 @@ const PLAIN: Operation[] = ['list', 'read', 'create', 'update', 'delete'];
  * use a copy.
  *
  * @param few questions of each kind. Default: all
- * @param every how many models there are for each that is driven; all are served. Default: 1
+ * @param every how many models there are for each that is driven, with ten relations at most; all are served. Default: 1
  */
 export async function drive(url: string, few = Infinity, every = 1): Promise<Report> {
   await using client = await connectTo(url);
@@ -109,7 +109,8 @@ export async function drive(url: string, few = Infinity, every = 1): Promise<Rep
       totals.models = specimens.length;
       differences.push(...(await missedFacts(client, specimens, generated.leftOut)));
       differences.push(...served.flatMap(wronglyShown));
-      rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
+      if (every === 1)
+        rounds = Math.max(1, ...specimens.map(({ links }) => Math.ceil(links.length / INCLUDES)));
     }
     for (const specimen of served.filter((_, at) => (at + Math.max(round, 0)) % every === 0)) {
       const judge = new Judge(client, paths, specimen);

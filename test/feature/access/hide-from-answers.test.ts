@@ -1,4 +1,5 @@
 /** What a model hides from its own records, by its default scope or its `toJSON`, is in no answer, whatever makes it. */
+// @runs fast
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
 import type { Request } from 'express';

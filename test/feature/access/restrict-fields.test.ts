@@ -1,4 +1,5 @@
 /** Who reads and writes an attribute: `fields` of `@Crud`, on every route and path. */
+// @runs fast
 import { expect } from 'chai';
 import { Allow } from 'class-validator';
 import type { Request, Response } from 'express';

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { Client, Query, type QueryResult } from 'pg';
 import { Post } from 'routing-controllers';
@@ -27,7 +28,8 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { forSuite } from '../../support/for-suite.js';
 import { type Listening, listen } from '../../support/listen.js';
-import { freshDatabase } from '../../support/postgres.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
+import { untilLocked } from '../../support/until-locked.js';
 
 @Crud({ pagination: 'offset', filterAllow: ['size'] })
 @Table({ tableName: 'pots', timestamps: false })
@@ -53,7 +55,7 @@ class PotController extends crudController(Pot) {
   @Post('/wait')
   async wait(@InjectUnitOfWork() { transaction }: UnitOfWork) {
     await add(6);
-    await Promise.allSettled([sleep(transaction), add(7), add(8)]);
+    await Promise.allSettled([waitForLock(transaction), add(7), add(8)]);
     return { done: true };
   }
 
@@ -70,8 +72,11 @@ class PotController extends crudController(Pot) {
   }
 }
 
-function sleep(transaction: Transaction): Promise<unknown> {
-  return Pot.sequelize?.query('SELECT pg_sleep(0.2)', { transaction }) ?? Promise.reject(FAILED);
+/** Until the test gives it back. */
+const LOCK = 46;
+
+function waitForLock(transaction: Transaction): Promise<unknown> {
+  return Pot.sequelize?.query(`SELECT pg_advisory_lock(${LOCK})`, { transaction }) ?? Promise.reject(FAILED);
 }
 
 /** What pg has of its queue. */
@@ -153,12 +158,21 @@ describe('a connection', () => {
       });
 
       it('is rolled back where its client goes away', async () => {
+        await using holder = await connectTo(database.url);
+        await holder.query(`SELECT pg_advisory_lock(${LOCK})`);
         const { port } = server;
-        const asked = request({ port, method: 'POST', path: '/pots/wait' }).on('error', () => {});
+        const asked = request({ port, method: 'POST', path: '/pots/wait', agent: false }).on(
+          'error',
+          () => {},
+        );
+        const accepted = once(server.server, 'connection') as Promise<[Socket]>;
         asked.end();
-        await untilSleeping();
+        const [socket] = await accepted;
+        await untilLocked(sequelize);
         asked.destroy();
-        await untilNobodySleeps();
+        await once(socket, 'close');
+        await holder.query(`SELECT pg_advisory_unlock(${LOCK})`);
+        await untilOthersRest();
         expect(await Pot.count()).to.equal(3);
         expect(kept).to.equal(0);
       });
@@ -173,23 +187,10 @@ describe('a connection', () => {
     });
   }
 
-  async function sleeping(): Promise<number> {
-    const [rows] = await sequelize.query(
-      "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND state = 'active' AND pid <> pg_backend_pid()",
-    );
-    return rows.length;
-  }
-
-  async function untilSleeping(): Promise<void> {
-    while ((await sleeping()) === 0);
-  }
-
-  async function untilNobodySleeps(): Promise<void> {
-    while ((await sleeping()) > 0);
-    // The rollback is sent behind.
+  async function untilOthersRest(): Promise<void> {
     for (;;) {
       const [rows] = await sequelize.query(
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'",
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()",
       );
       if (rows.length === 0) return;
     }

@@ -1,4 +1,5 @@
 /** Software that wraps pg's `Client.query`, as tracers and firewalls do, and another driver object than the pg that is installed. */
+// @runs fast
 
 import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';

@@ -1,4 +1,5 @@
 /** A foreign key names a row that its request sees, or is refused as one that names no row. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';

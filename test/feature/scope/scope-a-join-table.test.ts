@@ -1,4 +1,5 @@
 /** A table that joins two others has no single key, and belongs to a tenant all the same. */
+// @runs fast
 import { expect } from 'chai';
 import { BodyParam, Get, Post } from 'routing-controllers';
 import {

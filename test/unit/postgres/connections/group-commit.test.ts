@@ -14,6 +14,7 @@ import { PreparedStatement } from '../../../../src/postgres/protocol/prepared-st
 import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { MemoryPool } from '../../../support/memory-pool.js';
+import { wholeOr } from '../../../support/short.js';
 
 /** What PostgreSQL and the driver can say instead of committing, and what that means. */
 const FAILURES = {
@@ -243,6 +244,6 @@ describe('writes that go together', () => {
       for (const step of steps) await simulation.run(step);
       await simulation.finish();
     });
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: wholeOr(150, 500) });
   });
 });
