@@ -22,6 +22,7 @@ import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions } from '../describe/record.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { hiddenBy, isPlain, knownAttribute, type OptionCheck } from './compile-options.js';
+import { sortedAttribute } from './compile-sort.js';
 import { isComparable } from './filter-operators.js';
 import {
   type AccessPlan,
@@ -80,7 +81,9 @@ export function compileAccess(
     );
   }
   const restricted = [...restrictedNames({ fields })];
-  for (const name of restricted.filter((each) => defaultSort.some(({ attribute }) => attribute === each))) {
+  for (const name of restricted.filter((each) =>
+    defaultSort.some((term) => sortedAttribute(term) === each),
+  )) {
     report(`defaultSort names '${name}', which not every request may read; the order would tell its values.`);
   }
   if (restricted.length > 0 && explicitSchemas.read) {

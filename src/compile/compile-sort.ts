@@ -1,8 +1,8 @@
 /** `sortAllow` and `defaultSort` of a resource -> the keys that its rows are sorted by. */
-import { NULL_PLACES, type NullPlace } from '../declare/sort-options.js';
-import { typeWord } from '../describe/column-type.js';
+import { NULL_PLACES, type NullPlace, type SortOptions } from '../declare/sort-options.js';
+import { isJsonb, typeWord } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
-import { showValue, unknownOptions } from '../util/option-problems.js';
+import { flagProblems, showValue, unknownOptions } from '../util/option-problems.js';
 import { type OptionCheck, visibleAttribute } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
 import type { ResourcePlan, SortKey, SortTerm } from './resource-plan.js';
@@ -10,19 +10,15 @@ import type { ResourcePlan, SortKey, SortTerm } from './resource-plan.js';
 /** The most names an order may have. */
 export const MAX_SORT_TERMS = 5;
 
-/** Options that an entry of `sortAllow` may have. */
-const SORT_OPTIONS = ['nulls'];
-
 /** Compiles both options. */
 export function compileSort(check: OptionCheck): Pick<ResourcePlan, 'sortable' | 'sortKeys' | 'defaultSort'> {
   const sortKeys = new Map<string, readonly SortKey[]>();
   const sortable = sortEntries(check).filter(([name, wanted]) => {
-    const attribute = sortableAttribute(check, 'sortAllow', name);
-    if (!attribute) return false;
+    const keys = compileKeys(check, name, wanted);
+    if (keys === null) return false;
     if (!isSpelled(name))
       check.report(`sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`);
-    const key = compileKey(check, attribute, wanted);
-    if (key.nulls) sortKeys.set(name, Object.freeze([key]));
+    if (keys.some(({ nulls, value }) => nulls || value)) sortKeys.set(name, Object.freeze(keys));
     return true;
   });
   const names = Object.freeze([...new Set(sortable.map(([name]) => name))]);
@@ -42,20 +38,83 @@ function sortEntries({ info, exposure, options }: OptionCheck): (readonly [name:
   return names.map((name) => [String(name), true]);
 }
 
-function compileKey({ report }: OptionCheck, attribute: AttributeInfo, wanted: unknown): SortKey {
-  const { name, nullable } = attribute;
-  const option = `sortAllow.${name}`;
-  if (wanted === true) return { attribute: name };
-  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) {
-    report(`${option} is ${showValue(wanted)}; use true, or an object such as { nulls: 'last' }.`);
-    return { attribute: name };
+/** The keys of a name; null where there is no such order, which is reported. */
+function compileKeys(check: OptionCheck, name: string, wanted: unknown): readonly SortKey[] | null {
+  const [first = '', ...rest] = name.split('.');
+  const { attributes } = check.info;
+  if (rest.length > 0 && !attributes.has(name) && attributes.has(first))
+    return jsonKeys(check, first, name, wanted);
+  const attribute = sortableAttribute(check, 'sortAllow', name);
+  if (!attribute) return null;
+  const { nulls, ignoreCase } = optionsOf(check, name, wanted, ['nulls', 'ignoreCase'], "{ nulls: 'last' }");
+  if (ignoreCase !== undefined)
+    for (const problem of flagProblems(`sortAllow.${name}.ignoreCase`, ignoreCase)) check.report(problem);
+  const isText = attribute.type.kind === 'string';
+  if (ignoreCase === true && !isText)
+    check.report(`sortAllow.${name} has ignoreCase, and '${name}' is no text; remove it.`);
+  // An index of a column without NULLs serves no order that names their place.
+  const place = attribute.nullable ? placeOf(nulls) : {};
+  if (ignoreCase !== true) return [Object.freeze({ attribute: name, ...place })];
+  return [Object.freeze({ attribute: name, ...place, value: LOWER }), Object.freeze({ attribute: name })];
+}
+
+const LOWER = Object.freeze({ kind: 'lower' } as const);
+
+/** A value inside of an attribute. */
+function jsonKeys(
+  check: OptionCheck,
+  attribute: string,
+  name: string,
+  wanted: unknown,
+): readonly SortKey[] | null {
+  if (!visibleAttribute(check, 'sortAllow', attribute)) return null;
+  const dataType = check.info.model.getAttributes()[attribute]?.type;
+  if (!dataType || !isJsonb(dataType)) {
+    check.report(
+      `sortAllow names '${name}', and ${attribute} is no column of JSONB, which has values inside; remove it.`,
+    );
+    return null;
   }
-  unknownOptions(option, wanted, SORT_OPTIONS).forEach(report);
-  const { nulls } = wanted as { readonly nulls?: NullPlace };
+  const { nulls, json } = optionsOf(check, name, wanted, ['json', 'nulls'], "{ json: ['city'] }");
+  const isPath = Array.isArray(json) && json.length > 0 && json.every(isJsonKey);
+  if (!isPath) {
+    check.report(
+      `sortAllow.${name} has json: ${showValue(json)}; use the keys that lead to the value, such as { json: ['city'] }.`,
+    );
+    return null;
+  }
+  const value = Object.freeze({ kind: 'json', attribute, path: Object.freeze([...json]) } as const);
+  return [Object.freeze({ attribute: name, ...placeOf(nulls), value })];
+}
+
+/** A key of JSONB: no text of PostgreSQL has a NUL. */
+function isJsonKey(key: unknown): boolean {
+  return typeof key === 'string' && key !== '' && !key.includes('\0');
+}
+
+function placeOf(nulls: NullPlace | undefined): Pick<SortKey, 'nulls'> {
+  return nulls ? { nulls } : {};
+}
+
+/** Options of an entry as they may be in JavaScript; all that a type would refuse is reported. */
+function optionsOf(
+  { report }: OptionCheck,
+  name: string,
+  wanted: unknown,
+  known: readonly string[],
+  example: string,
+): { readonly nulls?: NullPlace; readonly ignoreCase?: unknown; readonly json?: unknown } {
+  const option = `sortAllow.${name}`;
+  if (wanted === true) return {};
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) {
+    report(`${option} is ${showValue(wanted)}; use true, or an object such as ${example}.`);
+    return {};
+  }
+  unknownOptions(option, wanted, known).forEach(report);
+  const { nulls } = wanted as SortOptions;
   if (nulls !== undefined && !NULL_PLACES.includes(nulls))
     report(`${option}.nulls is ${showValue(nulls)}; use 'first' or 'last'.`);
-  // An index of a column without NULLs serves no order that names their place.
-  return Object.freeze({ attribute: name, ...(nullable && nulls ? { nulls } : {}) });
+  return wanted;
 }
 
 /** True where `sort` parses a name unchanged: signs before it and blanks around it are no part of a name there. */
@@ -73,7 +132,7 @@ function compileDefaultSort(check: OptionCheck, sortKeys: ResourcePlan['sortKeys
     .split(',')
     .flatMap((item) => {
       const { name, descending } = parseSortName(item.trim());
-      if (!sortableAttribute(check, 'defaultSort', name)) return [];
+      if (!sortKeys.has(name) && !sortableAttribute(check, 'defaultSort', name)) return [];
       if (named.has(name)) report(`defaultSort names '${name}' twice; name it once.`);
       named.add(name);
       return termsOf({ sortKeys }, name, descending);
@@ -105,17 +164,35 @@ export function totalOrder(
   primaryKey: readonly Pick<AttributeInfo, 'name'>[],
 ): readonly SortTerm[] {
   const descending = terms.at(-1)?.descending ?? false;
-  const missing = primaryKey.filter(({ name }) => !terms.some(({ attribute }) => attribute === name));
+  const missing = primaryKey.filter(({ name }) => !terms.some((term) => isOfAttribute(term, name)));
   const appended = missing.map(({ name }) => Object.freeze({ attribute: name, descending }));
   return Object.freeze([...terms, ...appended]);
+}
+
+/** True for a term by an attribute itself, and not by another value that is made of it. */
+export function isOfAttribute({ attribute, value }: SortKey, name: string): boolean {
+  return attribute === name && value === undefined;
+}
+
+/** The attribute that a request has to read for an order by a key. */
+export function sortedAttribute({ attribute, value }: SortKey): string {
+  return value?.kind === 'json' ? value.attribute : attribute;
+}
+
+/** An order as a request writes it. One by two values of an attribute has its name once. */
+export function orderNames(order: readonly SortTerm[]): string {
+  return [...new Set(order.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`))].join(
+    ',',
+  );
 }
 
 /** The same for two orders only if they are one. */
 export function orderShape(order: readonly SortTerm[]): string {
   let shape = '';
-  for (const { attribute, descending, nulls } of order) {
+  for (const { attribute, descending, nulls, value } of order) {
     shape += `${descending ? '-' : '+'}${attribute}\0`;
     if (nulls) shape += `${nulls}\0`;
+    if (value) shape += `${JSON.stringify(value)}\0`;
   }
   return shape;
 }

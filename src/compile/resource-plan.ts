@@ -27,7 +27,14 @@ export interface SortTerm {
   readonly descending: boolean;
   /** Place of NULLs, in either direction. Default: behind the largest value, which is first where the order descends. */
   readonly nulls?: NullPlace;
+  /** The value that is compared in the place of that of the attribute. Terms of a `ListQuery` have it: pass them on as they are. */
+  readonly value?: SortValue;
 }
+
+/** A value of an order: the small letters of the attribute, or the text inside of a JSONB attribute. */
+export type SortValue =
+  | { readonly kind: 'lower' }
+  | { readonly kind: 'json'; readonly attribute: string; readonly path: readonly string[] };
 
 /** The same for both directions. */
 export type SortKey = Omit<SortTerm, 'descending'>;

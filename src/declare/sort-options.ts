@@ -15,6 +15,21 @@ export interface SortOptions {
    * where the order ascends, and first where it descends.
    */
   readonly nulls?: NullPlace;
+  /**
+   * Sorts a text by its small letters, as `lower` of the database makes them, and equal ones by the text itself. A column with a
+   * collation that ignores case needs no option. Default: false.
+   */
+  readonly ignoreCase?: boolean;
+}
+
+/** Options of a value inside of a JSONB column. The name is the attribute and, behind a dot, a name for clients. */
+export interface JsonSortOptions extends Pick<SortOptions, 'nulls'> {
+  /**
+   * The keys that lead to the value, which is sorted as text by its bytes (`COLLATE "C"`). Where nothing or `null` is there, it is NULL.
+   *
+   * @example ['city']
+   */
+  readonly json: readonly string[];
 }
 
 /**
@@ -22,9 +37,12 @@ export interface SortOptions {
  *
  * @example ['id', 'name']
  * @example { name: true, population: { nulls: 'last' } }   // sort=-population has cities without one at the end
+ * @example { title: { ignoreCase: true }, 'address.city': { json: ['city'] } }
  */
 export type SortAllow<M extends Model> =
   | readonly Attribute<M>[]
   | (string extends Attribute<M>
-      ? { readonly [name: string]: true | SortOptions }
-      : { readonly [A in Attribute<M>]?: true | SortOptions });
+      ? { readonly [name: string]: true | SortOptions | JsonSortOptions }
+      : { readonly [A in Attribute<M>]?: true | SortOptions } & {
+          readonly [P in `${Attribute<M>}.${string}`]?: JsonSortOptions;
+        });

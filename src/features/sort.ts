@@ -1,6 +1,13 @@
 /** The order of a list: `sort`. */
 
-import { MAX_SORT_TERMS, parseSortName, termsOf, totalOrder } from '../compile/compile-sort.js';
+import {
+  MAX_SORT_TERMS,
+  orderNames,
+  parseSortName,
+  sortedAttribute,
+  termsOf,
+  totalOrder,
+} from '../compile/compile-sort.js';
 import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
@@ -16,7 +23,9 @@ export type SortReader = (text: string, form: AccessForm, issues: RequestIssue[]
 export function sortReader(plan: ResourcePlan): SortReader {
   const planFor = perForm(({ unreadable }) => ({
     ...plan,
-    sortable: plan.sortable.filter((name) => !unreadable.has(name)),
+    sortable: plan.sortable.filter(
+      (name) => !termsOf(plan, name, false).some((term) => unreadable.has(sortedAttribute(term))),
+    ),
   }));
   return (text, form, issues) => parseSort(planFor(form), text, issues);
 }
@@ -25,7 +34,7 @@ export function sortReader(plan: ResourcePlan): SortReader {
 export const sort: FeatureFactory = ({ plan }) => {
   const { defaultSort } = plan;
   const read = sortReader(plan);
-  const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+  const shown = orderNames(defaultSort);
   return {
     inputs: [
       {
@@ -37,7 +46,7 @@ export const sort: FeatureFactory = ({ plan }) => {
         read: (text, { issues, access }) => read(text, access.form, issues),
         describe: () =>
           chosenNames(
-            `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +
+            `The order; \`-\` is descending. An attribute is named once. Default: \`${shown}\`. ` +
               'The primary key is appended, so that the order is total.',
             plan.sortable.flatMap((name) => [name, `-${name}`]),
             Math.min(MAX_SORT_TERMS, plan.sortable.length),

@@ -1,13 +1,14 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError, type Sequelize } from 'sequelize';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import { sortedAttribute, termsOf } from '../compile/compile-sort.js';
+import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readHstoreAsText } from '../describe/sequelize-internals.js';
-import { setTableFacts, type TableFacts, tableFacts } from '../describe/table-facts.js';
-import { typeDifference } from '../describe/type-difference.js';
+import { type ColumnFacts, setTableFacts, type TableFacts, tableFacts } from '../describe/table-facts.js';
+import { isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
 import type { FeatureNeeds } from '../operation/feature.js';
@@ -203,16 +204,34 @@ export class CatalogueGate {
 const CHANGE_DELAY = 200;
 
 /** Columns in an order that PostgreSQL does not have. */
-function orderProblems({ name, info, sortable, defaultSort }: ResourcePlan): string[] {
-  const names = new Set([...sortable, ...defaultSort.map(({ attribute }) => attribute)]);
-  return [...names].flatMap((attribute) => {
+function orderProblems(plan: ResourcePlan): string[] {
+  const { name, info, sortable, defaultSort } = plan;
+  const keys = [...sortable.flatMap((each) => termsOf(plan, each, false)), ...defaultSort];
+  const problems = keys.flatMap((key) => {
+    const attribute = sortedAttribute(key);
     const found = info.attributes.get(attribute)?.found;
-    if (!found || found.isOrdered) return [];
+    if (!found || isSortedBy(key, found)) return [];
+    const [is, lack] =
+      key.value === undefined
+        ? ['', 'has no order']
+        : key.value.kind === 'lower'
+          ? [' without case', 'is no text']
+          : [' inside', 'is not jsonb'];
     return [
-      `${name}: rows are sorted by '${attribute}', whose column is ${found.type}, which has no order; take it out of sortAllow and defaultSort.`,
+      `${name}: rows are sorted by '${attribute}'${is}, whose column is ${found.type}, which ${lack}; take it out of sortAllow and defaultSort.`,
     ];
   });
+  return [...new Set(problems)];
 }
+
+function isSortedBy({ value }: SortTerm, { isOrdered, baseType }: ColumnFacts): boolean {
+  if (value === undefined) return isOrdered;
+  if (value.kind === 'json') return baseType === 'jsonb';
+  return isTextBase(baseType) || CITEXT.test(baseType);
+}
+
+/** The type of an extension, whose schema may come before. */
+const CITEXT = /(?:^|\.)citext$/;
 
 /** The base type of columns that Sequelize reads with an optional package; its schema may come before. */
 const HSTORE = /(?:^|\.)hstore\b/;

@@ -21,6 +21,8 @@ export interface IndexRow extends FoundIndex {
   /** Expressions in the place of columns. */
   readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
+  /** True for each key that compares texts by their bytes (`COLLATE "C"`), whatever the collation of the database. */
+  readonly areOfBytes: readonly boolean[];
   readonly isUnique: boolean;
   /** True where it is checked at once, and compares texts as its columns do. */
   readonly isExact: boolean;
@@ -68,7 +70,7 @@ interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'watchesUpdat
 
 /**
  * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
- * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise, 20 is UPDATE and
+ * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 950 is the collation "C" (`pg_collation.dat`), 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise, 20 is UPDATE and
  * DELETE.
  */
 const TABLES = `
@@ -109,7 +111,7 @@ const TABLES = `
       SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
           'isExact', x.indimmediate AND NOT EXISTS (SELECT FROM unnest(x.indkey::int2[], x.indcollation::oid[]) AS k (attnum, own)
             JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.own NOT IN (0, a.attcollation)),
-          'options', x.indoption::int2[], 'predicate', pg_get_expr(x.indpred, x.indrelid),
+          'options', x.indoption::int2[], 'areOfBytes', ARRAY(SELECT k.own = 950 FROM unnest(x.indcollation::oid[]) AS k (own)), 'predicate', pg_get_expr(x.indpred, x.indrelid),
           'columns', ARRAY(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
             LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.n <= x.indnkeyatts ORDER BY k.n),
           'expressions', ARRAY(SELECT CASE k.attnum WHEN 0 THEN pg_get_indexdef(x.indexrelid, k.n::int, true) END

@@ -1,7 +1,7 @@
 /** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
 
 import type { DataType } from 'sequelize';
-import { termsOf } from '../compile/compile-sort.js';
+import { isOfAttribute, orderNames, termsOf } from '../compile/compile-sort.js';
 import {
   everyInclude,
   type RelatedPlan,
@@ -18,9 +18,11 @@ import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
   columnOf,
+  expressionKey,
   type IndexInfo,
   type IndexKey,
   indexColumns,
+  indexedAs,
   servesOrder,
   startsWith,
 } from '../execute/sql/table-indexes.js';
@@ -34,10 +36,11 @@ const DESCENDING = 1;
 const NULLS_FIRST = 2;
 
 /** An index, as far as its use is concerned. */
-export function readIndex({ method, columns, expressions, options }: IndexRow): IndexInfo {
+export function readIndex({ method, columns, expressions, options, areOfBytes }: IndexRow): IndexInfo {
   const keys = columns.map((name, position): IndexKey => {
     const option = options[position] ?? 0;
-    const column = name ?? expressionKey(expressions[position] ?? '');
+    const collation = areOfBytes[position] ? ' COLLATE "C"' : '';
+    const column = name ?? expressionKey(`${expressions[position]}${collation}`);
     const nulls = (option & NULLS_FIRST) === 0 ? 'last' : 'first';
     return { column, descending: (option & DESCENDING) !== 0, nulls };
   });
@@ -65,11 +68,6 @@ export function plainCondition(text: string): string {
     .replaceAll(/[\s"'()]/g, '');
 }
 
-/** An expression without what PostgreSQL adds when it writes it. */
-function expressionKey(text: string): string {
-  return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
-}
-
 /** An order or a filter of a table that an index can serve, and that index. */
 interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
@@ -87,7 +85,7 @@ function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 
     model: info.model,
     method: 'btree',
     index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
-    keys: terms.map(({ attribute, ...order }) => ({ column: columnOf(info, attribute), ...order })),
+    keys: terms.map((term) => ({ ...term, column: indexedAs(info, term) })),
   };
 }
 
@@ -129,15 +127,15 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
   const scope = [...(access?.scope.keys() ?? [])];
   const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
   const need = (what: string, terms: readonly SortTerm[], serves: IndexNeed['serves']): IndexNeed => {
-    const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
-    const named = [...scope, ...ordered.map(({ attribute }) => attribute)];
-    const missing = key.filter((name) => !named.includes(name));
+    const ordered = terms.filter((term) => !scope.some((name) => isOfAttribute(term, name)));
+    const isNamed = (name: string) =>
+      scope.includes(name) || ordered.some((term) => isOfAttribute(term, name));
+    const missing = key.filter((name) => !isNamed(name));
     const keys = [...scope.map(ascending), ...ordered, ...missing.map(ascending)];
     return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
   };
   const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {
-    const names = terms.map((term) => `${term.descending ? '-' : ''}${term.attribute}`);
-    return need(`the order '${names.join(',')}' (${option})`, terms, (index) =>
+    return need(`the order '${orderNames(terms)}' (${option})`, terms, (index) =>
       servesOrder(info, index, scope, terms),
     );
   };
@@ -318,6 +316,6 @@ function orderNeed({ relation, target }: RelatedPlan): UnnamedNeed {
   const equal = [...new Set([...within, ...fixed])];
   const serves = (index: IndexInfo): boolean =>
     [within, equal].some((first) => servesOrder(info, index, first, defaultSort));
-  const rest = defaultSort.filter(({ attribute }) => !equal.includes(attribute));
+  const rest = defaultSort.filter((term) => !equal.some((name) => isOfAttribute(term, name)));
   return { ...indexOf(info, [...equal.map(ascending), ...rest]), serves };
 }

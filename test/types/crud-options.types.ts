@@ -22,7 +22,7 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: { 'names.fr': 'string', 'names.a.b': 'number', 'country.names.on': 'boolean' } },
   { filterAllow: { neighbors: { 'names.fr': 'string' } } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
-  { sortAllow: { name: true, population: { nulls: 'last' } } },
+  { sortAllow: { name: { ignoreCase: true }, population: { nulls: 'last' }, 'names.fr': { json: ['fr'] } } },
   { filterAllow: '*', sortAllow: '*' },
   { endpoints: ['list', 'read'] },
   { readOnly: true, only: true },
@@ -77,6 +77,10 @@ export const rejected: CrudOptions<City>[] = [
   { sortAllow: ['neighbors'] },
   // @ts-expect-error: no such attribute
   { sortAllow: { nmae: true } },
+  // @ts-expect-error: no such attribute
+  { sortAllow: { 'nmaes.fr': { json: ['fr'] } } },
+  // @ts-expect-error: a value inside of JSON needs its path
+  { sortAllow: { 'names.fr': true } },
   // @ts-expect-error: no such place
   { sortAllow: { population: { nulls: 'top' } } },
   // @ts-expect-error: no such operator

@@ -16,9 +16,9 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { PageSource } from '../page.js';
-import { directionSql, type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
+import { directionSql, type KeyTerm, keySql, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf } from '../sql/predicate-sql.js';
-import { quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { identifier, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
 
 /** Rows, and their order. */
@@ -33,6 +33,8 @@ interface FinderOptions {
 
 /** Names of the extra columns that hold the key values as text. No attribute can have one. */
 const keyColumn = (index: number): string => `keyset ${index}`;
+/** Names of those that rows are sorted by, where these are no columns of the model. */
+const sortedColumn = (index: number): string => `sorted ${index}`;
 /** Name of the one that says whether the row is the one that the place was made from. */
 const PLACE_COLUMN = 'keyset place';
 
@@ -74,20 +76,28 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   }
 
   /** Selects rows in an order, within a range if one is given, with more columns than their attributes. */
-  select(
+  async select(
     terms: readonly KeyTerm[],
     range: SqlFragment | null,
     options: FindOptions,
     columns?: Readonly<Record<string, SqlFragment>> | null,
   ): Promise<M[]> {
-    const order = terms.map(
-      (term): OrderItem => [term.attribute, `${term.descending ? '' : 'ASC'}${directionSql(term)}`.trim()],
+    const sorted = terms.flatMap((term, index): [string, SqlFragment][] =>
+      term.value ? [[sortedColumn(index), keySql(term, this.column)]] : [],
     );
+    const order = terms.map((term, index): OrderItem => {
+      // Around a scope that joins other tables, Sequelize sorts by what is selected.
+      const by = term.value ? literal(identifier(sortedColumn(index))) : term.attribute;
+      return [by, `${term.descending ? '' : 'ASC'}${directionSql(term)}`.trim()];
+    });
     order.push(...scopedInnerOrder(this.#scope));
-    const whole = columns && withColumns(this.#scope, options.attributes, columns);
+    const more = sorted.length > 0 ? { ...columns, ...Object.fromEntries(sorted) } : columns;
+    const whole = more && withColumns(this.#scope, options.attributes, more);
     const attributes = whole ? { attributes: whole } : {};
     const query = { order, ...options, ...attributes, ...this.#options, ...this.#rows(range) };
-    return keepingOurs(withoutScopedOrder(this.#model)).findAll(query);
+    const records = await keepingOurs(withoutScopedOrder(this.#model)).findAll(query);
+    if (options.raw !== true) for (const [name] of sorted) for (const each of records) take(each, name);
+    return records;
   }
 
   /** The rows behind an offset. */
@@ -123,7 +133,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   async find({ walk, place, condition }: RecordRange, limit: number): Promise<M[]> {
     const { column, terms } = this;
     // As the database writes them: a JavaScript date would lose the microseconds.
-    const keys = terms.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]);
+    const keys = terms.map((term, index) => [keyColumn(index), sql`${keySql(term, column)}::text`]);
     const columns = {
       ...Object.fromEntries(keys),
       ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
@@ -139,7 +149,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   async hasAny({ walk, condition }: RecordRange): Promise<boolean> {
     // Where a scope joins other tables, Sequelize sorts by what is selected.
-    const attributes = walk.map(({ attribute }) => attribute);
+    const attributes = walk.flatMap(({ attribute, value }) => (value ? [] : attribute));
     return (await this.select(walk, condition, { attributes, limit: 1, raw: true })).length > 0;
   }
 

@@ -8,12 +8,13 @@
  */
 
 import { areNullsFirst, totalOrder } from '../../compile/compile-sort.js';
-import type { SortTerm } from '../../compile/resource-plan.js';
+import type { SortKey, SortTerm } from '../../compile/resource-plan.js';
 import { NULL_PLACES } from '../../declare/sort-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import type { Value } from '../../request/query/predicate.js';
 import { showValue } from '../../util/option-problems.js';
 import type { ColumnSql } from './predicate-sql.js';
+import { valueSql } from './sort-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 
 /** One column of an order, as far as ranges depend on it. */
@@ -37,6 +38,11 @@ export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly S
       );
     return { ...term, nullable: attributes.get(attribute)?.nullable ?? true };
   });
+}
+
+/** The value that rows are sorted by. */
+export function keySql(term: SortKey, column: ColumnSql): SqlFragment {
+  return term.value ? valueSql(term.attribute, term.value, column) : column(term.attribute);
 }
 
 /** The rows after a place, as ranges in their order. None when nothing can follow. */
@@ -89,7 +95,7 @@ function compareRows(
   column: ColumnSql,
 ): SqlFragment {
   const columns = joinSql(
-    terms.map(({ attribute }) => column(attribute)),
+    terms.map((term) => keySql(term, column)),
     ', ',
   );
   const places = joinSql(
@@ -104,13 +110,13 @@ function compareRows(
 
 /** NULLs, where they follow all values. */
 function nullRange(term: KeyTerm, column: ColumnSql): SqlFragment[] {
-  return term.nullable && !areNullsFirst(term) ? [sql`${column(term.attribute)} IS NULL`] : [];
+  return term.nullable && !areNullsFirst(term) ? [sql`${keySql(term, column)} IS NULL`] : [];
 }
 
 function strictlyAfter(term: KeyTerm, value: Value | null, column: ColumnSql): SqlFragment[] {
-  const { attribute, descending } = term;
-  if (value === null) return areNullsFirst(term) ? [sql`${column(attribute)} IS NOT NULL`] : [];
-  const beyond = descending ? sql`${column(attribute)} < ${value}` : sql`${column(attribute)} > ${value}`;
+  const key = keySql(term, column);
+  if (value === null) return areNullsFirst(term) ? [sql`${key} IS NOT NULL`] : [];
+  const beyond = term.descending ? sql`${key} < ${value}` : sql`${key} > ${value}`;
   return [beyond, ...nullRange(term, column)];
 }
 
@@ -120,9 +126,10 @@ function equalPrefix(
   length: number,
   column: ColumnSql,
 ): SqlFragment[] {
-  return terms.slice(0, length).map(({ attribute }, index) => {
+  return terms.slice(0, length).map((term, index) => {
     const value = values[index] ?? null;
-    return value === null ? sql`${column(attribute)} IS NULL` : sql`${column(attribute)} = ${value}`;
+    const key = keySql(term, column);
+    return value === null ? sql`${key} IS NULL` : sql`${key} = ${value}`;
   });
 }
 

@@ -238,14 +238,27 @@ const TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 /** The SQL of a path. @param path an attribute and keys: `details.pages.count` */
 export function jsonPathSql(path: string, jsonType: JsonType, column: ColumnSql): JsonPathSql {
   const [attribute = '', ...keys] = path.split('.');
-  const quoted = keys.map((key) => raw(quoteText(key)));
-  const steps = joinSql([column(attribute), ...quoted.slice(0, -1)], ' -> ');
-  const last = quoted.at(-1) ?? raw('');
-  const value = sql`(${steps} -> ${last})`;
+  const value = insideSql(attribute, keys, column, '->');
   // Of `= 'string'` the planner believes that few rows meet it, and so that the whole condition finds next to nothing.
   const others = arrayLiteral(TYPES.filter((each) => each !== jsonType));
   return {
     isThere: sql`jsonb_typeof${value} <> ALL(${raw(quoteText(others))})`,
-    value: jsonType === 'string' ? sql`(${steps} ->> ${last})` : value,
+    value: jsonType === 'string' ? jsonTextSql(attribute, keys, column) : value,
   };
+}
+
+/** The text of a value inside of JSONB, whatever type it has. */
+export function jsonTextSql(attribute: string, keys: readonly string[], column: ColumnSql): SqlFragment {
+  return insideSql(attribute, keys, column, '->>');
+}
+
+function insideSql(
+  attribute: string,
+  keys: readonly string[],
+  column: ColumnSql,
+  last: '->' | '->>',
+): SqlFragment {
+  const quoted = keys.map((key) => raw(quoteText(key)));
+  const steps = joinSql([column(attribute), ...quoted.slice(0, -1)], ' -> ');
+  return sql`(${steps} ${raw(last)} ${quoted.at(-1) ?? raw('')})`;
 }

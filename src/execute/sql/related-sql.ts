@@ -5,7 +5,7 @@ import type { AttributeInfo, RowKey } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
-import type { KeyTerm } from './keyset-sql.js';
+import { type KeyTerm, keySql } from './keyset-sql.js';
 import { attributeOf, compilePredicate, selectedColumn } from './predicate-sql.js';
 import { countSql, orderTerm, type SelectionSql, type TableSql } from './select-sql.js';
 import {
@@ -105,6 +105,11 @@ function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
   return sql` FROM ${source} WHERE ${condition}`;
 }
 
+/** A column with a value that rows are sorted by. No model has one of this name. */
+function sortedColumn(index: number): SqlFragment {
+  return raw(identifier(`.sorted ${index}`));
+}
+
 function selectRelated(
   table: TableSql,
   { parents, where, order, limit }: RelatedKeysSql,
@@ -112,15 +117,22 @@ function selectRelated(
   shownAs: (columns: readonly SqlFragment[]) => readonly SqlFragment[],
 ): SqlFragment {
   const { info, column } = table;
-  const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
-  const selected = [...new Set([...attributes, ...sorted])].map(columnName);
-  const within = order.map((term) => orderTerm(term, column(term.attribute)));
+  const values = order.filter(({ value }) => value);
+  const sorted = order.flatMap(({ attribute, value }) => (value ? [] : [attributeOf(info, attribute)]));
+  const selected = [
+    ...[...new Set([...attributes, ...sorted])].map(columnName),
+    ...values.map((term, index) => sql`${keySql(term, column)} AS ${sortedColumn(index)}`),
+  ];
+  const within = order.map((term) => orderTerm(term, keySql(term, column)));
   const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
   const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${selectedColumn(each)}`));
   // PostgreSQL promises no order of a join, whatever its parts have.
-  const around = order.map((term, index) =>
-    orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),
-  );
+  const around = order.map((term) => {
+    const found = term.value
+      ? sortedColumn(values.indexOf(term))
+      : columnName(attributeOf(info, term.attribute));
+    return orderTerm(term, sql`${raw(ROWS)}.${found}`);
+  });
   const columns = joinSql([...shown, sql`${PLACE} AS "place"`], ', ');
   const limited = sql`${rows} LIMIT ${raw(String(limit ?? 'ALL'))}`;
   return sql`SELECT ${columns} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${limited}) AS ${raw(

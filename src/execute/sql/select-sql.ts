@@ -1,10 +1,11 @@
 /** The table of a model as statements name it, its selections and lists, and the SELECTs that read its rows. */
 
+import { isOfAttribute } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ColumnKind } from '../../describe/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
-import { directionSql, type KeyTerm, keyTerms } from './keyset-sql.js';
+import { directionSql, type KeyTerm, keySql, keyTerms } from './keyset-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, selectedColumn } from './predicate-sql.js';
 import { identifier, joinSql, quotedTable, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -75,10 +76,12 @@ export function describeList(
   const { attributes } = selection;
   const terms = keyTerms(info, order);
   const keyColumns: SqlFragment[] = [];
-  const keyPositions = terms.map(({ attribute }) => {
-    const known = attributes.findIndex(({ name, type }) => name === attribute && SELF_TEXT.has(type.kind));
+  const keyPositions = terms.map((term) => {
+    const known = attributes.findIndex(
+      ({ name, type }) => isOfAttribute(term, name) && SELF_TEXT.has(type.kind),
+    );
     if (known >= 0) return known;
-    return attributes.length + keyColumns.push(sql`${column(attribute)}::text`) - 1;
+    return attributes.length + keyColumns.push(sql`${keySql(term, column)}::text`) - 1;
   });
   return { number, selection, terms, keyColumns, keyPositions };
 }
@@ -100,7 +103,7 @@ export function compileSelect({ source, column }: TableSql, rows: RowsSql): Stat
   const { columns, conditions, order = [], tail = raw(''), countTo } = rows;
   const from = sql` FROM ${source}${whereSql(conditions)}`;
   if (countTo !== undefined) return toStatement(countSql(from, countTo));
-  const keys = order.map((term) => orderTerm(term, column(term.attribute)));
+  const keys = order.map((term) => orderTerm(term, keySql(term, column)));
   const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
   return toStatement(sql`SELECT ${joinSql(columns, ', ')}${from}${orderBy}${tail}`);
 }

@@ -1,11 +1,12 @@
 /** Indexes of a table, and the orders that they serve. */
 
-import { areNullsFirst } from '../../compile/compile-sort.js';
-import type { SortTerm } from '../../compile/resource-plan.js';
+import { areNullsFirst, isOfAttribute } from '../../compile/compile-sort.js';
+import type { SortKey, SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { NullPlace } from '../../declare/sort-options.js';
 import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
-import { directionSql } from './keyset-sql.js';
+import { directionSql, keySql } from './keyset-sql.js';
+import { bareColumnsOf } from './predicate-sql.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
@@ -51,7 +52,7 @@ export function servesOrder(
     wanted.every((term, position) => {
       const found = keys[equal.length + position];
       return (
-        found?.column === columnOf(info, term.attribute) &&
+        found?.column === indexedAs(info, term) &&
         found.descending === (term.descending !== reverse) &&
         areNullsFirst(found) === (areNullsFirst(term) !== reverse)
       );
@@ -66,8 +67,8 @@ function neededTerms(
   terms: readonly SortTerm[],
 ): readonly SortTerm[] {
   const key = primaryKey.map(({ name }) => name).filter((name) => !equal.includes(name));
-  const wanted = terms.filter(({ attribute }) => !equal.includes(attribute));
-  const others = wanted.findLastIndex(({ attribute }) => !key.includes(attribute));
+  const wanted = terms.filter((term) => !equal.some((name) => isOfAttribute(term, name)));
+  const others = wanted.findLastIndex((term) => !key.some((name) => isOfAttribute(term, name)));
   if (others >= 0) return wanted.slice(0, others + 1);
   return wanted.length > 0 ? wanted : key.map((attribute) => ({ attribute, descending: false }));
 }
@@ -87,7 +88,25 @@ export function columnOf({ attributes }: RecordInfo, attribute: string): string 
   return attributes.get(attribute)?.column ?? attribute;
 }
 
+/** Name of a term among the keys of an index: its column, or its expression. */
+export function indexedAs(info: RecordInfo, term: SortKey): string {
+  return term.value ? expressionKey(expressionOf(info, term)) : columnOf(info, term.attribute);
+}
+
+/** An expression without what PostgreSQL adds when it writes it. */
+export function expressionKey(text: string): string {
+  return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
+}
+
+function expressionOf(info: RecordInfo, term: SortKey): string {
+  return keySql(term, bareColumnsOf(info)).texts.join('');
+}
+
 /** The columns of an index, as `CREATE INDEX` has them. */
 export function indexColumns(info: RecordInfo, terms: readonly SortTerm[]): string {
-  return terms.map((term) => `${identifier(columnOf(info, term.attribute))}${directionSql(term)}`).join(', ');
+  const keys = terms.map((term) => {
+    const { attribute, value } = term;
+    return `${value ? `(${expressionOf(info, term)})` : identifier(columnOf(info, attribute))}${directionSql(term)}`;
+  });
+  return keys.join(', ');
 }

@@ -1,5 +1,6 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
 
+import { orderNames } from '../../compile/compile-sort.js';
 import { everyInclude, type IncludePlan } from '../../compile/resource-plan.js';
 import { type Access, type AccessForm, perForm } from '../../operation/access.js';
 import { compileAlso } from '../../operation/compile-operation.js';
@@ -189,7 +190,6 @@ function parametersOf(
     describe: () => chosenNames(`Only these properties of \`${path}\` are answered.`, shown, shown.length),
   };
   if (size === null) return [fields];
-  const usual = target.defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
   return [
     {
       name: 'size',
@@ -203,7 +203,7 @@ function parametersOf(
       name: 'sort',
       describe: () =>
         chosenNames(
-          `The order of \`${path}\`; \`-\` is descending. Default: \`${usual.join(',')}\`.`,
+          `The order of \`${path}\`; \`-\` is descending. Default: \`${orderNames(target.defaultSort)}\`.`,
           target.sortable.flatMap((name) => [name, `-${name}`]),
           target.sortable.length,
         ),

@@ -5,9 +5,8 @@
  */
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { orderShape } from '../../compile/compile-sort.js';
+import { isOfAttribute, orderShape } from '../../compile/compile-sort.js';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
-import { isOfKey } from '../../describe/row-key.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
 import type { RelatedFilter } from './predicate.js';
@@ -173,15 +172,17 @@ function contentOf({ values, isInclusive, digest }: Keyset, scope: CursorScope):
 
 /** Of all values the primary key, which identifies the row. */
 function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
-  const isKey = sort.map(({ attribute }) => isOfKey(plan.info.primaryKey, attribute));
+  const isKey = sort.map((term) => isKeyTerm(plan, term));
   const known = values.map((value, index) => (isKey[index] ? value : null));
   return { values: known, isInclusive, digest: digestOfValues(values) };
 }
 
 function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
-  return sort.every(({ attribute }, index) => {
-    return isOfKey(plan.info.primaryKey, attribute) === (values[index] !== null);
-  });
+  return sort.every((term, index) => isKeyTerm(plan, term) === (values[index] !== null));
+}
+
+function isKeyTerm({ info }: ResourcePlan, term: SortTerm): boolean {
+  return info.primaryKey.some(({ name }) => isOfAttribute(term, name));
 }
 
 function readContent(text: string): { readonly digest: string; readonly keyset: Keyset } | null {
@@ -224,7 +225,9 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,
-    sort.map(({ attribute, descending, nulls }) => [attribute, descending, ...(nulls ? [nulls] : [])]),
+    sort.map(({ attribute, descending, nulls, value }) => {
+      return [attribute, descending, ...(nulls ? [nulls] : []), ...(value ? [value] : [])];
+    }),
     ...digest,
   ];
   // Another table in a filter, by its name.

@@ -157,6 +157,13 @@ class Wide extends Model {}
 for (let index = 0; index < 23; index += 1) Column(DataType.INTEGER)(Wide.prototype, `column${index}`);
 
 /** With orders other than those of its columns. */
+@Crud({ sortAllow: { name: { ignoreCase: true }, 'doc.city': { json: ['place', 'city'] } } } as object)
+@Table({ tableName: 'folded', timestamps: false })
+class Folded extends KeyedRow {
+  @Column({ type: DataType.STRING(20), field: 'the name' }) declare name: string;
+  @Column(DataType.JSONB) declare doc: object;
+}
+
 @Crud({ sortAllow: { score: { nulls: 'first' } }, defaultSort: '-score' } as object)
 @Table({ tableName: 'scores', timestamps: false })
 class Score extends KeyedRow {
@@ -177,7 +184,7 @@ function advisedIn({ lines }: CapturedLog): string[] {
 
 describe('advising indexes', () => {
   const site = serveTestApp(() => ({
-    models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide, Score],
+    models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide, Score, Folded],
     bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
   }));
 
@@ -268,6 +275,25 @@ describe('advising indexes', () => {
     expect(await advice('("the score" NULLS FIRST, id)')).to.deep.equal([descending]);
     expect(await advice('("the score" DESC NULLS LAST)')).to.deep.equal([descending]);
     expect(await advice('("the score")')).to.deep.equal([ascending]);
+  });
+
+  it('is for the expressions that rows are sorted by', async () => {
+    const indexes = [
+      '"folded" ((lower("the name")), "the name", "id")',
+      `"folded" ((("doc" -> 'place' ->> 'city') COLLATE "C"), "id")`,
+    ];
+    const told = ['name', 'doc.city'].map(
+      (name, index) =>
+        `Folded: no index serves the order '${name}' (sortAllow); CREATE INDEX ON ${indexes[index]};`,
+    );
+    expect(await adviceWith([Folded], [])).to.deep.equal(told);
+    expect(await adviceWith([Folded], indexes)).to.deep.equal([]);
+    const others = [
+      `folded ((lower("the name")), id)`,
+      `folded ((doc -> 'place' ->> 'city'), id)`,
+      `folded ("the name", id)`,
+    ];
+    expect(await adviceWith([Folded], others)).to.deep.equal(told);
   });
 
   it('takes any index that begins with the column for a filter', async () => {

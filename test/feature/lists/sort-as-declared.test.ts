@@ -2,7 +2,7 @@
 // @runs once
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Column, DataType, HasMany, Table } from 'sequelize-typescript';
+import { Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -15,6 +15,16 @@ type Value = string | number | null;
 type Order = (one: never, other: never) => number;
 
 const byNumber = (one: number, other: number) => one - other;
+const byText = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+/** As `lower` of a column with the collation "C", which knows letters of ASCII alone. */
+const small = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+const byLetters = (one: string, other: string) => byText(small(one), small(other));
+
+/** A value inside of JSON, as PostgreSQL writes its text. */
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
 /** A name of `sort`: the value of a row, the place of NULLs, the order of other values. */
 interface Declared {
@@ -28,14 +38,33 @@ const DECLARED: Readonly<Record<string, Declared>> = {
   low: { of: ({ low }) => low, nulls: 'first', orders: [byNumber] },
   high: { of: ({ high }) => high, nulls: 'last', orders: [byNumber] },
   usual: { of: ({ usual }) => usual, orders: [byNumber] },
+  title: { of: ({ title }) => title, orders: [byLetters, byText] },
+  'doc.city': { of: ({ doc }) => textOf(doc?.place?.city), nulls: 'first', orders: [byText] },
+  'doc.tag': { of: ({ doc }) => textOf(doc?.['a.b\'"$1 ?']), orders: [byText] },
 };
 
-const ALLOW = { id: true, low: { nulls: 'first' }, high: { nulls: 'last' }, usual: true };
+const ALLOW = {
+  id: true,
+  low: { nulls: 'first' },
+  high: { nulls: 'last' },
+  usual: true,
+  title: { ignoreCase: true },
+  'doc.city': { json: ['place', 'city'], nulls: 'first' },
+  'doc.tag': { json: ['a.b\'"$1 ?'] },
+};
+
+/** JSON of any form. */
+interface Doc {
+  readonly place?: { readonly city?: unknown };
+  readonly [key: string]: unknown;
+}
 
 abstract class Row extends NumberedRow {
   @Column({ type: DataType.INTEGER, field: 'the low' }) declare low: number | null;
   @Column(DataType.INTEGER) declare high: number | null;
   @Column(DataType.INTEGER) declare usual: number | null;
+  @Column({ type: DataType.TEXT, field: 'the title' }) declare title: string | null;
+  @Column({ type: DataType.JSONB, field: 'the doc' }) declare doc: Doc | null;
   @Column(DataType.INTEGER) declare groupId: number;
 }
 
@@ -51,6 +80,32 @@ class Group extends KeyedRow {
 @Table({ tableName: 'ordered', timestamps: false })
 class Numbered extends Row {}
 
+/** Letters of other languages, a collation that ignores case by itself, and a key without case. */
+@Crud({
+  pagination: 'cursor',
+  sortAllow: {
+    code: { ignoreCase: true },
+    letters: { ignoreCase: true },
+    loose: true,
+    hidden: true,
+    'doc.a': { json: ['a'] },
+  },
+  fields: {
+    hidden: { read: () => false },
+    doc: { read: ({ url }: { url: string }) => url.includes('size') },
+  },
+} as object)
+@Table({ tableName: 'words', timestamps: false })
+class Word extends Model {
+  @PrimaryKey @Column(DataType.TEXT) declare code: string;
+  @Column(DataType.TEXT) declare letters: string;
+  @Column(DataType.TEXT) declare loose: string;
+  @Column(DataType.TEXT) declare hidden: string;
+  @Column(DataType.JSONB) declare doc: unknown;
+}
+
+const LETTERS = ['Straße', 'STRASSE', 'straße', 'İ', 'i', 'I', 'ı', 'Ä', 'ä', 'a', 'Z', 'ǅ', ''];
+
 @Crud({ ...OPTIONS, prefix: '/walked', pagination: 'cursor' } as object)
 @Table({ tableName: 'ordered', timestamps: false })
 class Walked extends Row {}
@@ -61,10 +116,30 @@ const few = (count: number) => (index: number, step: number) => {
   return value < count ? value : null;
 };
 
+/** Too long for a cursor, which has the key of its row then. */
+const LONG = 'Ab'.repeat(2_000);
+const TITLES = ['b', 'B', 'a', 'A', 'Ab', 'aB', 'ß', 'İ', '', '_', 'Z', "o'$1", '\u{1f600}', LONG];
+
+const DOCS: readonly Doc[] = [
+  { place: { city: 'Lyon' }, 'a.b\'"$1 ?': 'x' },
+  { place: { city: 'lyon' } },
+  { place: { city: null }, 'a.b\'"$1 ?': null },
+  { place: { city: 5 }, 'a.b\'"$1 ?': 10 },
+  { place: { city: 10 }, 'a.b\'"$1 ?': 9 },
+  { place: { city: true } },
+  { place: [{ city: 'Nice' }] as never },
+  { place: { city: ['Nice'] } },
+  { place: 'Nice' as never },
+  {},
+  { place: { city: '' }, 'a.b\'"$1 ?': '' },
+];
+
 const ROWS = Array.from({ length: 24 }, (_, index) => ({
   low: few(3)(index, 7),
   high: few(2)(index, 3),
   usual: few(4)(index, 5),
+  title: TITLES[(index * 5) % (TITLES.length + 1)] ?? null,
+  doc: DOCS[(index * 7) % (DOCS.length + 1)] ?? null,
   groupId: index % 2,
 }));
 
@@ -113,11 +188,22 @@ describe('sorting as sortAllow declares', function () {
   this.timeout(60_000);
 
   const paths = forSuite(() =>
-    TwoPaths.start({ models: [Group, Numbered, Walked], bootstrap: { logger: new CapturedLog() } }),
+    TwoPaths.start({ models: [Group, Numbered, Walked, Word], bootstrap: { logger: new CapturedLog() } }),
   );
   let rows: readonly Row[];
 
   before(async () => {
+    await paths.site.engine.sequelize.query('ALTER TABLE ordered ALTER "the title" TYPE text COLLATE "C"');
+    await paths.site.engine.sequelize.query(`
+      CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      ALTER TABLE words ALTER letters TYPE text COLLATE "und-x-icu", ALTER loose TYPE text COLLATE loose`);
+    await Word.bulkCreate(
+      LETTERS.map((letters, index) => ({
+        code: `${index % 2 ? 'k' : 'K'}${String.fromCharCode(97 + ((index * 5) % 13))}`,
+        letters,
+        loose: ['b', 'B', 'a', 'A', 'c'][index % 5],
+      })),
+    );
     await Group.bulkCreate([{ id: 0 }, { id: 1 }]);
     await Numbered.bulkCreate(ROWS);
     rows = await Numbered.findAll();
@@ -153,7 +239,7 @@ describe('sorting as sortAllow declares', function () {
         }
         expect(backward).to.deep.equal(ids);
       }),
-      { numRuns: wholeOr(8, 60) },
+      { numRuns: wholeOr(8, 40) },
     ));
 
   it('sorts what is included, and what is listed under a record', async () =>
@@ -174,6 +260,42 @@ describe('sorting as sortAllow declares', function () {
       }),
       { numRuns: wholeOr(4, 30) },
     ));
+
+  const WORDS: Readonly<Record<string, string>> = {
+    letters: 'lower(letters), letters, code',
+    '-letters': 'lower(letters) DESC, letters DESC, code DESC',
+    code: 'lower(code), code',
+    '-code': 'lower(code) DESC, code DESC',
+    loose: 'lower(loose) COLLATE "C", code',
+    '-loose': 'lower(loose) COLLATE "C" DESC, code DESC',
+  };
+  for (const [sort, order] of Object.entries(WORDS)) {
+    it(`has letters as the database makes them small, by '${sort}'`, async () => {
+      const [words] = await paths.site.engine.sequelize.query(`SELECT code FROM words ORDER BY ${order}`);
+      const codes = words.map((word) => (word as Word).code);
+      const query = `/words?sort=${sort}&size=2&fields=code`;
+      const codesOf = ({ items }: { items: readonly Word[] }) => items.map(({ code }) => code);
+      let page = await get<Page & { items: Word[] }>(query);
+      const walked = codesOf(page);
+      while (page.next_cursor !== null) {
+        page = await get(`${query}&after=${page.next_cursor}`);
+        walked.push(...codesOf(page));
+      }
+      expect(walked).to.deep.equal(codes);
+    });
+  }
+
+  it('has no name of what a request may not read', async () => {
+    const refused = async (sort: string) =>
+      JSON.parse((await paths.same({ path: `/words?sort=${sort}` })).body);
+    const allowed = ['code', 'letters', 'loose'];
+    for (const sort of ['hidden', 'doc.a', 'doc.b']) {
+      const detail = `Cannot sort by '${sort}'. Sortable: code, letters, loose.`;
+      const issue = { parameter: 'sort', code: 'sort.unknown-field', detail, allowed };
+      expect(await refused(sort)).to.deep.equal({ detail, errors: [issue] });
+    }
+    expect((await get<Page>('/words?sort=-doc.a&size=1')).items).to.have.lengthOf(1);
+  });
 
   it('has the order of each name in defaultSort, too', async () => {
     const ids = expected(rows, [

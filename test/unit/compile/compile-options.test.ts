@@ -284,7 +284,32 @@ describe('the option sortAllow as an object', () => {
     [{ name: { nulls: 'top' } }, `sortAllow.name.nulls is "top"; use 'first' or 'last'.`],
     [
       { name: { null: 'last' } },
-      "sortAllow.name has no option 'null'. Did you mean 'nulls'? The options are nulls.",
+      "sortAllow.name has no option 'null'. Did you mean 'nulls'? The options are nulls, ignoreCase.",
+    ],
+    [{ name: { ignoreCase: 'yes' } }, 'sortAllow.name.ignoreCase is "yes"; use true or false.'],
+    [
+      { population: { ignoreCase: true } },
+      "sortAllow.population has ignoreCase, and 'population' is no text; remove it.",
+    ],
+    [
+      { 'details.a': true },
+      "sortAllow.details.a has json: undefined; use the keys that lead to the value, such as { json: ['city'] }.",
+    ],
+    [
+      { 'details.a': { json: [] } },
+      "sortAllow.details.a has json: []; use the keys that lead to the value, such as { json: ['city'] }.",
+    ],
+    [
+      { 'details.a': { json: ['a', 0] } },
+      "sortAllow.details.a has json: [ 'a', 0 ]; use the keys that lead to the value, such as { json: ['city'] }.",
+    ],
+    [
+      { 'name.a': { json: ['a'] } },
+      "sortAllow names 'name.a', and name is no column of JSONB, which has values inside; remove it.",
+    ],
+    [
+      { 'details.a': { json: ['a'], ignoreCase: true } },
+      "sortAllow.details.a has no option 'ignoreCase'. The options are json, nulls.",
     ],
     [{ name: 'last' }, `sortAllow.name is "last"; use true, or an object such as { nulls: 'last' }.`],
     [{ name: false }, `sortAllow.name is false; use true, or an object such as { nulls: 'last' }.`],
