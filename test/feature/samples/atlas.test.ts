@@ -146,6 +146,41 @@ suite('the sample atlas', () => {
     expect(stdout).to.equal(shown);
   });
 
+  it('answers its own README, and refuses what that says is refused', async () => {
+    const blocks = codeBlocks('sample/atlas/README.md').map(({ code }) => code);
+    const [tried, wrong] = blocks.filter((code) => code.includes('curl '));
+    const statuses = async (block = '') => {
+      const commands = block
+        .replaceAll('\\\n', ' ')
+        .split('\n')
+        .filter((line) => line.startsWith('curl '));
+      const answers: string[] = [];
+      for (const command of commands) {
+        const [sent = ''] = command.split(/ +#/);
+        const head = await runCurl(sent.replace('curl', 'curl -i'), atlas.urls[0]?.origin ?? '');
+        answers.push(`${head.split(' ')[1]} ${sent.replace(/^curl (?:-i )?/, '')}`);
+      }
+      return answers;
+    };
+    const refused = (await statuses(tried)).filter((answer) => !answer.startsWith('2'));
+    expect(refused).to.deep.equal([
+      `412 -X PATCH localhost:3000/reviews/1 -H 'If-Match: "0"' -H 'Content-Type: application/json' -d '{"rating": 1}'`,
+      '404 localhost:3000/reviews/1',
+    ]);
+    expect((await statuses(wrong)).map((answer) => answer.slice(0, 3))).to.deep.equal([
+      '422',
+      '400',
+      '400',
+      '409',
+    ]);
+    const origin = atlas.urls[0]?.origin;
+    const italy = await fetch(`${origin}/countries/ITA`, { method: 'DELETE' });
+    expect([italy.status, await italy.json()]).to.deep.equal([
+      409,
+      { detail: 'The record refers to one that does not exist, or is still referred to by others.' },
+    ]);
+  });
+
   it('refuses to start on data that is in use', async () => {
     const second = new AtlasProcess(folder.path);
     expect(await second.untilEnded()).to.equal(1);
@@ -214,41 +249,6 @@ suite('the sample atlas', () => {
   async function post(review: object): Promise<unknown> {
     return (await atlas.send('/reviews', 'POST', review)).json();
   }
-
-  it('answers its own README, and refuses what that says is refused', async () => {
-    const blocks = codeBlocks('sample/atlas/README.md').map(({ code }) => code);
-    const [tried, wrong] = blocks.filter((code) => code.includes('curl '));
-    const statuses = async (block = '') => {
-      const commands = block
-        .replaceAll('\\\n', ' ')
-        .split('\n')
-        .filter((line) => line.startsWith('curl '));
-      const answers: string[] = [];
-      for (const command of commands) {
-        const [sent = ''] = command.split(/ +#/);
-        const head = await runCurl(sent.replace('curl', 'curl -i'), atlas.urls[0]?.origin ?? '');
-        answers.push(`${head.split(' ')[1]} ${sent.replace(/^curl (?:-i )?/, '')}`);
-      }
-      return answers;
-    };
-    const refused = (await statuses(tried)).filter((answer) => !answer.startsWith('2'));
-    expect(refused).to.deep.equal([
-      `412 -X PATCH localhost:3000/reviews/1 -H 'If-Match: "0"' -H 'Content-Type: application/json' -d '{"rating": 1}'`,
-      '404 localhost:3000/reviews/1',
-    ]);
-    expect((await statuses(wrong)).map((answer) => answer.slice(0, 3))).to.deep.equal([
-      '422',
-      '400',
-      '400',
-      '409',
-    ]);
-    const origin = atlas.urls[0]?.origin;
-    const italy = await fetch(`${origin}/countries/ITA`, { method: 'DELETE' });
-    expect([italy.status, await italy.json()]).to.deep.equal([
-      409,
-      { detail: 'The record refers to one that does not exist, or is still referred to by others.' },
-    ]);
-  });
 });
 
 async function isListening(port: number, host: string): Promise<boolean> {

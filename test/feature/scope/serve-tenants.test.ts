@@ -8,6 +8,7 @@ import { Crud } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
+import { wholeOr } from '../../support/short.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -18,7 +19,7 @@ class Paper extends TitledRow {
 }
 
 const TENANT = new AsyncLocalStorage<string>();
-const CLIENTS = 40;
+const CLIENTS = wholeOr(16, 40);
 
 for (const fastPath of [true, false]) {
   describe(`tenants with row security on the ${fastPath ? 'fast' : 'general'} path`, () => {

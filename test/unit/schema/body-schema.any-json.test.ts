@@ -7,6 +7,7 @@ import { type BodySchema, bodySchema } from '../../../src/schema/body-schema.js'
 import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { attach, planOf } from '../../support/offline-models.js';
 import { parseBody } from '../../support/parse-bodies.js';
+import { wholeOr } from '../../support/short.js';
 
 describe('parseBody', () => {
   describe('for any JSON at all', () => {
@@ -86,7 +87,7 @@ describe('parseBody', () => {
           expect(outcome.errors).not.to.deep.equal([]);
           expect(JSON.stringify([outcome.message, outcome.errors])).not.to.include(SECRET);
         }),
-        { numRuns: 2000 },
+        { numRuns: wholeOr(700, 2_000) },
       ));
   });
 });

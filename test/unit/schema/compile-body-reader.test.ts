@@ -21,6 +21,7 @@ import { createSchema } from '../../../src/schema/model-schemas.js';
 import { mutatedBody, rightBody } from '../../support/any-body.js';
 import { attach, planOf } from '../../support/offline-models.js';
 import { bodyIssues, parseBody } from '../../support/parse-bodies.js';
+import { wholeOr } from '../../support/short.js';
 import { Specimen } from '../../support/specimen.js';
 
 /** Types that no list is sorted by, and names that objects have, or that order themselves. */
@@ -130,7 +131,7 @@ describe('compileBodyReader', () => {
           fc.asyncProperty(right, async (body) => {
             expectSame(schema.read(body), await parseThroughClass(schema, body));
           }),
-          { numRuns: 300 },
+          { numRuns: wholeOr(100, 300) },
         ));
     }
 
@@ -143,7 +144,7 @@ describe('compileBodyReader', () => {
             const values = schema.read(body);
             if (values !== null) expectSame(values, await parseThroughClass(schema, body));
           }),
-          { numRuns: 500 },
+          { numRuns: wholeOr(150, 500) },
         ));
     }
   }
