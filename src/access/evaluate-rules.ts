@@ -80,11 +80,11 @@ export function compileAccessRules(
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
         const refused = writes.flatMap((write, turn) =>
-          fields.flatMap(([name], index) => {
+          fields.flatMap(([name, { update }], index) => {
             const isAllowed = answers[from + turn * fields.length + index] === true;
-            return isAllowed || (write === 'update' && endpoint === 'replace' && isGivenByPath(info, name))
-              ? []
-              : name;
+            const isKept =
+              endpoint === 'upsert' ? update === false : endpoint === 'replace' && isGivenByPath(info, name);
+            return isAllowed || (write === 'update' && isKept) ? [] : name;
           }),
         );
         const given = evaluateGiven ? (answers.at(-1) as GivenValues) : NONE_GIVEN;

@@ -131,6 +131,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   bulk?: { max?: number };
   /**
+   * Unique keys by which the endpoint `upsert` finds a record, each a list of attributes: `POST /?on_conflict=code` changes the record that
+   * has the values of the body in these attributes, or creates one. The table needs a unique index over exactly the columns of each.
+   * Default: none.
+   *
+   * @example [['code'], ['countryCode', 'name']]
+   */
+  upsert?: readonly (readonly Attribute<M>[])[];
+  /**
    * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: those with the value that the
    * record has are left out, so that a client may send a record as a GET gave it; another value is 422. The record is locked and read
    * before the write, in one transaction. Arrays of records are refused as before. Default: `'refuse'`.

@@ -4,12 +4,16 @@
 export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
 
 /** All that a resource can have. */
-export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace'] as const;
+export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace', 'upsert'] as const;
 
 /** Name of an endpoint. */
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-const BASES: Readonly<Partial<Record<Endpoint, Endpoint>>> = { restore: 'update', purge: 'delete' };
+const BASES: Readonly<Partial<Record<Endpoint, Endpoint>>> = {
+  restore: 'update',
+  purge: 'delete',
+  upsert: 'replace',
+};
 
 /** The endpoint whose work an endpoint does to other rows, or itself. It has all that features do to that one, unless they name it. */
 export function baseOf(endpoint: Endpoint): Endpoint {
@@ -34,6 +38,7 @@ const WRITES: Readonly<Partial<Record<RuledWork, readonly ('create' | 'update')[
   create: ['create'],
   update: ['update'],
   replace: ['create', 'update'],
+  upsert: ['create', 'update'],
 };
 
 /** The writes of values of a request's that an endpoint may do. */
@@ -100,4 +105,5 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   aggregate: ['aggregate'],
   export: ['export'],
   import: ['import'],
+  upsert: ['create', 'update'],
 };

@@ -51,7 +51,8 @@ interface RowNow {
 
 /** Refusal of a write of a row that the request sees, by the rule of its operation. */
 export function refusedRow(endpoint: Endpoint, name: string): RefusedRequestError {
-  return new RefusedRequestError(403, `This request may not ${endpoint} this ${name}.`);
+  const verb = endpoint === 'upsert' ? 'update' : endpoint;
+  return new RefusedRequestError(403, `This request may not ${verb} this ${name}.`);
 }
 
 /** Finds the error of a write. @param row null where none is there, or the write may not see it */

@@ -11,6 +11,7 @@ import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
 import { sentBack } from './sent-back/sent-back.js';
 import { subResources } from './sub-resources/sub-resources.js';
+import { upsert } from './upsert/upsert.js';
 
 /** A new feature is a folder or file beside these, and a line here. */
 export const FEATURES: readonly FeatureFactory[] = [
@@ -24,6 +25,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   bulk,
   aggregate,
   exported,
+  upsert,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */

@@ -4,6 +4,7 @@ import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { requestSettings } from '../access/row-security.js';
 import { everyInclude } from '../compile/resource-plan.js';
+import { baseOf } from '../declare/endpoint.js';
 import { hasPlainQueries, runsCodeInWrites } from '../execute/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../execute/records/repository.js';
 import { runFollowed } from '../execute/records/run-records.js';
@@ -69,7 +70,7 @@ export function operationSessions(
   if (route.verb === 'get') return readSessions([resource], settings);
   const whole: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
   // Two requests may create the same record: what a replacement has done until then is undone.
-  const isUndone = route.operation === 'replace';
+  const isUndone = baseOf(route.operation) === 'replace';
   const write: RunInSession = (sessions, work) =>
     (isUndone || runsUserCode(resource, route) ? whole : inAddedSession)(sessions, work);
   return { session: onPath(write, settings), transaction: onPath(whole, settings) };

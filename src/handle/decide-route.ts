@@ -102,6 +102,14 @@ export function decideRoute(
   });
 }
 
+/** The methods of routes that call several. */
+const METHODS: Readonly<
+  Partial<Record<RouteSpec['endpoint'], readonly ('create' | 'update' | 'replace')[]>>
+> = {
+  replace: ['create', 'update', 'replace'],
+  upsert: ['create', 'update'],
+};
+
 /**
  * Why the controller's method has to be called: it is the user's, or its repository is, or its arguments were
  * made by code of the user's and may be of any type. None where it need not.
@@ -110,12 +118,12 @@ function methodReasons(
   { controller, repository, plan }: Resource,
   { endpoint, method, operation }: RouteSpec,
 ): readonly string[] {
-  const methods = endpoint === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
+  const methods = METHODS[endpoint] ?? [method];
   const overridden = methods.filter((each) => isOverridden(controller, each));
   const schemas = methods.filter(
     (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],
   );
-  const isIdRead = plan.idKind === 'custom' && operation !== 'list' && operation !== 'create';
+  const isIdRead = plan.idKind === 'custom' && !['list', 'create', 'upsert'].includes(operation);
   return Object.freeze([
     ...overridden.map((each) => `the controller has a method ${each}`),
     ...(isPlainRepository(repository) ? [] : ['the repository has methods of its own']),

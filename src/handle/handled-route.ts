@@ -24,8 +24,12 @@ export interface HandlerContext extends RouteContext {
   readonly decisions: RouteDecisions;
   /** Executes the operation with our SQL; null where Sequelize does, or code of the user's decides. */
   readonly rows: RowRunner | null;
-  /** Compiles the handler of the route that is joined, with a parser in the place of its own; null where none is. */
-  readonly compileJoined: ((parse: RequestParser) => ActionRunner) | null;
+  /**
+   * Compiles the handler of the route that is joined; null where none is.
+   *
+   * @param parse in the place of its own parser
+   */
+  readonly compileJoined: ((parse?: RequestParser) => ActionRunner) | null;
 }
 
 /** A generated route with the code that answers it. */

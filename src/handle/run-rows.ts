@@ -102,7 +102,7 @@ export function inTransaction(on: StatementTarget | undefined): StatementTarget 
 }
 
 function writtenAs(endpoint: Endpoint, found: FoundRows | ReplacedRows): Endpoint {
-  if (endpoint !== 'replace') return endpoint;
+  if (baseOf(endpoint) !== 'replace') return endpoint;
   return 'isNew' in found && found.isNew ? 'create' : 'update';
 }
 
@@ -167,7 +167,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     on?: StatementTarget,
   ) => {
     const write = { info, endpoint, entityTag, ifMatch, onlyNew, form };
-    if (!writesGone(endpoint) && endpoint !== 'replace' && !ifMatch && !allowed)
+    if (!writesGone(endpoint) && baseOf(endpoint) !== 'replace' && !ifMatch && !allowed)
       return whyUnwritten(write, null);
     const select = { columns: [...names, ...asks] };
     const row = allOf(byKey(info.address), where);
@@ -189,11 +189,13 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation, afterWrite } = features[endpoint];
+    // The row has the key that its request names.
+    const isKeyed = baseOf(endpoint) === 'replace';
     const ask = ({ query, access, id, values }: RequestArguments) => {
       // No column takes its value, and a record would hold it.
       if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
       const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
-      const written = endpoint === 'replace' ? { ...values, ...valuesOfId(info.address, id) } : values;
+      const written = isKeyed ? { ...values, ...valuesOfId(info.address, id) } : values;
       return { asked: operation(query, access, written), slots };
     };
     const writes = tableWritesOf(endpoint, gone !== null);

@@ -124,6 +124,7 @@ export class CatalogueGate {
         ...tagProblems(plan),
         ...writtenProblems(plan),
         ...onlyProblems(plan),
+        ...this.options.features.flatMap(({ tableProblems }) => tableProblems?.(plan) ?? []),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,
       ];

@@ -232,8 +232,8 @@ class DocumentDraft {
       const mounted = { resource, action, pathParameters, resourceOf };
       const { describe }: DescribedRoute = spec;
       const one = describe?.(mounted) ?? generatedOperation(spec, mounted);
-      const other: DescribedRoute | null = joined;
-      const known = other?.describeJoined?.(resource, one) ?? one;
+      const others: readonly DescribedRoute[] = joined;
+      const known = others.reduce((each, other) => other.describeJoined?.(resource, each) ?? each, one);
       return spec.single ? known : withDeclared(known, action, this.named.refer);
     });
   }

@@ -61,7 +61,7 @@ export function compileOperation(
   const usual = Object.freeze(apply(rewrites, prepared, absent, OPEN_ACCESS));
   const usualOf = new WeakMap<AccessForm, Operation>([[OPEN_ACCESS.form, usual]]);
   // Such a row gets values of its request.
-  const isOfNewRow = endpoint === 'create' || endpoint === 'replace';
+  const isOfNewRow = baseOf(endpoint) === 'create' || baseOf(endpoint) === 'replace';
   return (inputs, access, values) => {
     const { form } = access;
     const isUsual =

@@ -197,6 +197,7 @@ export interface OperationByEndpoint {
   readonly restore: UpdateOperation;
   readonly purge: DeleteOperation;
   readonly replace: ReplaceOperation;
+  readonly upsert: ReplaceOperation;
 }
 
 /** Changes of operations by a feature. */
@@ -343,6 +344,8 @@ export interface FeatureNeeds {
   tables?(plan: ResourcePlan): readonly OwnTable[];
   /** Indexes for the advice at the start, and for the command `sql`. */
   indexes?(plan: ResourcePlan): readonly IndexAdvice[];
+  /** Problems of a resource's options with its table, which refuse its requests. Read when the catalogue is. */
+  tableProblems?(plan: ResourcePlan): readonly string[];
   /** Warnings at the start about indexes that the table of a resource has. */
   adviseOn?(plan: ResourcePlan, indexes: readonly FoundIndex[]): readonly string[];
 }

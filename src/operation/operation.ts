@@ -85,6 +85,8 @@ export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly where: Predicate;
   /** The row with the key, where one that is seen may not be replaced. Default: such a row may be. */
   readonly seen?: Predicate;
+  /** The row with the key, where one that is soft-deleted is an error of its own. Default: it is in the way of a new row. */
+  readonly gone?: Predicate | null;
   /** The values of a new row, the key among them. */
   readonly row: Readonly<Record<string, unknown>>;
   /** The values that a row is changed to. */

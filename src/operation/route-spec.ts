@@ -29,7 +29,7 @@ export interface RouteSpec {
    * id is the word cannot be read then, so that the word has to be chosen where ids are texts.
    */
   readonly wordOption?: string;
-  /** A second path of it, as `path`; where `single` has that one, `single` answers both. Default: none. */
+  /** A second path of it, or its only one, as `path`; where `single` has that one, `single` answers both. Default: none. */
   readonly joins?: string;
   /** The operations that it executes, where they are several. Its answer is that of the last one. Default: `operation`. */
   readonly executes?: readonly { readonly plan?: ResourcePlan; readonly operation: Endpoint }[];

@@ -53,6 +53,7 @@ export const LAYERS = [
   'openapi',
   'features/sub-resources',
   'features/bulk',
+  'features/upsert',
   'features/aggregate',
   'features/export',
   'features/features.ts',

@@ -28,7 +28,7 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
     ...softDeleteReasons(info),
     ...(baseOf(operation) !== 'delete' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
-    ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
+    ...(operation === 'update' || baseOf(operation) === 'replace' ? changeReasons(info) : []),
     ...(operation === 'purge' || (operation === 'delete' && !info.softDelete) ? cascadeReasons(info) : []),
   ];
 }

@@ -7,6 +7,7 @@ import { tableFacts } from '../../describe/table-facts.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { missingReference } from '../../errors/sequelize-error.js';
+import { keptByDeleted } from '../../features/soft-delete/restore-and-purge.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -300,7 +301,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     slots: Slots,
     on: StatementTarget,
   ): Promise<ReplacedRows | null> {
-    const { where, seen, row, set, only, returning, unseen } = operation;
+    const { where, seen, gone, row, set, only, returning, unseen } = operation;
     const references = referencesIn(operation, row);
     const ofChange = referencesIn(operation, set);
     if (only === 'change') {
@@ -328,6 +329,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
     if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
     if (seen && (await this.#isThere(seen, filled, on))) return { ...found, isNew: false };
+    if (gone && (await this.#isThere(gone, filled, on))) throw keptByDeleted(this.#info);
     // A row that cannot be replaced is created, or the database reports why not.
     const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
     return created && { ...created, isNew: true };

@@ -28,8 +28,8 @@ export interface ControllerRoute {
   readonly method: string;
   /** Null for a route of the user's. */
   readonly spec: RouteSpec | null;
-  /** The route of a feature that it answers as well. */
-  readonly joined: RouteSpec | null;
+  /** The routes of features that it answers as well. */
+  readonly joined: readonly RouteSpec[];
   /** Why it does not run our SQL; none when it does. */
   generalPathReasons(): readonly string[];
   /** True where PostgreSQL refuses its writes; undefined as long as the catalogue was not read. */

@@ -14,7 +14,7 @@ import {
   type RouteDecisions,
 } from '../../handle/decide-route.js';
 import { addedRouteHandler, compileHandler } from '../../handle/handle.js';
-import type { HandledRoute, RouteContext } from '../../handle/handled-route.js';
+import type { HandledRoute, HandlerContext, RouteContext } from '../../handle/handled-route.js';
 import { compileArguments, type ResourceArguments } from '../../handle/resource-arguments.js';
 import { type Controller, controllerFor } from '../../handle/run-method.js';
 import { compileRowRunners } from '../../handle/run-rows.js';
@@ -24,7 +24,7 @@ import { checkOwner } from '../../postgres/index.js';
 import type { RequestParser } from '../../request/parse-request.js';
 import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
-import { lazy } from '../../util/memo.js';
+import { keptIn, lazy } from '../../util/memo.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -82,7 +82,7 @@ export function registerResourceController(
     actions.map(({ method }) => {
       const spec = routeNamed(specs, method) ?? null;
       const decide = spec && lazy(() => decisionsOf(spec, context));
-      return [method, { spec, joined: joined.get(method) ?? null, decide }] as const;
+      return [method, { spec, joined: joined.get(method) ?? [], decide }] as const;
     }),
   );
   const handlerFor = lazy(() => compileHandlers(context, takes));
@@ -146,8 +146,8 @@ const HAND_WRITTEN: readonly string[] = Object.freeze(['the route is hand-writte
 interface MountedMethod {
   /** Null for a route of the user's. */
   readonly spec: HandledRoute | null;
-  /** The route of a feature that it answers as well. */
-  readonly joined: HandledRoute | null;
+  /** The routes of features that it answers as well. A later one is asked first. */
+  readonly joined: readonly HandledRoute[];
   readonly decide: (() => RouteDecisions) | null;
 }
 
@@ -159,7 +159,7 @@ function decisionsOf(route: HandledRoute, context: RouteContext): RouteDecisions
 /** The routes of features that no method serves, at their paths; and those that the route of a method answers as well. */
 function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
   const apart: HandledRoute[] = [];
-  const joined = new Map<string, HandledRoute>();
+  const joined = new Map<string, HandledRoute[]>();
   for (const route of routes as readonly HandledRoute[]) {
     const { single, joins, verb, path, compile } = route;
     if (!compile) continue;
@@ -171,7 +171,7 @@ function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
       type === verb &&
       typeof other === 'string' &&
       withoutSlash(other || '/') === (joins || '/');
-    if (methods.some(isJoined)) joined.set(single.method, route);
+    if (methods.some(isJoined)) keptIn(joined, single.method, () => []).push(route);
     else apart.push({ ...route, path: joins });
   }
   return { apart, joined };
@@ -314,7 +314,12 @@ function compileHandlers(
     const handlerContext = { ...context, decisions, rows };
     if (spec.compile) return spec.compile({ ...handlerContext, compileJoined: null });
     const compile = (parse?: RequestParser) => compileHandler(resource, spec, decisions, rows, shaper, parse);
-    return joined?.compile?.({ ...handlerContext, compileJoined: compile }) ?? compile();
+    const compileAll = joined.reduce<NonNullable<HandlerContext['compileJoined']>>(
+      (inner, route) => (parse) =>
+        route.compile?.({ ...handlerContext, compileJoined: inner }) ?? inner(parse),
+      compile,
+    );
+    return compileAll();
   };
 }
 

@@ -48,9 +48,12 @@ export const checkBulk: ResourceCheck = ({ endpoints, entityTag, ifMatch, featur
       'deleteMany',
       'filterAllow names nothing that q could be about; name an attribute there, or leave it out.',
     );
-  if (features['bulk'] !== undefined && !BULK_ENDPOINTS.some((each) => endpoints.has(each)))
+  if (
+    features['bulk'] !== undefined &&
+    ![...BULK_ENDPOINTS, 'upsert' as const].some((each) => endpoints.has(each))
+  )
     problems.push(
-      `bulk limits no endpoint; name 'createMany', 'updateMany' or 'deleteMany' in endpoints, or leave it out.`,
+      `bulk limits no endpoint; name 'createMany', 'updateMany', 'deleteMany' or 'upsert' in endpoints, or leave it out.`,
     );
   if (ifMatch !== 'required') return problems;
   refuse(

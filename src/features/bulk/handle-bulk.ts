@@ -1,7 +1,8 @@
 /** Handlers of requests that write many records: the story of an operation, with many items. A dry run is undone before the commit. */
+import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import type { BulkEndpoint } from '../../declare/endpoint.js';
+import { type BulkEndpoint, baseOf } from '../../declare/endpoint.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import { isRefusal } from '../../errors/database-fault.js';
 import { answering } from '../../express/resources/application-access.js';
@@ -26,8 +27,8 @@ import { itemProblem } from '../../respond/send-problem.js';
 import { MAX_ISSUES } from '../../schema/request-issue.js';
 import { mostAffected } from './bulk-options.js';
 import { type BulkArguments, compileBulkParser, isForMany } from './parse-bulk.js';
-import { type BulkResult, compileBulkRunner } from './write-in-turn.js';
-import { compileManyRunner, type ManyWritten } from './write-together.js';
+import { type BulkResult, compileBulkRunner, type SingleWork } from './write-in-turn.js';
+import { compileManyRunner, type ManyRunner, type ManyWritten } from './write-together.js';
 
 /** A route for many records. */
 interface BulkRoute {
@@ -70,25 +71,32 @@ export function joinedHandler(
   };
 }
 
-/** Compiles the story of many records. */
-function handleMany(
+/** Other code than that of the endpoint for one record. */
+interface ManyWork extends SingleWork {
+  /** Writes all with one statement; null where nothing does. */
+  readonly write?: ManyRunner | null;
+}
+
+/** Compiles the story of many records. An answer to writes that may create or change records says which of both each was. */
+export function handleMany(
   single: RouteSpec,
   { resource, decisions, rows, shaper }: HandlerContext,
-  parse: ReturnType<typeof compileBulkParser>,
+  parse: (request: Request) => Promise<BulkArguments | RequestArguments>,
+  { write = rows && compileManyRunner(resource, single.operation), ...work }: ManyWork = {},
 ): ActionRunner {
   const { answer, isShapedByUser, settings, shapedBy } = decisions;
   const { operation, status = 200, verb } = single;
   const { plan, features } = resource;
   const sequelize = plan.model.sequelize as Sequelize;
-  const run = compileBulkRunner(resource, single, rows, shaper);
+  const run = compileBulkRunner(resource, single, rows, shaper, work);
+  const isMixed = baseOf(operation) === 'replace';
   const { transaction } = operationSessions(resource, single, settings);
   const around = compileAround(resource, single, { shape: compileShape(resource, single), shapedBy, shaper });
-  const write = rows && compileManyRunner(resource, operation);
   /** Requests whose statement was refused, or cannot do it. */
   const tried = new WeakSet<BulkArguments>();
   /** With one statement; null where nothing was written that way. */
   const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
-    if (!write || !rows.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
+    if (!write || !rows?.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
     tried.add(input);
     try {
       return await runOn((on) => write(input, mostAffected(plan, input.inputs), on));
@@ -104,7 +112,7 @@ function handleMany(
       return unit.attempt(async () => work(await sessionTarget(sequelize, verb)));
     };
   const shape: Story<BulkArguments, ManyWritten>['shape'] = (
-    { shown, count },
+    { shown, count, created },
     { access },
     format,
     { request },
@@ -112,7 +120,7 @@ function handleMany(
     const { fields } = features[operation].absentFor(access.form);
     const items =
       shown && answering(request, () => (format === 'text' ? textsOf(shown, fields) : shown.values(fields)));
-    return draftOf(status, items ?? { affected: count }, format);
+    return draftOf(status, items ?? { affected: count }, format, created);
   };
   const story: Story<BulkArguments, ManyWritten> = {
     parse: async (request) => {
@@ -143,18 +151,23 @@ function handleMany(
       const written = await writeMany(input, inSavepoint(action));
       noteOperation(request, { runner: written ? 'rows' : 'method' });
       if (written) return shape(written, input, format, action);
+      const created = isMixed ? ([] as boolean[]) : undefined;
       const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
+        created?.push(outcome.isNew === true);
         if (operation === 'delete') return undefined;
         return answering(request, () =>
           format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0],
         );
       });
       if (!input.inputs.isAtomic) {
-        const entries = shortenedTogether(results).map((each) => entryOf(each, status, format, action));
+        const entries = shortenedTogether(results).map((each) => {
+          const isNew = each.problem === undefined && created?.shift() === true;
+          return entryOf(each, isNew ? 201 : status, format, action);
+        });
         return draftOf(207, entries, format);
       }
       const items = input.items && results.map(({ item }) => item);
-      return draftOf(status, items ?? { affected: results.length }, format);
+      return draftOf(status, items ?? { affected: results.length }, format, created);
     },
     // The answer is the state of no resource.
     isTagged: false,
@@ -179,15 +192,26 @@ function textsOf(shown: ShownRecords, fields: Fields): readonly string[] {
 /** Work where statements run; undefined is any connection of the pool. */
 type OnTarget<T> = (on: StatementTarget | undefined) => Promise<T>;
 
-/** @param content the items as texts or values, or all of the body */
-function draftOf(status: number, content: readonly unknown[] | object, format: Format): AnswerDraft {
+/**
+ * @param content the items as texts or values, or all of the body
+ * @param created says of each item that it is new, where it may be
+ */
+function draftOf(
+  status: number,
+  content: readonly unknown[] | object,
+  format: Format,
+  created?: readonly boolean[],
+): AnswerDraft {
   if (!Array.isArray(content)) {
     return { status: 200, headers: {}, body: format === 'text' ? JSON.stringify(content) : content };
   }
   return {
     status,
     headers: {},
-    body: format === 'text' ? `{"items":[${content.join()}]}` : { items: content },
+    body:
+      format === 'text'
+        ? `{"items":[${content.join()}]${created ? `,"created":${JSON.stringify(created)}` : ''}}`
+        : { items: content, ...(created ? { created } : {}) },
   };
 }
 

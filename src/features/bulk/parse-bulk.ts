@@ -92,7 +92,8 @@ export function compileBulkParser(
   };
 }
 
-interface Head {
+/** Parts of a request for many records that are read before its body. */
+export interface BulkHead {
   readonly inputs: BulkInputs;
   readonly access: Access;
   readonly absent: Inputs;
@@ -109,7 +110,7 @@ function compileBodyParser(
   const parseItem = compileItemParser(plan, kind, parseValues);
   return async (
     request: Request,
-    { inputs, access, absent }: Head,
+    { inputs, access, absent }: BulkHead,
     refuseParameters: () => void,
   ): Promise<BulkArguments | RequestArguments> => {
     const body = await readBody(request, inputs.filter ? limits : listLimits);
@@ -135,9 +136,9 @@ function compileBodyParser(
 }
 
 /** @throws InvalidBodyError, and what refuses an item, where one fails all */
-async function parseItems(
+export async function parseItems(
   request: Request,
-  { inputs, access, absent }: Head,
+  { inputs, access, absent }: BulkHead,
   body: readonly unknown[],
   parse: ItemParser,
 ): Promise<readonly BulkItem[]> {
@@ -163,7 +164,8 @@ async function parseItems(
   throw problem;
 }
 
-function checkLength({ length }: readonly unknown[], max: number): void {
+/** @throws BodyError for an array without items, and one with too many */
+export function checkLength({ length }: readonly unknown[], max: number): void {
   if (length === 0)
     throw new BodyError(400, 'empty', 'The body is an array without items; send one at least.');
   if (length <= max) return;

@@ -51,25 +51,38 @@ type BulkRunner = <T>(
 /** Writes one record. */
 type SingleRunner = (action: Action, input: RequestArguments) => Promise<Outcome>;
 
+/** Parts of an endpoint that has no method of its own. */
+export interface SingleWork {
+  /** Writes one record by code of the user's, or by Sequelize. Default: the method of the endpoint. */
+  readonly runMethod?: (action: Action, input: RequestArguments) => Promise<Outcome | null>;
+  /** The attributes by which a record of the body is found. Default: those that address it. */
+  readonly keyOf?: (input: RequestArguments) => RowKey;
+}
+
 /** Compiles the runner of an endpoint. */
 export function compileBulkRunner(
   resource: Resource,
   single: RouteSpec,
   rows: RowRunner | null,
   shaper: ResultShaper,
+  {
+    runMethod = inCondition(resource, single.operation, compileMethod(resource, single, shaper)),
+    keyOf = () => resource.plan.info.address,
+  }: SingleWork = {},
 ): BulkRunner {
   const { plan } = resource;
   const { operation } = single;
   const sequelize = plan.model.sequelize as Sequelize;
   const isRuled = Boolean(plan.access?.fields.size);
-  const runSingle = compileSingle(resource, single, rows, shaper);
+  const runSingle = compileSingle(resource, single, rows, runMethod);
   const runFound = operation === 'delete' ? unlessGone(resource, runSingle) : runSingle;
   return async (action, input, show) => {
     const { request, response } = action;
     const { items, inputs, access } = input;
     const targets = items ?? (await findTargets(resource, action, input));
     const written =
-      items && operation === 'update' && !(await lockTargets(resource, action, items))
+      operation === 'upsert' ||
+      (items && operation === 'update' && !(await lockTargets(resource, action, items)))
         ? new Map<string, number>()
         : null;
     const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
@@ -86,7 +99,7 @@ export function compileBulkRunner(
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
         const outcome = await run(action, wanted);
-        if (written) refuseRepeated(plan.info.address, outcome, index, written);
+        if (written) refuseRepeated(plan.info.address, keyOf(wanted), outcome, index, written);
         return show(outcome, wanted);
       };
       results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
@@ -118,10 +131,9 @@ function compileSingle(
   resource: Resource,
   single: RouteSpec,
   rows: RowRunner | null,
-  shaper: ResultShaper,
+  runMethod: NonNullable<SingleWork['runMethod']>,
 ): SingleRunner {
   const { plan, isGenerated } = resource;
-  const runMethod = inCondition(resource, single.operation, compileMethod(resource, single, shaper));
   return async (action, input) => {
     const on = await sessionTarget(plan.model.sequelize, single.verb);
     const ran = rows?.isOpen() ? await rows.run(input, on) : null;
@@ -183,8 +195,14 @@ async function lockTargets(resource: Resource, action: Action, items: readonly B
 }
 
 /** Only the database decides which keys are equal: of `citext` and `char`, texts that differ may be. */
-function refuseRepeated(key: RowKey, outcome: Outcome, index: number, written: Map<string, number>): void {
-  const texts = key.map(({ name }) => outcome.stored(name));
+function refuseRepeated(
+  address: RowKey,
+  key: RowKey,
+  outcome: Outcome,
+  index: number,
+  written: Map<string, number>,
+): void {
+  const texts = address.map(({ name }) => outcome.stored(name));
   if (texts.some((text) => text === null || text === undefined)) return;
   const whole = JSON.stringify(texts);
   const before = written.get(whole);
@@ -203,7 +221,7 @@ function byKeys({ info }: ResourcePlan, ids: readonly unknown[]): Filter {
 }
 
 /** A key of a record, as a path would give it. */
-function pathId({ parseId, idKind, info }: ResourcePlan, key: unknown): unknown {
+export function pathId({ parseId, idKind, info }: ResourcePlan, key: unknown): unknown {
   if (info.address.length > 1) return key;
   const parsed = idKind === 'custom' ? null : parseId(String(key));
   return parsed?.kind === 'id' ? parsed.value : key;

@@ -26,13 +26,19 @@ export interface ManyWritten {
   /** In the order of the body; null where `q` has found the rows. */
   readonly shown: ShownRecords | null;
   readonly count: number;
+  /** True for each record that is new; left out where all are, or none. */
+  readonly created?: readonly boolean[] | undefined;
 }
 
 /**
  * Writes all records of a request, or nothing. Null where nothing is written: it cannot be one statement, or a record is refused,
  * which is named by writing one after the other.
  */
-type ManyRunner = (input: BulkArguments, limit: number, on?: StatementTarget) => Promise<ManyWritten | null>;
+export type ManyRunner = (
+  input: BulkArguments,
+  limit: number,
+  on?: StatementTarget,
+) => Promise<ManyWritten | null>;
 
 /** Compiles the runner of an endpoint for many records, by that for one. */
 export function compileManyRunner(resource: Resource, single: Endpoint): ManyRunner {

@@ -1,7 +1,9 @@
 /** Restore and purge of soft-deleted rows: their routes, the error of other rows, and purges of many rows by jobs. */
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { RowKey } from '../../describe/model-info.js';
+import type { RecordInfo, RowKey } from '../../describe/model-info.js';
+import { keyText } from '../../describe/row-key.js';
 import { PersistenceError } from '../../errors/errors.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, routeOf } from '../../operation/route-spec.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
@@ -55,6 +57,12 @@ export class NotDeletedError extends PersistenceError {
 /** Error for a restore or a purge of a row that is not soft-deleted. @internal */
 export function notDeleted({ name }: { readonly name: string }): NotDeletedError {
   return new NotDeletedError(`This ${name} is not deleted.`);
+}
+
+/** Error for a write by a key that a soft-deleted row has. @internal */
+export function keptByDeleted({ name, address }: Pick<RecordInfo, 'name' | 'address'>): RefusedRequestError {
+  const detail = `A soft-deleted ${name} has this ${keyText(address)}, and nothing was written; restore it, or use another ${keyText(address)}.`;
+  return new RefusedRequestError(409, detail);
 }
 
 /** Options of `Repository.purge` in the place of a key. */

@@ -1,0 +1,155 @@
+/** A request with `on_conflict` -> the key and the values of one record, or of many. */
+import type { Request } from 'express';
+import { accessToWrite, checkScopedValues } from '../../access/reference-access.js';
+import { isPlain } from '../../compile/compile-options.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { idOf, keyNames, partsOf } from '../../describe/row-key.js';
+import { encodeParameter, idTextOf } from '../../execute/sql/encode-parameter.js';
+import { type Access, closedAttributes, perForm, presetOf, withGiven } from '../../operation/access.js';
+import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { bodyLimits, type ParserSettings, type RequestArguments } from '../../request/parse-request.js';
+import { parseQueryString } from '../../request/query/query-string.js';
+import { readBody } from '../../request/read-body.js';
+import { setToldNames } from '../../request/request-notes.js';
+import { bodySchema, parseBody } from '../../schema/body-schema.js';
+import type { BodyValues } from '../../schema/body-values.js';
+import type { MemberBudget } from '../../schema/json-value.js';
+import {
+  bodyPointer,
+  InvalidBodyError,
+  InvalidQueryError,
+  type RequestIssue,
+} from '../../schema/request-issue.js';
+import { type BulkInputs, bulkInputs, maxOf } from '../bulk/bulk-options.js';
+import { type BulkArguments, checkLength, parseItems } from '../bulk/parse-bulk.js';
+import { type BulkItem, type ItemParser, repeatedKey } from '../bulk/parse-item.js';
+import { ON_CONFLICT, type UpsertInputs, upsertInputs, upsertKeys } from './upsert-options.js';
+
+/** Arguments of an upsert of one record. */
+export interface UpsertArguments extends RequestArguments {
+  readonly query: UpsertInputs;
+  readonly values: Readonly<BodyValues>;
+}
+
+/** True where a request names a key, or tries to. */
+export function namesConflict({ url }: Request): boolean {
+  if (!url.includes('?')) return false;
+  const { parameters, issues } = parseQueryString(url);
+  return (
+    parameters.has(ON_CONFLICT) ||
+    issues.some((issue) => 'parameter' in issue && issue.parameter === ON_CONFLICT)
+  );
+}
+
+/** Compiles the parser of requests for one record or many. */
+export function compileUpsertParser({ plan, features, access: evaluateAccess, bodyLimit }: ParserSettings) {
+  const keys = upsertKeys(plan);
+  const flags = bulkInputs(maxOf(plan), 'createMany', undefined);
+  const readQuery = compileQueryReader(plan, [...upsertInputs(keys), ...flags]);
+  const readSingle = compileQueryReader(plan, upsertInputs(keys));
+  const { inputs, absentFor } = features.upsert;
+  const readHeaders = compileHeaderReader(inputs.filter(({ isForMany }) => isForMany));
+  const limits = bodyLimits(plan, 'create', bodyLimit);
+  const parseOne = compileRecordParser(plan);
+  const tellsGone = async (request: Request): Promise<boolean> =>
+    plan.info.softDelete !== null &&
+    plan.endpoints.has('restore') &&
+    (!plan.access?.can.has('deleted') || (await evaluateAccess.allows(request, 'deleted')));
+  return async (request: Request): Promise<BulkArguments | UpsertArguments> => {
+    const access = await evaluateAccess(request, 'upsert');
+    const { isAtomic, isDryRun, ...named } = readQuery(request.url, access) as BulkInputs & UpsertInputs;
+    if (!named.onConflict) {
+      const detail = `Parameter '${ON_CONFLICT}' names the key by which a record is found, and is missing.`;
+      throw new InvalidQueryError([{ parameter: ON_CONFLICT, code: 'required', detail }]);
+    }
+    refuseCondition(request, plan.name);
+    const own = { ...absentFor(access.form), ...named, tellsGone: await tellsGone(request) };
+    const query: UpsertInputs = Object.freeze(readHeaders(request, own, access));
+    const body = await readBody(request, limits);
+    if (!Array.isArray(body)) {
+      readSingle(request.url, access);
+      return await parseOne(request, access, query, body);
+    }
+    checkLength(body, maxOf(plan));
+    const head = { inputs: { ...named, filter: null, isAtomic, isDryRun }, access, absent: query };
+    const items = await parseItems(request, head, body, compileItemParser(parseOne));
+    return { ...head, items, each: null };
+  };
+}
+
+/** @throws RefusedRequestError 412 for a condition on a record that is found by the values of the body only */
+function refuseCondition(request: Request, name: string): void {
+  const given = ['If-Match', 'If-None-Match'].find((each) => request.get(each) !== undefined);
+  if (given === undefined) return;
+  const detail = `${given} is about one ${name}, and ${ON_CONFLICT} finds it by the body, so that nothing was done; leave it out.`;
+  throw new RefusedRequestError(412, detail);
+}
+
+type RecordParser = ReturnType<typeof compileRecordParser>;
+
+/** Parses the values of a record. The key has to have a value in each of its parts. */
+function compileRecordParser(plan: ResourcePlan) {
+  const schemaFor = perForm((form) => bodySchema(plan, 'create', closedAttributes(form, 'create')));
+  const isRuled = Boolean(plan.access?.fields.size);
+  return async (
+    request: Request,
+    access: Access,
+    query: UpsertInputs,
+    body: unknown,
+    budget?: MemberBudget,
+  ): Promise<UpsertArguments> => {
+    if (isRuled) setToldNames(request, access.form, body);
+    const schema = schemaFor(access.form);
+    const values = await parseBody(schema, body, budget);
+    checkScopedValues('create', values, access);
+    const { address } = query.onConflict as ModelInfo;
+    const whole = withGiven(values, access, 'create');
+    const valueAt = (name: string) => whole[name] ?? presetOf(access, name);
+    const missing = keyNames(address).filter((name) => (valueAt(name) ?? null) === null);
+    if (missing.length > 0) throw new InvalidBodyError(missing.map(missingPart));
+    const written = { ...access.given.update, ...whole };
+    const granted = await accessToWrite(request, plan.model, access, written);
+    // A class of the user's may give a record more than the body has.
+    const sent = Object.keys(schema.isExplicit ? values : (body as object));
+    return {
+      query: Object.freeze({ ...query, sent: new Set(sent) }),
+      access: granted,
+      id: idOf(address, valueAt),
+      values,
+    };
+  };
+}
+
+function missingPart(name: string): RequestIssue {
+  const detail = `${name} is a part of the key that ${ON_CONFLICT} names, so that it must have a value.`;
+  return { pointer: bodyPointer(name), code: 'isDefined', detail };
+}
+
+/** Parses one of many. Records of one key are found before any SQL, where their keys are written alike. */
+function compileItemParser(parseOne: RecordParser): ItemParser {
+  return async (request, { access, absent, index, keys, budget }, body) => {
+    const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
+      body,
+      input: null,
+      problem: new InvalidBodyError(errors),
+    });
+    if (!isPlain(body))
+      return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
+    const query = absent as UpsertInputs;
+    try {
+      const parsed = await parseOne(request, access, query, body, budget);
+      const { address } = query.onConflict as ModelInfo;
+      const parts = partsOf(address, parsed.id);
+      const text = idTextOf(address, ({ type }, index) => encodeParameter(type, parts[index]));
+      const before = text === undefined ? undefined : keys.get(text);
+      if (before !== undefined) return wrong([repeatedKey(address, before)]);
+      if (text !== undefined) keys.set(text, index);
+      return { body, input: parsed, problem: null };
+    } catch (error) {
+      if (error instanceof InvalidBodyError) return wrong(error.errors);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,205 @@
+/** The option `upsert` of `@Crud`, the checks of its keys, and the parameters of requests that name one of them. */
+
+import { knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
+import type { ResourceCheck } from '../../compile/compile-resource.js';
+import { isComparable } from '../../compile/filter-operators.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { describeAddressed } from '../../describe/describe-model.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { isKeyTrusted, isUniqueKey, tableFacts } from '../../describe/table-facts.js';
+import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
+import type { Input, Inputs } from '../../operation/feature.js';
+import { quote } from '../../request/query/query-string.js';
+import { showValue } from '../../util/option-problems.js';
+
+/** The names of the attributes of a key. */
+type KeyNames = readonly string[];
+
+/** Compiles the option to the names of each key. */
+export function compileKeys(value: unknown, check: OptionCheck): readonly KeyNames[] {
+  const { report } = check;
+  const lists: readonly unknown[] = Array.isArray(value) ? value : [];
+  if (lists.length === 0 || !lists.every(isNames)) {
+    report(`upsert is ${showValue(value)}; use a list of keys, each a list of attributes: [['code']].`);
+    return [];
+  }
+  const known = new Set<string>();
+  return Object.freeze(
+    lists.filter(isNames).flatMap((names) => {
+      const id = spelled(names);
+      if (known.has(id) || new Set(names).size < names.length)
+        report(`upsert names '${names.join(',')}' twice; name it once.`);
+      known.add(id);
+      const problems = names.filter((name) => !isOfKeys(check, name));
+      return problems.length > 0 ? [] : [Object.freeze([...names])];
+    }),
+  );
+}
+
+function isNames(value: unknown): value is KeyNames {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
+}
+
+/** The same for all orders of the names. */
+function spelled(names: KeyNames): string {
+  return [...names].sort().join(',');
+}
+
+function isOfKeys(check: OptionCheck, name: string): boolean {
+  const attribute = knownAttribute(check, 'upsert', name);
+  if (!attribute) return false;
+  const { type, role } = attribute;
+  if (type.kind !== 'virtual' && isComparable(type) && (role === 'data' || role === 'primaryKey'))
+    return true;
+  check.report(
+    `upsert names '${name}', by which no row can be found; name attributes that a new record is given.`,
+  );
+  return false;
+}
+
+/** The keys that a resource declares: the model, with the attributes of each as its address. */
+export function upsertKeys({
+  features,
+  model,
+}: Pick<ResourcePlan, 'features' | 'model'>): readonly ModelInfo[] {
+  const keys = (features['upsert'] as readonly KeyNames[] | undefined) ?? [];
+  return keys.map((names) => describeAddressed(model, names.join(',')));
+}
+
+/** Problems of options that upserts cannot have beside them. */
+export const checkUpsert: ResourceCheck = ({
+  info,
+  endpoints,
+  exposure,
+  access,
+  ifMatch,
+  features,
+  explicitSchemas: { create, update },
+}) => {
+  const keys = features['upsert'] as readonly KeyNames[] | undefined;
+  const isAsked = endpoints.has('upsert');
+  if (keys === undefined) {
+    return isAsked
+      ? [
+          "endpoints has 'upsert', and no option upsert names its keys; write upsert: [['code']], or leave it out.",
+        ]
+      : [];
+  }
+  const isGiven = (name: string) =>
+    (!exposure.unwritable.has(name) && access?.fields.get(name)?.create !== false) ||
+    access?.scope.has(name) === true ||
+    (access?.set.get(name)?.on ?? 'update') !== 'update';
+  const closed = [...new Set(keys.flat())].filter(
+    (name) => info.attributes.get(name)?.isReadOnly || !isGiven(name),
+  );
+  return [
+    ...closed.map(
+      (name) =>
+        `upsert names '${name}', which no request gives a new record; let bodies have it, or name another attribute.`,
+    ),
+    ...(isAsked && !endpoints.has('create')
+      ? ["endpoints has 'upsert', which is a POST with on_conflict, and not 'create'; add 'create'."]
+      : []),
+    ...(isAsked && ifMatch === 'required'
+      ? [
+          "endpoints has 'upsert', which changes a record whose state no request can name, and ifMatch is 'required'; leave one of both out.",
+        ]
+      : []),
+    ...(isAsked && update && update !== create
+      ? [
+          `endpoints has 'upsert', whose body has to be right for both writes, and updateSchema ${update.name} is not the createSchema; use ` +
+            'one class for the two, or leave it out.',
+        ]
+      : []),
+  ];
+};
+
+/** Keys that the table does not have. */
+export function tableProblems(plan: ResourcePlan): readonly string[] {
+  const { name, model } = plan;
+  const facts = tableFacts(model);
+  if (!facts) return [];
+  const table = quotedTable(model);
+  return upsertKeys(plan).flatMap((info) => {
+    const columns = info.address.map(({ column }) => column);
+    if (columns.some((each) => !facts.columns.has(each))) return [];
+    const isExact = facts.isTable && isUniqueKey({ uniqueKeys: facts.exactKeys }, columns);
+    if (isExact && !(facts.isInherited && isKeyTrusted(info))) return [];
+    const names = info.address.map((each) => `'${each.name}'`).join(', ');
+    const list = columns.map(identifier).join(', ');
+    if (!facts.isTable || facts.isInherited)
+      return [
+        `${name}: upsert names [${names}], and no index proves a key of the ${facts.isTable ? 'table' : facts.kind} ${table}${facts.isTable ? ' and of those that inherit from it' : ''} unique; leave it out.`,
+      ];
+    return [
+      `${name}: upsert names [${names}], and no unique index of the table ${table} is over exactly ${list}; CREATE UNIQUE INDEX ON ${table} (${list}); ` +
+        'Indexes over some rows, over an expression or over more columns do not count, nor DEFERRABLE ones and those of another collation.',
+    ];
+  });
+}
+
+/** Inputs of an upsert. */
+export interface UpsertInputs extends Inputs {
+  /** The model, with the key as its address. Left out in requests for other work. */
+  readonly onConflict?: ModelInfo;
+  /** The attributes that the body has: what it leaves out is null in a new row, and stays in one that is there. */
+  readonly sent?: ReadonlySet<string>;
+  /** True where a row with the key stays as it is. */
+  readonly isKept?: boolean;
+  /** True where the request may learn that a soft-deleted row has the key. */
+  readonly tellsGone?: boolean;
+}
+
+/** Parameter that names the key. */
+export const ON_CONFLICT = 'on_conflict';
+
+/** The parameters of an upsert. */
+export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
+  const names = new Map(keys.map(({ address }) => [address.map(({ name }) => name).join(','), address]));
+  const allowed = [...names.keys()];
+  const bySpelling = new Map(keys.map((info) => [spelled(info.address.map(({ name }) => name)), info]));
+  return [
+    {
+      in: 'query',
+      name: ON_CONFLICT,
+      endpoints: [],
+      member: 'onConflict',
+      read(text, { issues }) {
+        const found = bySpelling.get(spelled(text.split(',')));
+        if (found) return found;
+        const list = allowed.map(quote).join(', ');
+        const detail = `Parameter '${ON_CONFLICT}' is ${quote(text)}; the keys of upserts are ${list}.`;
+        issues.push({ parameter: ON_CONFLICT, code: 'on_conflict.unknown', detail, allowed });
+        return undefined;
+      },
+      describe: () => ({
+        description:
+          'The attributes of a unique key. A record that has their values is changed by the others of the body; else one is created.',
+        schema: { type: 'string', enum: allowed },
+      }),
+    },
+    {
+      in: 'query',
+      name: 'on_conflict_do',
+      endpoints: [],
+      member: 'isKept',
+      absent: false,
+      read(text, { issues }) {
+        if (text === 'update' || text === 'nothing') return text === 'nothing';
+        const detail = `Parameter 'on_conflict_do' is ${quote(text)}; it accepts update and nothing.`;
+        issues.push({
+          parameter: 'on_conflict_do',
+          code: 'on_conflict_do.unknown',
+          detail,
+          allowed: ['update', 'nothing'],
+        });
+        return false;
+      },
+      describe: () => ({
+        description:
+          'With `nothing` a record that has the key stays as it is, and is the answer. With `on_conflict` only. Default: `update`.',
+        schema: { type: 'string', enum: ['update', 'nothing'] },
+      }),
+    },
+  ];
+}

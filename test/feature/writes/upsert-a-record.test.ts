@@ -1,0 +1,513 @@
+/** `POST /?on_conflict=…`: changes the record that has a unique key, or creates one; by our SQL, by Sequelize, and by overrides. */
+// @runs fast
+import { expect } from 'chai';
+import type { Request } from 'express';
+import { Authorized } from 'routing-controllers';
+import { Column, DataType, Index, Table } from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  Crud,
+  type CrudController,
+  crudController,
+  EVERYTHING,
+  filter,
+  type ModelClass,
+} from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { served } from '../../models/served.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { configProblems } from '../../support/config-error.js';
+import { forSuite } from '../../support/for-suite.js';
+import { attach } from '../../support/offline-models.js';
+import { passingController } from '../../support/passing-controllers.js';
+import { execute, freshDatabase } from '../../support/postgres.js';
+import { serveTestApp } from '../../support/test-app.js';
+import { ask as send, TwoPaths } from '../../support/two-paths.js';
+
+const isStaff = (request: Request) => request.get('user') === 'staff';
+const userOf = (request: Request) => request.get('user') ?? null;
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'createMany', 'upsert'],
+  upsert: [['country', 'name'], ['code']],
+  bulk: { max: 4 },
+  filterAllow: ['id'],
+  scope: { tenant: (request) => Number(request.get('tenant') ?? 1) },
+  visible: () => filter`isHidden==false`,
+  can: {
+    create: (request) => request.get('user') !== 'reader',
+    update: (request) => (isStaff(request) ? EVERYTHING : filter`isLocked==false`),
+  },
+  fields: { code: { update: false }, note: { write: isStaff }, kind: { update: false } },
+  set: { maker: { on: 'create', value: userOf }, editor: { on: 'both', value: userOf } },
+})
+@Table({ tableName: 'places', paranoid: true, version: true })
+class Place extends NumberedRow {
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
+  @Index({ name: 'places_name', unique: true })
+  @Column({ type: DataType.CITEXT, allowNull: false })
+  declare name: string;
+  @Index({ name: 'places_name', unique: true })
+  @Column({ type: DataType.STRING(2), allowNull: false })
+  declare country: string;
+  @Column({ type: DataType.STRING(10), unique: true }) declare code: string | null;
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 7 }) declare people: number;
+  @Column({ type: DataType.STRING(10) }) declare note: string | null;
+  @Column({ type: DataType.STRING(10) }) declare kind: string | null;
+  @Column({ type: DataType.STRING(10) }) declare maker: string | null;
+  @Column({ type: DataType.STRING(10) }) declare editor: string | null;
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isHidden: boolean;
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isLocked: boolean;
+}
+
+const THEN = new Date('2026-01-01T00:00:00Z');
+const OLD = { people: 1, note: 'old', kind: 'city', maker: 'bob', editor: 'bob', version: 3 };
+const ROWS = [
+  { id: 1, name: 'Paris', code: 'PAR' },
+  { id: 2, name: 'Lyon', code: 'LYS', isHidden: true },
+  { id: 3, name: 'Nice', code: 'NCE', tenant: 2 },
+  { id: 4, name: 'Metz', code: 'MZM', isLocked: true },
+  { id: 5, name: 'Caen', code: 'CFR', deletedAt: THEN },
+  { id: 6, name: 'Tours', code: null },
+].map((each) => ({ tenant: 1, country: 'FR', ...OLD, createdAt: THEN, updatedAt: THEN, ...each }));
+
+const MOMENTS = /^(?:creat|updat|delet)edAt$/;
+
+/** A record as it is shown, without the moments of its writes. */
+const shown = (values: object) => ({ tenant: 1, country: 'FR', isHidden: false, isLocked: false, ...values });
+const paris = (values: object) => shown({ id: 1, name: 'Paris', code: 'PAR', ...OLD, ...values });
+const made = (values: object) =>
+  shown({
+    id: 21,
+    code: null,
+    people: 7,
+    note: null,
+    kind: null,
+    maker: 'ann',
+    editor: 'ann',
+    version: 0,
+    ...values,
+  });
+const BY_CODE = '/places?on_conflict=code';
+const BY_NAME = '/places?on_conflict=country,name';
+const named = (name: string, values: object = {}) => ({ country: 'FR', name, ...values });
+const coded = (code: string | null, name: string, values: object = {}) => named(name, { code, ...values });
+
+/** The path, the body, the status, and the record or the problem of the answer. */
+type Case = readonly [
+  path: string,
+  body: unknown,
+  status: number,
+  answer: object,
+  headers?: Readonly<Record<string, string>>,
+];
+
+const issue = (code: string, detail: string, at: object) => ({ detail, errors: [{ ...at, code, detail }] });
+const taken = (name: string) =>
+  issue('unique', `Another Place has the same ${name}.`, { pointer: `/${name}` });
+
+const NO_CODE = issue(
+  'isDefined',
+  'code is a part of the key that on_conflict names, so that it must have a value.',
+  { pointer: '/code' },
+);
+const closed = (name: string) => issue('readOnly', `${name} cannot be set.`, { pointer: `/${name}` });
+const twice = (key: string, pointer: string) =>
+  issue('repeated', `${key} is that of the item 0, too; a record may stand in a body once.`, { pointer });
+const aside = (header: string) => ({
+  detail: `${header} is about one Place, and on_conflict finds it by the body, so that nothing was done; leave it out.`,
+});
+/** As for any create. */
+const NAME_TAKEN = {
+  detail: 'Another record has the same unique value.',
+  errors: ['name', 'country'].map((name) => taken(name).errors[0]),
+};
+
+const CASES: Readonly<Record<string, Case>> = {
+  'changes what the body has': [
+    BY_CODE,
+    coded('PAR', 'Paris', { people: 2 }),
+    200,
+    paris({ people: 2, editor: 'ann', version: 4 }),
+  ],
+  'changes a part of another key': [
+    BY_CODE,
+    coded('PAR', 'Lutetia'),
+    200,
+    paris({ name: 'Lutetia', editor: 'ann', version: 4 }),
+  ],
+  'finds a row as the column compares': [
+    '/places?on_conflict=name,country',
+    named('PARIS', { people: 2 }),
+    200,
+    paris({ people: 2, editor: 'ann', version: 4 }),
+  ],
+  'leaves what is as it should be': [
+    BY_NAME,
+    named('Paris', { people: 1 }),
+    200,
+    paris({ editor: 'ann', version: 4 }),
+  ],
+  'changes nothing for a key alone': [BY_NAME, named('Paris'), 200, paris({})],
+  'keeps the row': [`${BY_NAME}&on_conflict_do=nothing`, named('Paris', { people: 2 }), 200, paris({})],
+  'creates with defaults': [BY_CODE, coded('BRE', 'Brest'), 201, made({ name: 'Brest', code: 'BRE' })],
+  'creates where nothing is done else': [
+    `${BY_NAME}&on_conflict_do=nothing`,
+    named('Brest', { people: 2 }),
+    201,
+    made({ name: 'Brest', people: 2 }),
+  ],
+  'creates beside a NULL of the key': [
+    BY_CODE,
+    coded('XXX', 'Brest'),
+    201,
+    made({ name: 'Brest', code: 'XXX' }),
+  ],
+  'refuses a NULL in the key': [BY_CODE, coded(null, 'Brest'), 422, NO_CODE],
+  'refuses a key without a value': [BY_CODE, named('Brest'), 422, NO_CODE],
+  'refuses another key': [
+    '/places?on_conflict=name',
+    named('Brest'),
+    400,
+    {
+      detail: "Parameter 'on_conflict' is 'name'; the keys of upserts are 'country,name', 'code'.",
+      errors: [
+        {
+          parameter: 'on_conflict',
+          code: 'on_conflict.unknown',
+          detail: "Parameter 'on_conflict' is 'name'; the keys of upserts are 'country,name', 'code'.",
+          allowed: ['country,name', 'code'],
+        },
+      ],
+    },
+  ],
+  'refuses another word': [
+    `${BY_CODE}&on_conflict_do=ignore`,
+    coded('PAR', 'Paris'),
+    400,
+    {
+      detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts update and nothing.",
+      errors: [
+        {
+          parameter: 'on_conflict_do',
+          code: 'on_conflict_do.unknown',
+          detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts update and nothing.",
+          allowed: ['update', 'nothing'],
+        },
+      ],
+    },
+  ],
+  'refuses another parameter': [
+    `${BY_CODE}&atomic=false`,
+    coded('PAR', 'Paris'),
+    400,
+    issue('unknown', "This route has no parameter 'atomic'. It accepts on_conflict, on_conflict_do.", {
+      parameter: 'atomic',
+    }),
+  ],
+  'refuses If-Match': [BY_CODE, coded('PAR', 'Paris'), 412, aside('If-Match'), { 'If-Match': '"3"' }],
+  'refuses If-None-Match': [
+    BY_CODE,
+    coded('PAR', 'Paris'),
+    412,
+    aside('If-None-Match'),
+    { 'If-None-Match': '*' },
+  ],
+  'takes an attribute that stays': [
+    BY_CODE,
+    coded('PAR', 'Paris', { kind: 'city' }),
+    200,
+    paris({ editor: 'ann', version: 4 }),
+  ],
+  'refuses to change an attribute that stays': [
+    BY_CODE,
+    coded('PAR', 'Paris', { kind: 'town' }),
+    409,
+    taken('code'),
+  ],
+  'gives a new row an attribute that stays': [
+    BY_CODE,
+    coded('BRE', 'Brest', { kind: 'town' }),
+    201,
+    made({ name: 'Brest', code: 'BRE', kind: 'town' }),
+  ],
+  'refuses an attribute that others set': [
+    BY_CODE,
+    coded('PAR', 'Paris', { note: 'new' }),
+    422,
+    closed('note'),
+  ],
+  'refuses the scope': [BY_CODE, coded('PAR', 'Paris', { tenant: 1 }), 422, closed('tenant')],
+  'sees no row of another tenant': [BY_CODE, coded('NCE', 'Brest'), 409, taken('code')],
+  'sees no row of another tenant by its name': [BY_NAME, named('Nice'), 409, NAME_TAKEN],
+  'sees no hidden row': [BY_CODE, coded('LYS', 'Brest'), 409, taken('code')],
+  'refuses a row that may not be changed': [
+    BY_CODE,
+    coded('MZM', 'Metz', { people: 2 }),
+    403,
+    { detail: 'This request may not update this Place.' },
+  ],
+  'refuses a row that may not be changed, and is kept': [
+    `${BY_CODE}&on_conflict_do=nothing`,
+    coded('MZM', 'Metz', { people: 2 }),
+    403,
+    { detail: 'This request may not update this Place.' },
+  ],
+  'names restore for a deleted row': [
+    BY_CODE,
+    coded('CFR', 'Brest'),
+    409,
+    {
+      detail: 'A soft-deleted Place has this code, and nothing was written; restore it, or use another code.',
+    },
+  ],
+  'refuses a unique value of another row': [BY_NAME, coded('MZM', 'Paris'), 409, taken('code')],
+  'needs both rules': [
+    BY_CODE,
+    coded('PAR', 'Paris'),
+    403,
+    { detail: 'This request may not upsert Place.' },
+    { user: 'reader' },
+  ],
+  'changes many, and creates': [
+    BY_CODE,
+    [coded('PAR', 'Paris', { people: 2 }), coded('BRE', 'Brest'), coded('XXX', 'Laon')],
+    200,
+    {
+      items: [
+        paris({ people: 2, editor: 'ann', version: 4 }),
+        made({ name: 'Brest', code: 'BRE' }),
+        made({ id: 22, name: 'Laon', code: 'XXX' }),
+      ],
+      created: [false, true, true],
+    },
+  ],
+  'refuses a key that stands twice': [
+    BY_CODE,
+    [coded('PAR', 'Paris'), coded('PAR', 'Brest')],
+    422,
+    twice('code', '/1/code'),
+  ],
+  'refuses a key that the column compares as one': [
+    BY_NAME,
+    [named('Paris'), named('PARIS')],
+    422,
+    twice('country,name', '/1'),
+  ],
+  'refuses a new key that the column compares as one': [
+    BY_NAME,
+    [named('Brest'), named('BREST')],
+    422,
+    twice('country,name', '/1'),
+  ],
+  'refuses many with a problem': [
+    BY_CODE,
+    [coded('PAR', 'Paris', { people: 2 }), coded('NCE', 'Brest')],
+    409,
+    { ...taken('code'), errors: [{ ...taken('code').errors[0], pointer: '/1/code' }] },
+  ],
+  'refuses too many': [
+    BY_CODE,
+    Array.from({ length: 5 }, () => coded('PAR', 'Paris')),
+    413,
+    issue('tooMany', 'The body has 5 items; at most 4 are accepted.', { pointer: '' }),
+  ],
+  'writes each by itself': [
+    `${BY_CODE}&atomic=false`,
+    [coded('PAR', 'Paris', { people: 2 }), coded('BRE', 'Brest'), coded('NCE', 'Laon')],
+    207,
+    {
+      items: [
+        { status: 200, item: paris({ people: 2, editor: 'ann', version: 4 }) },
+        { status: 201, item: made({ name: 'Brest', code: 'BRE' }) },
+        {
+          status: 409,
+          problem: { ...taken('code'), errors: [{ ...taken('code').errors[0], pointer: '/2/code' }] },
+        },
+      ],
+    },
+  ],
+  'undoes many': [
+    `${BY_CODE}&dry_run=true`,
+    [coded('PAR', 'Paris', { people: 2 }), coded('BRE', 'Brest')],
+    200,
+    {
+      items: [paris({ people: 2, editor: 'ann', version: 4 }), made({ name: 'Brest', code: 'BRE' })],
+      created: [false, true],
+    },
+  ],
+};
+
+const Passing = passingController(crudController(Place)) as unknown as new () => CrudController;
+const APPLICATIONS: Readonly<Record<string, BootstrapOptions>> = {
+  'generated routes': {},
+  'overrides that call super': { controllers: [Passing] },
+};
+
+for (const [kind, options] of Object.entries(APPLICATIONS)) {
+  describe(`an upsert, with ${kind}`, function () {
+    this.timeout(60_000);
+    const paths = forSuite(async () => {
+      const database = await freshDatabase();
+      await execute(database.url, 'CREATE EXTENSION citext');
+      return TwoPaths.start({ database, models: [Place] as ModelClass[], minPool: 2, bootstrap: options });
+    });
+    const query = (text: string) => paths.site.engine.sequelize.query(text);
+    const reset = async () => {
+      await query('TRUNCATE places RESTART IDENTITY');
+      await Place.bulkCreate(ROWS as never[], { hooks: false });
+      await query("SELECT setval('places_id_seq', 20)");
+    };
+    const stored = async () =>
+      JSON.stringify(await Place.findAll({ paranoid: false, order: ['id'], raw: true }));
+    beforeEach(reset);
+
+    for (const [name, [path, body, status, answer, headers]] of Object.entries(CASES))
+      it(name, async () => {
+        const before = await stored();
+        const request = { method: 'POST', path, body, headers: { user: 'ann', ...headers } };
+        const bySequelize = () => paths.withHooks(() => send(paths.general, request));
+        for (const ask of [
+          () => send(paths.fast, request),
+          () => send(paths.general, request),
+          bySequelize,
+        ]) {
+          await reset();
+          const found = await ask();
+          const plain = JSON.parse(found.body, (key, value) => (MOMENTS.test(key) ? undefined : value));
+          expect(plain).to.deep.equal(answer);
+          expect(found.status).to.equal(status);
+          if (status >= 400 || path.includes('dry_run')) expect(await stored()).to.equal(before);
+          if (status === 201) expect(found.headers).to.include(`Location: /places/${plain.id}`);
+        }
+      });
+
+    it('creates once, whatever comes at once', async () => {
+      const request = {
+        method: 'POST',
+        path: BY_CODE,
+        body: coded('BRE', 'Brest'),
+        headers: { user: 'ann' },
+      };
+      for (const site of [paths.fast, paths.general]) {
+        await reset();
+        const found = await Promise.all(Array.from({ length: 8 }, () => send(site, request)));
+        expect(found.map(({ status }) => status).sort()).to.deep.equal([...Array(7).fill(200), 201]);
+        expect(await Place.count({ where: { code: 'BRE' } })).to.equal(1);
+      }
+    });
+
+    it('is answered without the record', async () => {
+      const headers = { user: 'ann', Prefer: 'return=minimal' };
+      for (const [body, status] of [
+        [coded('PAR', 'Paris', { people: 2 }), 204],
+        [coded('BRE', 'Brest'), 201],
+      ] as const) {
+        const { status: found, body: text } = await send(paths.fast, {
+          method: 'POST',
+          path: BY_CODE,
+          body,
+          headers,
+        });
+        expect([found, text]).to.deep.equal([status, '']);
+      }
+    });
+
+    it('leaves creates as they are', async () => {
+      const create = (body: unknown) =>
+        send(paths.fast, { method: 'POST', path: '/places', body, headers: { user: 'ann' } });
+      expect((await create(coded('PAR', 'Brest'))).status).to.equal(409);
+      expect((await create([coded('BRE', 'Brest')])).status).to.equal(201);
+    });
+  });
+}
+
+const { STRING } = DataType;
+const keyed = (name: string, crud: object) =>
+  served(name, { code: STRING(10), kind: STRING(10), secret: STRING(10) }, { crud });
+const UPSERT = { endpoints: ['create', 'update', 'upsert'], upsert: [['code']] };
+
+describe('the option upsert', () => {
+  const cases: Readonly<Record<string, readonly [crud: object, problem: string]>> = {
+    'is a list of keys': [
+      { ...UPSERT, upsert: ['code'] },
+      "upsert is [ 'code' ]; use a list of keys, each a list of attributes: [['code']].",
+    ],
+    'has keys': [
+      { ...UPSERT, upsert: [] },
+      "upsert is []; use a list of keys, each a list of attributes: [['code']].",
+    ],
+    'names attributes': [
+      { ...UPSERT, upsert: [['cod']] },
+      "upsert names 'cod', which is not an attribute. Did you mean 'code'? The attributes are id, code, kind, secret.",
+    ],
+    'names a key once': [
+      {
+        ...UPSERT,
+        upsert: [
+          ['code', 'kind'],
+          ['kind', 'code'],
+        ],
+      },
+      "upsert names 'kind,code' twice; name it once.",
+    ],
+    'names what a body may have': [
+      { ...UPSERT, fields: { code: { create: false } } },
+      "upsert names 'code', which no request gives a new record; let bodies have it, or name another attribute.",
+    ],
+    'is needed by the endpoint': [
+      { endpoints: ['create', 'upsert'] },
+      "endpoints has 'upsert', and no option upsert names its keys; write upsert: [['code']], or leave it out.",
+    ],
+    'needs creates': [
+      { ...UPSERT, endpoints: ['update', 'upsert'] },
+      "endpoints has 'upsert', which is a POST with on_conflict, and not 'create'; add 'create'.",
+    ],
+  };
+  for (const [name, [crud, problem]] of Object.entries(cases))
+    it(name, async () => {
+      const Model = keyed('things', crud);
+      const problems = await configProblems(() => buildApp({ models: [attach(Model as never)] }));
+      expect(problems).to.deep.equal([`Things: ${problem}`]);
+    });
+
+  it('is not passed by guards of updates', async () => {
+    const Model = keyed('guarded', UPSERT);
+    const Guarded = passingController(crudController(attach(Model as never)));
+    Authorized()(Guarded.prototype, 'update');
+    const problems = await configProblems(() =>
+      buildApp({ models: [Model], controllers: [Guarded], routing: { authorizationChecker: () => true } }),
+    );
+    expect(problems.join()).to.include(
+      "Passing.update has decorators that guard it, and endpoints has 'upsert'",
+    );
+  });
+
+  const TABLES: Readonly<Record<string, readonly [sql: string, isRight?: boolean]>> = {
+    plain: ['CREATE UNIQUE INDEX ON plain (code, kind)', true],
+    turned: ['CREATE UNIQUE INDEX ON turned (kind, code)', true],
+    none: ['CREATE INDEX ON none (code, kind)'],
+    narrow: ['CREATE UNIQUE INDEX ON narrow (code)'],
+    wide: ['CREATE UNIQUE INDEX ON wide (code, kind, secret)'],
+    partial: ['CREATE UNIQUE INDEX ON partial (code, kind) WHERE secret IS NULL'],
+    computed: ['CREATE UNIQUE INDEX ON computed (code, lower(kind))'],
+    late: ['ALTER TABLE late ADD UNIQUE (code, kind) DEFERRABLE'],
+  };
+  const models = new Map(
+    Object.keys(TABLES).map((name) => [name, keyed(name, { ...UPSERT, upsert: [['code', 'kind']] })]),
+  );
+  const site = serveTestApp(() => ({ models: [...models.values()], bootstrap: { models: [] } }));
+  for (const [name, [sql, isRight]] of Object.entries(TABLES))
+    it(`${isRight ? 'takes' : 'refuses'} the index of ${name}`, async () => {
+      await site.engine.sequelize.query(sql);
+      const start = () => buildApp({ models: [models.get(name) as ModelClass], logger: new CapturedLog() });
+      if (isRight) await start();
+      else
+        expect(await configProblems(start)).to.deep.equal([
+          `${name.replace(/^./, (first) => first.toUpperCase())}: upsert names ['code', 'kind'], and no unique index of the table "${name}" is over exactly ` +
+            `"code", "kind"; CREATE UNIQUE INDEX ON "${name}" ("code", "kind"); Indexes over some rows, over an expression or over more columns do not ` +
+            'count, nor DEFERRABLE ones and those of another collation.',
+        ]);
+    });
+});
