@@ -201,7 +201,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * Groups of records that clients may ask for, at `GET /cities/aggregate`, with what is computed of each: inside every rule of access, as the
    * list. Default: nothing.
    *
-   * @example { group: ['countryCode'] }
+   * @example { group: ['countryCode', { createdAt: ['day', 'month'] }], sum: ['population'] }
    */
   aggregate?: AggregateOptions<Attribute<M>>;
   /** Relations that a client may include in a record. Default: nothing. */

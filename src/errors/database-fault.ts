@@ -184,13 +184,17 @@ export function isRuledOut(error: unknown): boolean {
   return code === '0A000' && routine === RULES;
 }
 
+/** True for an error of PostgreSQL with this SQLSTATE. */
+export function hasState(error: unknown, state: string): boolean {
+  return driverError(error)?.code === state;
+}
+
 /** The state of a statement that names a column which its table lacks. */
 export const MISSING_COLUMN = '42703';
 
 /** True where the table of a statement has no such column. The message is in any language. */
 export function isMissingColumn(error: unknown, column: string): boolean {
-  const { code, message } = driverError(error) ?? {};
-  return code === MISSING_COLUMN && String(message).includes(column);
+  return hasState(error, MISSING_COLUMN) && String(driverError(error)?.message).includes(column);
 }
 
 function fault(kind: FaultKind): DatabaseFault {

@@ -29,7 +29,8 @@ type SchemaRole =
   | 'change'
   | 'items'
   | 'results'
-  | 'removals';
+  | 'removals'
+  | 'groups';
 
 /** Names of a resource in a document. */
 export interface ResourceNames {

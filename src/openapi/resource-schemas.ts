@@ -246,6 +246,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         items: `${one}Items`,
         results: `${one}Results`,
         removals: `${one}Deleted`,
+        groups: `${one}Groups`,
       },
     };
   });

@@ -20,7 +20,7 @@ export function columnAt(index: number): string {
 }
 
 /**
- * Runs a SELECT whose columns have the names of `columnAt`.
+ * Runs a SELECT whose columns have names of their own, which are no numbers: those of `columnAt`.
  *
  * @param on a connection of ours; null leaves it to Sequelize, in the session of the running code
  */
@@ -41,7 +41,7 @@ export async function selectValues(
   const read = async (transaction: Transaction | null) => {
     const options = { type: QueryTypes.SELECT, raw: true, ...(transaction ? { transaction } : {}) } as const;
     const found = await sequelize.query<Record<string, unknown>>(text, options);
-    return found.map((row) => Object.keys(row).map((_, index) => row[columnAt(index)]));
+    return found.map((row) => Object.values(row));
   };
   const transaction = (await currentSession(sequelize)?.transactionFor('select')) ?? null;
   if (transaction || currentSettings() === null) return read(transaction);

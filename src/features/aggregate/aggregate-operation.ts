@@ -1,16 +1,30 @@
 /** Groups of rows, as one value: a compiler turns it into SQL, and nothing of SQL is in it. */
+import type { Measure, TimeUnit } from '../../declare/aggregate-options.js';
 import type { Predicate } from '../../request/query/predicate.js';
 
 /** A value that rows are grouped by. */
 export interface GroupTerm {
-  /** As requests name it. */
+  /** As requests name it: `countryCode`, `createdAt.month`. */
   readonly name: string;
+  readonly attribute: string;
+  /** Span of time that the value begins; null is the value as it is. */
+  readonly unit: TimeUnit | null;
+}
+
+/** A value that is computed of each group. */
+export interface MeasureTerm {
+  /** As conditions and orders name it: `sum.population`. */
+  readonly name: string;
+  readonly measure: Measure;
   readonly attribute: string;
 }
 
-/** One column of the order of groups. */
+/** Name of the number of rows, which every group has. */
+export const COUNT = 'count';
+
+/** A column of the order of groups. */
 export interface GroupOrder {
-  /** Name of a group. */
+  /** Name of a group, or of a measure. */
   readonly name: string;
   readonly descending: boolean;
 }
@@ -21,7 +35,21 @@ export interface AggregateOperation {
   /** On the rows, before they are grouped; null is every row. */
   readonly where: Predicate | null;
   readonly group: readonly GroupTerm[];
+  readonly measures: readonly MeasureTerm[];
+  /** On the measures, by their names; null is every group. */
+  readonly having: Predicate | null;
   /** A total order of the groups. */
   readonly order: readonly GroupOrder[];
   readonly window: { readonly page: number; readonly size: number };
+  /** IANA name of the zone whose days moments belong to; null where no group is a span of moments. */
+  readonly zone: string | null;
+}
+
+/** A total order: the groups that it lacks follow, ascending. */
+export function totalGroupOrder(
+  order: readonly GroupOrder[],
+  group: readonly GroupTerm[],
+): readonly GroupOrder[] {
+  const missing = group.filter(({ name }) => !order.some((each) => each.name === name));
+  return [...order, ...missing.map(({ name }) => ({ name, descending: false }))];
 }

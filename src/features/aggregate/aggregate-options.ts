@@ -1,9 +1,16 @@
 /** The option `aggregate` of `@Crud` -> its plan, or everything that is wrong with it. */
-import { hiddenBy, isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
-import { isComparable } from '../../compile/filter-operators.js';
+import { isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
+import type { ResourceCheck } from '../../compile/compile-resource.js';
+import { isSpelled } from '../../compile/compile-sort.js';
 import type { PageSize, ResourcePlan } from '../../compile/resource-plan.js';
-import { showValue, unknownOptions } from '../../util/option-problems.js';
-import type { GroupTerm } from './aggregate-operation.js';
+import { MEASURES, type Measure, type TimeUnit } from '../../declare/aggregate-options.js';
+import { type AttributeInfo, customAttributes } from '../../describe/model-info.js';
+import type { IndexAdvice } from '../../operation/feature.js';
+import { classProperties } from '../../schema/class-properties.js';
+import { isTransformed } from '../../schema/model-decorators.js';
+import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
+import { COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
+import { groupProblem, measureProblem, unitsOf } from './aggregate-types.js';
 
 /** The option, compiled. */
 export interface AggregatePlan {
@@ -13,7 +20,13 @@ export interface AggregatePlan {
   readonly isWordNamed: boolean;
   /** By name. */
   readonly groups: ReadonlyMap<string, GroupTerm>;
+  /** By name. */
+  readonly measures: ReadonlyMap<string, MeasureTerm>;
   readonly size: PageSize;
+  /** Attributes one of which `q` must narrow; an empty list demands any `q`, and null none. */
+  readonly requireFilter: readonly string[] | null;
+  /** Rows that may be grouped, as PostgreSQL estimates them; null is any number. */
+  readonly maxEstimate: number | null;
 }
 
 /** The plan of a resource; undefined where it has none. */
@@ -22,53 +35,161 @@ export function aggregatePlan({ features }: Pick<ResourcePlan, 'features'>): Agg
 }
 
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
-
-const NAMES = ['group', 'size', 'path'] as const;
+const NAMES = ['group', ...MEASURES, 'size', 'requireFilter', 'maxEstimate', 'path'] as const;
+type Given = Readonly<Partial<Record<(typeof NAMES)[number], unknown>>>;
 
 /** Groups in an answer, where the option does not say. */
-const USUAL_SIZE = { default: 100, max: 1000 };
+const USUAL_SIZE: PageSize = Object.freeze({ default: 100, max: 1000 });
+/** The largest page: no request reaches more groups. */
+export const MAX_PAGED = 10_000;
 
 /** Compiles the option. */
 export function compileAggregate(value: unknown, check: OptionCheck): AggregatePlan {
   const { report } = check;
-  const given = isPlain(value) ? (value as Record<(typeof NAMES)[number], unknown>) : null;
-  if (!given) report(`aggregate is ${showValue(value)}; use an object such as { group: ['name'] }.`);
-  const { group = [], path, size } = given ?? {};
-  unknownOptions('aggregate', given ?? {}, NAMES).forEach(report);
+  if (!isPlain(value)) report(`aggregate is ${showValue(value)}; use an object such as { group: ['name'] }.`);
+  const given: Given = isPlain(value) ? (value as Given) : {};
+  unknownOptions('aggregate', given, NAMES).forEach(report);
+  const { path, maxEstimate = null } = given;
   const word = path ?? 'aggregate';
   if (typeof word !== 'string' || !WORD.test(word))
     report(
-      `aggregate.path is ${showValue(path)}; use one word of letters, digits and '-', such as 'summary'.`,
+      `aggregate.path is ${showValue(path)}; use one word of small letters, digits and '-', such as 'summary'.`,
     );
+  if (maxEstimate !== null && !(Number.isSafeInteger(maxEstimate) && Number(maxEstimate) > 0))
+    report(`aggregate.maxEstimate is ${showValue(maxEstimate)}; use a number of records, such as 1_000_000.`);
+  const groups = compileGroups(given.group ?? [], check);
+  const measures = MEASURES.flatMap((measure) => compileMeasures(measure, given[measure] ?? [], check));
   return Object.freeze({
     word: String(word),
     isWordNamed: path !== undefined,
-    groups: compileGroups(group, check),
-    size: compileSize(size, report),
+    groups: new Map(groups.map((term) => [term.name, term])),
+    measures: new Map(measures.map((term) => [term.name, term])),
+    size: compileSize(given.size, report),
+    requireFilter: compileRequired(given.requireFilter ?? false, check),
+    maxEstimate: maxEstimate as number | null,
   });
 }
 
-function compileGroups(given: unknown, check: OptionCheck): ReadonlyMap<string, GroupTerm> {
-  const { info, exposure, report } = check;
-  const groups = new Map<string, GroupTerm>();
-  if (!Array.isArray(given)) {
-    report(`aggregate.group is ${showValue(given)}; use a list of attributes.`);
-    return groups;
-  }
-  for (const name of given as readonly unknown[]) {
-    const attribute = knownAttribute(check, 'aggregate.group', String(name));
-    if (!attribute) continue;
-    if (exposure.unreadable.has(attribute.name))
-      report(
-        `aggregate.group names '${attribute.name}', which ${hiddenBy(info, attribute.name)} hides from answers; remove one of the two.`,
+/** Problems of the option together with others. */
+export const checkAggregate: ResourceCheck = ({ features, filters }) => {
+  const { requireFilter = null } = aggregatePlan({ features }) ?? {};
+  if (requireFilter === null) return [];
+  const missing = requireFilter.filter(
+    (name) => ![...filters.values()].some((each) => each.attribute === name),
+  );
+  if (requireFilter.length === 0 && filters.size === 0)
+    return [
+      'aggregate.requireFilter demands a q, and filterAllow names nothing that it could be about; name an attribute there.',
+    ];
+  return missing.map(
+    (name) =>
+      `aggregate.requireFilter names '${name}', which q cannot be about; name it in filterAllow, too.`,
+  );
+};
+
+/** Indexes by which the demanded filters find their rows. */
+export function aggregateIndexes(plan: ResourcePlan): readonly IndexAdvice[] {
+  return (aggregatePlan(plan)?.requireFilter ?? []).map((attribute) => ({
+    serves: `an aggregate with a condition on '${attribute}' (aggregate.requireFilter)`,
+    attribute,
+  }));
+}
+
+function compileGroups(given: unknown, check: OptionCheck): readonly GroupTerm[] {
+  const { report } = check;
+  return listOf('aggregate.group', given, report).flatMap((each): GroupTerm[] => {
+    const entries = isPlain(each) ? Object.entries(each as object) : [[String(each), null] as const];
+    return entries.flatMap(([name, units]): GroupTerm[] => {
+      const attribute = shownAttribute(check, 'aggregate.group', name);
+      if (!attribute) return [];
+      const problem = groupProblem(attribute);
+      if (problem !== undefined) {
+        report(`aggregate.group names '${name}', of type ${attribute.type.kind}, ${problem}`);
+        return [];
+      }
+      if (units === null && name === COUNT) {
+        report(
+          `aggregate.group names '${name}', which is the number of records in an order of groups; remove it.`,
+        );
+        return [];
+      }
+      if (units === null) return [Object.freeze({ name, attribute: name, unit: null })];
+      return compileUnits(attribute, units, report).map((unit) =>
+        Object.freeze({ name: `${name}.${unit}`, attribute: name, unit }),
       );
-    else if (!isComparable(attribute.type))
-      report(
-        `aggregate.group names '${attribute.name}', of type ${attribute.type.kind}, whose values cannot be compared.`,
-      );
-    else groups.set(attribute.name, Object.freeze({ name: attribute.name, attribute: attribute.name }));
+    });
+  });
+}
+
+function compileUnits(
+  attribute: AttributeInfo,
+  given: unknown,
+  report: OptionCheck['report'],
+): readonly TimeUnit[] {
+  const option = `aggregate.group.${attribute.name}`;
+  const known = unitsOf(attribute);
+  if (known.length === 0) {
+    report(`${option} has spans of time, and the attribute is no time; write its name alone.`);
+    return [];
   }
-  return groups;
+  return listOf(option, given, report).flatMap((each) => {
+    const unit = known.find((name) => name === each);
+    if (unit === undefined)
+      report(`${option} has ${showValue(each)}; use ${known.join(', ')}.${didYouMean(String(each), known)}`);
+    return unit ?? [];
+  });
+}
+
+function compileMeasures(measure: Measure, given: unknown, check: OptionCheck): readonly MeasureTerm[] {
+  const option = `aggregate.${measure}`;
+  return listOf(option, given, check.report).flatMap((each) => {
+    const attribute = shownAttribute(check, option, String(each));
+    if (!attribute) return [];
+    const { name, type } = attribute;
+    const problem = measureProblem(measure, attribute);
+    if (problem !== undefined) {
+      check.report(`${option} names '${name}', of type ${type.kind}, ${problem}`);
+      return [];
+    }
+    return [Object.freeze({ name: `${measure}.${name}`, measure, attribute: name })];
+  });
+}
+
+function listOf(option: string, given: unknown, report: OptionCheck['report']): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  report(`${option} is ${showValue(given)}; use a list, such as ['name'].`);
+  return [];
+}
+
+/** An attribute whose column says what answers show of it. What code makes of it would not be told of groups. */
+function shownAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
+  const { info, options, report } = check;
+  const attribute = visibleAttribute(check, option, name);
+  if (!attribute) return undefined;
+  const { readSchema } = options;
+  const isClass = typeof readSchema === 'function';
+  const isShaped =
+    customAttributes(info.model, 'get').has(name) ||
+    isTransformed(isClass ? readSchema : info.model, name, 'read');
+  if (!isSpelled(name))
+    report(`${option} names '${name}', which a list of names cannot spell; rename it, or remove it.`);
+  else if (isClass && !classProperties(readSchema, 'read').has(name))
+    report(`${option} names '${name}', which the readSchema lacks; remove it, or groups would show it.`);
+  else if (isShaped)
+    report(
+      `${option} names '${name}', of which code makes what answers show; groups would show what it is made of. Remove it.`,
+    );
+  else if (attribute.type.kind === 'virtual')
+    report(`${option} names '${name}', which has no column; remove it.`);
+  else return attribute;
+  return undefined;
+}
+
+function compileRequired(given: unknown, check: OptionCheck): readonly string[] | null {
+  if (typeof given === 'boolean') return given ? [] : null;
+  return listOf('aggregate.requireFilter', given, check.report).flatMap(
+    (each) => visibleAttribute(check, 'aggregate.requireFilter', String(each))?.name ?? [],
+  );
 }
 
 function compileSize(given: unknown, report: OptionCheck['report']): PageSize {
@@ -80,8 +201,8 @@ function compileSize(given: unknown, report: OptionCheck['report']): PageSize {
   const { max = USUAL_SIZE.max, ...others } = given as { default?: number; max?: number };
   const { default: usual = Math.min(USUAL_SIZE.default, max) } = others;
   unknownOptions('aggregate.size', given as object, ['default', 'max']).forEach(report);
-  if (!Number.isInteger(max) || max < 1 || max > 10_000)
-    report(`aggregate.size.max is ${showValue(max)}; use an integer from 1 to 10000.`);
+  if (!Number.isInteger(max) || max < 1 || max > MAX_PAGED)
+    report(`aggregate.size.max is ${showValue(max)}; use an integer from 1 to ${MAX_PAGED}.`);
   else if (!Number.isInteger(usual) || usual < 1 || usual > max)
     report(`aggregate.size.default is ${showValue(usual)}; use an integer from 1 to ${max}.`);
   return Object.freeze({ default: usual, max });

@@ -1,7 +1,13 @@
 /** An aggregate -> the SELECT of its groups. */
-import type { RecordInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
 import { columnAt } from '../../execute/session/select-values.js';
-import { attributeOf, columnsOf, compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
+import {
+  attributeOf,
+  type ColumnSql,
+  columnsOf,
+  compilePredicate,
+  selectedCast,
+} from '../../execute/sql/predicate-sql.js';
 import {
   identifier,
   joinSql,
@@ -10,28 +16,96 @@ import {
   sql,
   tableSource,
 } from '../../execute/sql/sql-fragment.js';
-import type { AggregateOperation } from './aggregate-operation.js';
+import { type AggregateOperation, COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
+import { isMoment } from './aggregate-types.js';
 
-/** Compiles the SELECT: a column for each group, then the number of rows. It finds one group more than the page has, if there is one. */
-export function compileAggregateSql(
-  info: RecordInfo,
-  { where, group, order, window: { page, size } }: AggregateOperation,
-): SqlFragment {
+const ROWS = raw('count(*)');
+
+/** Digits behind the point of an average. */
+const AVERAGE_DIGITS = 10;
+/** A quotient has as many digits behind the point; `avg` has 16 digits in all, too few for large numbers. */
+const EXACT_ZERO = raw(`0.${'0'.repeat(30)}`);
+
+/**
+ * Compiles the SELECT: a column for each group, the number of rows, and a column for each measure. It finds one group more than the page
+ * has, if there is one.
+ */
+export function compileAggregateSql(info: RecordInfo, operation: AggregateOperation): SqlFragment {
+  const { where, group, measures, having, order, window, zone } = operation;
   const column = columnsOf(info, info.name);
-  const groups = group.map(
-    ({ attribute }) => sql`${column(attribute)}${raw(selectedCast(attributeOf(info, attribute)))}`,
+  const measured = new Map([
+    [COUNT, ROWS],
+    ...measures.map((term) => [term.name, measureSql(term, info, column)] as const),
+  ]);
+  const columns = [...group.map((term) => groupSql(term, info, column, zone)), ...measured.values()];
+  const shown = columns.map((each, index) => sql`${each} AS ${raw(identifier(columnAt(index)))}`);
+  const names = [...group.map(({ name }) => name), ...measured.keys()];
+  const places = order.map(
+    ({ name, descending }) => `${names.indexOf(name) + 1}${descending ? ' DESC' : ''}`,
   );
-  const columns = [...groups, raw('count(*)')].map(
-    (each, index) => sql`${each} AS ${raw(identifier(columnAt(index)))}`,
-  );
-  const found = where ? sql` WHERE ${compilePredicate(where, column)}` : raw('');
-  const numbers = group.map((_, index) => String(index + 1)).join(', ');
-  const grouped = group.length === 0 ? raw('') : raw(` GROUP BY ${numbers}`);
-  const places = order.map(({ name, descending }) => {
-    const place = raw(String(group.findIndex((each) => each.name === name) + 1));
-    return descending ? sql`${place} DESC` : place;
-  });
-  const ordered = places.length === 0 ? raw('') : sql` ORDER BY ${joinSql(places, ', ')}`;
-  const limited = raw(` LIMIT ${size + 1}${page > 1 ? ` OFFSET ${(page - 1) * size}` : ''}`);
-  return sql`SELECT ${joinSql(columns, ', ')} FROM ${tableSource(info, info.name)}${found}${grouped}${ordered}${limited}`;
+  const clauses = [
+    sql`SELECT ${joinSql(shown, ', ')} ${rowsSql(info, where, column)}`,
+    ...(group.length === 0 ? [] : [raw(`GROUP BY ${group.map((_, index) => index + 1).join(', ')}`)]),
+    ...(having ? [sql`HAVING ${compilePredicate(having, (name) => measured.get(name) ?? ROWS)}`] : []),
+    ...(places.length === 0 ? [] : [raw(`ORDER BY ${places.join(', ')}`)]),
+    raw(`LIMIT ${window.size + 1} OFFSET ${(window.page - 1) * window.size}`),
+  ];
+  return joinSql(clauses, ' ');
+}
+
+/** Compiles the question how many rows PostgreSQL believes to group. */
+export function compileEstimateSql(info: RecordInfo, { where }: AggregateOperation): SqlFragment {
+  return sql`EXPLAIN (FORMAT JSON) SELECT 1 ${rowsSql(info, where, columnsOf(info, info.name))}`;
+}
+
+function rowsSql(info: RecordInfo, where: AggregateOperation['where'], column: ColumnSql): SqlFragment {
+  const condition = where ? sql` WHERE ${compilePredicate(where, column)}` : raw('');
+  return sql`FROM ${tableSource(info, info.name)}${condition}`;
+}
+
+function groupSql(
+  { attribute: name, unit }: GroupTerm,
+  info: RecordInfo,
+  column: ColumnSql,
+  zone: string | null,
+): SqlFragment {
+  const attribute = attributeOf(info, name);
+  if (unit === null) return shownValue(attribute, column(name));
+  const span = raw(`'${unit}'`);
+  // An hour of autumn comes twice, and is two moments; all longer spans are those of the clocks of the zone.
+  if (isMoment(attribute) && unit === 'hour')
+    return sql`date_trunc(${span}, ${column(name)}, ${zone ?? 'UTC'})`;
+  const local = isMoment(attribute)
+    ? sql`(${column(name)} AT TIME ZONE ${zone ?? 'UTC'})`
+    : sql`${column(name)}::timestamp`;
+  return sql`date_trunc(${span}, ${local})${raw(unit === 'hour' ? '' : '::date')}`;
+}
+
+/** The value as answers show it: moments have milliseconds there. */
+function shownValue(attribute: AttributeInfo, column: SqlFragment): SqlFragment {
+  if (attribute.type.kind === 'date') return sql`date_trunc('milliseconds', ${column})`;
+  return sql`${column}${raw(selectedCast(attribute))}`;
+}
+
+function measureSql(
+  { measure, attribute: name }: MeasureTerm,
+  info: RecordInfo,
+  column: ColumnSql,
+): SqlFragment {
+  const attribute = attributeOf(info, name);
+  const value = column(name);
+  const isFloat = attribute.type.kind === 'float';
+  switch (measure) {
+    case 'sum':
+      // A sum of `real` would lose digits.
+      return isFloat ? sql`sum(${value}::float8)` : sql`sum(${value})::numeric`;
+    case 'avg':
+      return isFloat
+        ? sql`avg(${value}::float8)`
+        : sql`trim_scale(round((sum(${value})::numeric + ${EXACT_ZERO}) / nullif(count(${value}), 0), ${raw(String(AVERAGE_DIGITS))}))`;
+    case 'countDistinct':
+      return sql`count(DISTINCT ${shownValue(attribute, value)})`;
+    default:
+      return sql`${raw(measure)}(${value})${raw(selectedCast(attribute))}`;
+  }
 }

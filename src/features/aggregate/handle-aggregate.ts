@@ -1,5 +1,6 @@
 /** The handler of `GET /cities/aggregate`: the story of a read whose result is groups. */
 import type { Sequelize } from 'sequelize';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
@@ -10,15 +11,18 @@ import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/
 import { answerWith, isAlone, type Story } from '../../handle/handle.js';
 import type { HandlerContext, RouteContext } from '../../handle/handled-route.js';
 import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
+import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { ListOperation } from '../../operation/operation.js';
 import { allOf, scopedRows } from '../../operation/predicates.js';
 import { USUAL } from '../../operation/route-spec.js';
-import { currentTarget } from '../../postgres/index.js';
+import { currentTarget, type StatementTarget } from '../../postgres/index.js';
 import { compileWorkParser, type RequestArguments } from '../../request/parse-request.js';
-import { aggregateInputs, aggregateInputsOf, ROW_INPUTS } from './aggregate-inputs.js';
-import type { AggregateOperation, GroupOrder } from './aggregate-operation.js';
+import { then } from '../../util/promises.js';
+import { aggregateInputs, ROW_INPUTS, readAggregateInputs } from './aggregate-inputs.js';
+import { type AggregateOperation, totalGroupOrder } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
-import { type AggregateResult, runAggregate } from './run-aggregate.js';
+import { checkEstimate, checkFilter, runLimited } from './limit-aggregates.js';
+import { type AggregateResult, estimateRows, runAggregate } from './run-aggregate.js';
 
 /** Decides about the route: no record is made, so that only settings and queries of the user's keep our SQL away. */
 export function decideAggregate({ resource, lineage, settings }: RouteContext): RouteDecisions {
@@ -35,37 +39,43 @@ export function decideAggregate({ resource, lineage, settings }: RouteContext): 
   });
 }
 
+/** The inputs of a resource's aggregates. */
+export function inputsOf(
+  plan: AggregatePlan,
+  { plan: { info }, features }: { readonly plan: ResourcePlan; readonly features: ResourceFeatures },
+) {
+  return features.listInputs(ROW_INPUTS, aggregateInputs(plan, info));
+}
+
 /** Compiles the handler. */
 export function compileAggregateHandler(
   plan: AggregatePlan,
   { resource, decisions, shaper }: HandlerContext,
 ): ActionRunner {
   const { answer, settings } = decisions;
-  const { info, model, name } = resource.plan;
+  const { info, model } = resource.plan;
   const sequelize = model.sequelize as Sequelize;
-  const readers = resource.features.listInputs(ROW_INPUTS, aggregateInputs(plan));
+  const parse = compileWorkParser(resource, 'aggregate', inputsOf(plan, resource));
   const isPlain = openTest(info, 'list', false);
   const isByRows = () => decisions.runner === 'rows' && isPlain();
-  const operationOf = ({ query, access }: RequestArguments): AggregateOperation => {
-    const problem = choiceProblem(model);
-    if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
-    const { where } = resource.features.list.operation(query, access) as ListOperation;
-    const { group, page, size } = aggregateInputsOf(query);
-    const order = group.map((each): GroupOrder => ({ name: each.name, descending: false }));
-    return {
-      kind: 'aggregate',
-      where: allOf(where, scopedRows(info)),
-      group,
-      order,
-      window: { page, size },
-    };
+  const run = async (input: RequestArguments, on: StatementTarget | null): Promise<AggregateResult> => {
+    const operation = operationOf(resource, input);
+    const { slots } = input.access;
+    return runLimited(async () => {
+      if (plan.maxEstimate !== null) checkEstimate(plan, await estimateRows(info, operation, slots, on));
+      return runAggregate(info, operation, slots, on);
+    });
   };
   const story: Story<RequestArguments, AggregateResult> = {
-    parse: compileWorkParser(resource, 'aggregate', readers),
+    parse: (request) =>
+      then(parse(request), (input) => {
+        checkFilter(plan, input.query.filter ?? null);
+        return input;
+      }),
     around: null,
     aloneTarget: compileAloneTarget(sequelize, settings, decisions.runner === 'rows'),
     plan: ({ request }) => (isByRows() && isAlone(sequelize, request) ? 'alone' : 'session'),
-    runAlone: (_action, input, _around, on) => runAggregate(info, operationOf(input), input.access.slots, on),
+    runAlone: (_action, input, _around, on) => run(input, on),
     shape: (result, _input, format, { response }) => ({
       status: response.statusCode,
       headers: {},
@@ -74,9 +84,27 @@ export function compileAggregateHandler(
     sessions: readSessions([resource], settings),
     async runWithin(action, input) {
       const on = isByRows() ? ((await sessionTarget(sequelize, 'get')) ?? currentTarget(sequelize)) : null;
-      const result = await runAggregate(info, operationOf(input), input.access.slots, on);
-      return story.shape(result, input, 'values', action);
+      return story.shape(await run(input, on), input, 'values', action);
     },
   };
   return answerWith(story, answer, shaper);
+}
+
+/** The operation of a request: the rows of its list, grouped. */
+function operationOf(
+  { plan: { info, model, name }, features }: Pick<HandlerContext['resource'], 'plan' | 'features'>,
+  { query, access }: RequestArguments,
+): AggregateOperation {
+  const problem = choiceProblem(model);
+  if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
+  const { where } = features.list.operation(query, access) as ListOperation;
+  const { group, sort, page, size, ...inputs } = readAggregateInputs(query, info);
+  return {
+    kind: 'aggregate',
+    where: allOf(where, scopedRows(info)),
+    group,
+    ...inputs,
+    order: totalGroupOrder(sort, group),
+    window: { page, size },
+  };
 }

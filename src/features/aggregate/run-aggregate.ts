@@ -1,25 +1,42 @@
 /** Runs an aggregate, and makes its answer of the values. */
+
+import type { Measure } from '../../declare/aggregate-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { selectValues } from '../../execute/session/select-values.js';
+import { hasState } from '../../errors/database-fault.js';
+import { selectValues, type ValueRow } from '../../execute/session/select-values.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import type { Slots } from '../../execute/sql/statement.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { wireFormat } from '../../respond/wire-format.js';
-import type { AggregateOperation } from './aggregate-operation.js';
-import { compileAggregateSql } from './aggregate-sql.js';
+import { InvalidQueryError } from '../../schema/request-issue.js';
+import { zoneIssue } from './aggregate-inputs.js';
+import type { AggregateOperation, GroupTerm, MeasureTerm } from './aggregate-operation.js';
+import { compileAggregateSql, compileEstimateSql } from './aggregate-sql.js';
+import { groupType, measureType } from './aggregate-types.js';
 
-/** One group, as it is answered. */
-export interface GroupItem {
+/** Values by attribute, as answers have them. */
+type Values = Readonly<Record<string, unknown>>;
+
+/** A group, as it is answered. It has the measures that were asked for. */
+export interface GroupItem extends Readonly<Partial<Record<Exclude<Measure, 'countDistinct'>, Values>>> {
   /** The values of the group, by name. */
-  readonly group: Readonly<Record<string, unknown>>;
+  readonly group: Values;
+  /** Number of its records. */
   readonly count: number;
+  readonly countDistinct?: Readonly<Record<string, number>>;
 }
 
-/** Groups, and whether others follow. */
+/** A page of groups. */
 export interface AggregateResult {
   readonly items: readonly GroupItem[];
+  /** True where other groups follow. */
   readonly has_next: boolean;
+  /** The time zone of the groups, where one of them is a span of moments. */
+  readonly tz?: string;
 }
+
+/** State of a value that PostgreSQL does not accept, such as a time zone that it does not know. */
+const INVALID_PARAMETER = '22023';
 
 /** Runs it. @param on as for `selectValues` */
 export async function runAggregate(
@@ -28,19 +45,66 @@ export async function runAggregate(
   slots: Slots,
   on: StatementTarget | null,
 ): Promise<AggregateResult> {
-  const { group, window } = operation;
-  const rows = await selectValues(info, compileAggregateSql(info, operation), slots, on);
-  const formats = group.map(({ attribute }) => wireFormat(attributeOf(info, attribute).type));
-  const items = rows.slice(0, window.size).map(
-    (values): GroupItem => ({
-      group: Object.fromEntries(
-        group.map(({ name }, index) => [
-          name,
-          values[index] === null ? null : formats[index]?.(values[index]),
-        ]),
-      ),
+  const { window, zone } = operation;
+  try {
+    const rows = await selectValues(info, compileAggregateSql(info, operation), slots, on);
+    return {
+      items: rows.slice(0, window.size).map(itemWriter(info, operation)),
+      has_next: rows.length > window.size,
+      ...(zone === null ? {} : { tz: zone }),
+    };
+  } catch (error) {
+    if (zone === null || !hasState(error, INVALID_PARAMETER)) throw error;
+    throw new InvalidQueryError([
+      zoneIssue(`Parameter 'tz' is '${zone}', which the database does not know.`),
+    ]);
+  }
+}
+
+/** The rows that PostgreSQL believes to group. */
+export async function estimateRows(
+  info: ModelInfo,
+  operation: AggregateOperation,
+  slots: Slots,
+  on: StatementTarget | null,
+): Promise<number> {
+  const [row] = await selectValues(info, compileEstimateSql(info, operation), slots, on);
+  const plan: unknown = typeof row?.[0] === 'string' ? JSON.parse(row[0]) : row?.[0];
+  const [
+    {
+      Plan: { 'Plan Rows': rows },
+    },
+  ] = plan as [{ Plan: { 'Plan Rows': number } }];
+  return rows;
+}
+
+function itemWriter(info: ModelInfo, { group, measures }: AggregateOperation) {
+  const groups = group.map((term) => [term.name, formatOfGroup(info, term)] as const);
+  const measured = measures.map((term) => [term, formatOf(info, term)] as const);
+  return (values: ValueRow): GroupItem => {
+    const own: Record<string, Record<string, unknown>> = {};
+    for (const [index, [{ measure, attribute }, format]] of measured.entries()) {
+      own[measure] ??= {};
+      own[measure][attribute] = format(values[group.length + 1 + index]);
+    }
+    return {
+      group: Object.fromEntries(groups.map(([name, format], index) => [name, format(values[index])])),
       count: Number(values[group.length]),
-    }),
-  );
-  return { items, has_next: rows.length > window.size };
+      ...own,
+    };
+  };
+}
+
+function formatOfGroup(info: ModelInfo, { attribute, unit }: GroupTerm) {
+  return orNull(wireFormat(groupType(unit, attributeOf(info, attribute).type)));
+}
+
+function formatOf(info: ModelInfo, { attribute, measure }: MeasureTerm) {
+  return measure === 'countDistinct'
+    ? Number
+    : orNull(wireFormat(measureType(measure, attributeOf(info, attribute).type)));
+}
+
+function orNull(format: (value: unknown) => unknown) {
+  return (value: unknown) => (value === null || value === undefined ? null : format(value));
 }

@@ -124,14 +124,9 @@ except(NO_OVERRIDES).describe('the route of aggregates', () => {
     };
     expect(await refused('group=owner&sort=id&after=x')).to.deep.equal([
       {
-        parameter: 'sort',
-        code: 'unknown',
-        detail: "This route has no parameter 'sort'. It accepts q, group, size, page.",
-      },
-      {
         parameter: 'after',
         code: 'unknown',
-        detail: "This route has no parameter 'after'. It accepts q, group, size, page.",
+        detail: "This route has no parameter 'after'. It accepts q, group, having, sort, size, page.",
       },
       {
         parameter: 'group',

@@ -1,0 +1,109 @@
+/** Aggregates in the document: the operation, and the schema of its groups with exactly the members of the option. */
+import { MEASURES, type TimeUnit } from '../../declare/aggregate-options.js';
+import {
+  type DescribedAction,
+  type DescribedResource,
+  inputParameter,
+  operationOf,
+} from '../../openapi/described-route.js';
+import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import type { RouteWords } from '../../operation/route-spec.js';
+import { recordJsonSchema } from '../../respond/record-json-schema.js';
+import { type JsonSchema, orNull } from '../../schema/json-schema.js';
+import type { MeasureTerm } from './aggregate-operation.js';
+import type { AggregatePlan } from './aggregate-options.js';
+import { inputsOf } from './handle-aggregate.js';
+
+/** Texts of the route. */
+export const WORDS: RouteWords = {
+  verb: 'Group',
+  success: 'A page of groups.',
+  description: () =>
+    'Groups of the records that the list has, each with the number of its records and the measures that the request names. NULL is a group.',
+};
+
+/** Describes the route. */
+export function describeAggregate(
+  plan: AggregatePlan,
+  { resource, action }: Pick<DescribedAction, 'resource' | 'action'>,
+): OperationObject {
+  const { names, features } = resource;
+  return operationOf(resource, action, {
+    operationId: `aggregate${names.many}`,
+    summary: `${WORDS.verb} ${names.phrases}`,
+    description: WORDS.description(resource.plan),
+    parameters: inputsOf(plan, resource).inputs.flatMap(inputParameter),
+    answers: { 200: { description: WORDS.success, content: jsonContent(schemaRef(names.schemas.groups)) } },
+    problems: features.list.problems,
+  });
+}
+
+/** The schema of a page of groups. */
+export function aggregateSchemas(
+  { groups, measures, size }: AggregatePlan,
+  { plan, names }: DescribedResource,
+): Record<string, JsonSchema> {
+  const { properties: shown = {} } = recordJsonSchema(plan);
+  const schemaOf = (name: string): JsonSchema => orNull(withoutWords(shown[name] ?? {}));
+  const group = [...groups.values()].map(({ name, attribute, unit }) => [
+    name,
+    unit === null ? schemaOf(attribute) : spanSchema(unit, schemaOf(attribute)),
+  ]);
+  const measured = MEASURES.flatMap((measure) => {
+    const own = [...measures.values()].filter((term) => term.measure === measure);
+    if (own.length === 0) return [];
+    return [
+      [measure, partOf(own.map((term) => [term.attribute, measureSchema(term, schemaOf(term.attribute))]))],
+    ];
+  });
+  const item: JsonSchema = {
+    type: 'object',
+    properties: {
+      group: { description: 'The values of the group: those that `group` names.', ...partOf(group) },
+      count: { type: 'integer', minimum: 0, description: 'How many records the group has.' },
+      ...Object.fromEntries(measured),
+    },
+    required: ['group', 'count'],
+  };
+  const hasZone = [...groups.values()].some(({ unit }) => unit !== null);
+  return {
+    [names.schemas.groups]: {
+      type: 'object',
+      properties: {
+        items: { type: 'array', items: item, maxItems: size.max },
+        has_next: { type: 'boolean', description: 'Whether other groups follow.' },
+        ...(hasZone ? { tz: { type: 'string', description: 'The time zone of spans of moments.' } } : {}),
+      },
+      required: ['items', 'has_next'],
+    },
+  };
+}
+
+/** An object with any of the members. */
+function partOf(members: readonly (readonly unknown[])[]): JsonSchema {
+  return { type: 'object', properties: Object.fromEntries(members), additionalProperties: false };
+}
+
+/** The day on which a span begins; an hour begins at a moment. */
+function spanSchema(unit: TimeUnit, moment: JsonSchema): JsonSchema {
+  return unit === 'hour' ? moment : { type: ['string', 'null'], format: 'date' };
+}
+
+function measureSchema({ measure }: MeasureTerm, value: JsonSchema): JsonSchema {
+  if (measure === 'countDistinct') return { type: 'integer', minimum: 0 };
+  if (measure === 'min' || measure === 'max') return value;
+  const isNumber = [value.type].flat().includes('number');
+  return isNumber
+    ? { type: ['number', 'null'] }
+    : { type: ['string', 'null'], description: 'An exact decimal number.', examples: ['1466146500'] };
+}
+
+/** The default and the description of an attribute are not those of groups. */
+function withoutWords({
+  description: _description,
+  default: _default,
+  readOnly: _readOnly,
+  ...schema
+}: JsonSchema): JsonSchema {
+  return schema;
+}
