@@ -66,6 +66,8 @@ export const EXPOSED_HEADERS: readonly string[] = Object.freeze([
   'Preference-Applied',
   'X-Request-Id',
   'Server-Timing',
+  'Content-Disposition',
+  'Crud-Total',
 ]);
 
 const HEADERS = Object.entries(DEFAULT_HEADERS).map(([name, value]) => ({ name: headerName(name), value }));

@@ -24,7 +24,7 @@ import {
   listInputNames,
 } from './export-options.js';
 import { compileReader, type ExportChunk, type ExportReader } from './read-chunks.js';
-import { CutAnswer, StreamedAnswer } from './streamed-answer.js';
+import { CutAnswer, cutConnection, StreamedAnswer } from './streamed-answer.js';
 import { csvHead, csvLines, type WriteLine } from './write-csv.js';
 
 /** The media type of each format. */
@@ -86,7 +86,7 @@ export function exportHandler(context: HandlerContext): ActionRunner {
       );
     } catch (error) {
       if (!response.headersSent) throw error;
-      response.destroy();
+      cutConnection(response);
       if (!(error instanceof CutAnswer && error.isByClient)) logFailure(request, 500, error);
     } finally {
       leave();

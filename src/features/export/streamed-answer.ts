@@ -129,10 +129,10 @@ function ending(): CutAnswer {
 }
 
 /**
- * Without chunks (HTTP/1.0, as some proxies speak it) an answer ends with its connection, and only a reset differs from the
+ * Cuts the connection of an answer. Without chunks (HTTP/1.0, as some proxies speak it) an answer ends with its connection, and only a reset differs from the
  * usual end.
  */
-function cutConnection(response: Response): void {
+export function cutConnection(response: Response): void {
   const { socket } = response.req;
   if (response.headersSent && !response.chunkedEncoding && response.req.httpVersionMajor === 1) {
     try {
