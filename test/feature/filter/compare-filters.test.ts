@@ -25,6 +25,7 @@ import {
 } from '../../support/filter-arbitrary.js';
 import { type Expression, evaluate } from '../../support/filter-oracle.js';
 import { listen } from '../../support/listen.js';
+import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const OWN = Object.fromEntries(NAMES.map((name) => [name, true]));
@@ -136,7 +137,7 @@ describe('comparing filters with their meaning', () => {
       fc.asyncProperty(expressionOver(FILTER_NAMES).filter(isShort), async (node) => {
         expect(await matching(print(node)), print(node)).to.deep.equal(expected(node));
       }),
-      { numRuns: 300 },
+      { numRuns: wholeOr(120, 300) },
     ));
 
   for (const fastPath of [true, false]) {
@@ -160,7 +161,7 @@ describe('comparing filters with their meaning', () => {
         const path = `${server.url}/shown`;
         expect(await matching(q ? print(q) : '', path)).to.deep.equal(expected({ kind: 'and', operands }));
       });
-      await fc.assert(property, { numRuns: 200 });
+      await fc.assert(property, { numRuns: wholeOr(80, 200) });
     });
   }
 
@@ -177,7 +178,7 @@ describe('comparing filters with their meaning', () => {
       fc.asyncProperty(byPattern, async (node) => {
         expect(await matching(print(node)), print(node)).to.deep.equal(expected(node));
       }),
-      { numRuns: 150 },
+      { numRuns: wholeOr(60, 150) },
     );
   });
 
