@@ -56,7 +56,10 @@ async function compileAnew() {
   await compile();
 }
 
-/** The runs that take longest come first, so that all ends of the work come at about the same time. */
+/**
+ * The runs that take longest come first, so that all ends of the work come at about the same time, and those that wait come beside
+ * those that compute. The soak comes last, because it judges how soon faults are over.
+ */
 async function runsOf(counts) {
   const isShort = process.env.CRUD_TEST_SHORT === '1';
   const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];
@@ -66,7 +69,7 @@ async function runsOf(counts) {
     (files, ignored = [], env = COVERED) =>
     (atEnd) =>
       mocha(counts, [...files, ...without(ignored)], { env, atEnd });
-  const [processes, packages, ...waiting] = WAITING;
+  const [processes, packages, browser, faults, soak] = WAITING;
   const [longest, ...parts] = PARTS;
   const runs = [
     run([processes]),
@@ -74,12 +77,14 @@ async function runsOf(counts) {
     run([GENERAL], [...once, ...fast], general),
     run([OVER_HTTP], [GENERAL, ...once, ...fast], general),
     run([packages]),
+    run([GUIDE]),
     ...parts.map((part) => run([part], once)),
+    run([browser]),
+    run([faults]),
+    run([ALL], [OVER_HTTP, ...WAITING, APART]),
     run(once),
     run([OVER_HTTP], [...PARTS, GUIDE, ...once]),
-    run([ALL], [OVER_HTTP, ...WAITING, APART]),
-    run([GUIDE]),
-    ...waiting.map((files) => run([files])),
+    run([soak]),
   ];
   // The first one shows what it does meanwhile.
   return runs.map((start, at) => () => start(at > 0));
