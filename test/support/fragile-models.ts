@@ -27,8 +27,8 @@ import {
   QueryParam,
 } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, PrimaryKey, Table } from 'sequelize-typescript';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../src/declare/endpoint.js';
 import { Crud } from '../../src/index.js';
+import { EVERY_ENDPOINT } from '../models/endpoints.js';
 import { ManyTypes } from '../models/many-types.js';
 import { NumberedRow } from '../models/rows.js';
 import { SAFE_JSON } from './any-body.js';
@@ -70,7 +70,7 @@ class Part {
 
 @Crud({
   prefix: '/anythings',
-  endpoints: [...ENDPOINTS, ...BULK_ENDPOINTS],
+  endpoints: EVERY_ENDPOINT,
   filterAllow: {
     id: true,
     small: true,

@@ -14,8 +14,8 @@ import {
   Table,
   UpdatedAt,
 } from 'sequelize-typescript';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
 import { Crud, filter } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -89,7 +89,7 @@ for (const name of ['b', '10', '2', 'a b', 'é\\']) {
 
 const LEAFLET = {
   id: 'slug',
-  endpoints: [...ENDPOINTS, ...BULK_ENDPOINTS],
+  endpoints: EVERY_ENDPOINT,
   pagination: 'cursor',
   filterAllow: ['slug', 'rank'] as never,
   can: { deleted: true, update: () => filter`slug!=2`, delete: () => filter`rank=lt=3` },
@@ -190,7 +190,7 @@ const LEAFLET_REQUESTS: readonly WholeRequest[] = [
 
 /** Addressed by a text and a moment. */
 @Crud({
-  endpoints: [...ENDPOINTS, ...BULK_ENDPOINTS],
+  endpoints: EVERY_ENDPOINT,
   pagination: 'cursor',
   sortAllow: ['rank', 'shop', 'at'],
   filterAllow: ['shop', 'at', 'rank'],

@@ -5,7 +5,6 @@ import express from 'express';
 import { Get, Post } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
 import {
   Crud,
   type CrudContext,
@@ -21,6 +20,7 @@ import {
   readId,
   type UnitOfWork,
 } from '../../../src/index.js';
+import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -33,7 +33,7 @@ import { serveTestApp } from '../../support/test-app.js';
 /** Its serial key is nobody's business. */
 @Crud({
   id: 'slug',
-  endpoints: [...ENDPOINTS, ...BULK_ENDPOINTS],
+  endpoints: EVERY_ENDPOINT,
   pagination: 'cursor',
   filterAllow: ['title', 'slug'],
   sortAllow: ['title'],
