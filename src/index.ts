@@ -24,6 +24,7 @@ export { type FilterTemplate, type FilterValue, filter } from './declare/filter-
 export type { AggregateOptions } from './declare/aggregate-options.js';
 export type { ExportFormat, ExportOptions } from './declare/export-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
+export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';
 export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';
 export type { IdempotencyOptions, PrincipalRule } from './features/idempotency/idempotency-options.js';

@@ -183,9 +183,10 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   filterAllow?: FilterAllow<M> | '*';
   /**
    * Texts in which clients may search for words, by the parameter `search` of lists: each word occurs in one of the attributes, anywhere and
-   * in any case. A trigram index of each makes it fast; the start names those that are missing. Default: nothing.
+   * in any case; or a vector of PostgreSQL's full text search. The start names the indexes that are missing. Default: nothing.
    *
    * @example ['name', 'adminName']
+   * @example { vector: 'tsv', of: ['title', 'body'], config: 'english' }
    */
   search?: SearchAllow<M>;
   /**

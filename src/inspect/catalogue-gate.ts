@@ -11,7 +11,7 @@ import { type ColumnFacts, setTableFacts, type TableFacts, tableFacts } from '..
 import { isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
-import type { FeatureNeeds } from '../operation/feature.js';
+import type { FeatureNeeds, TableReport } from '../operation/feature.js';
 import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
@@ -114,8 +114,9 @@ export class CatalogueGate {
         readHstoreAsText(model);
       setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
     }
+    const reports = await Promise.all(waiting.map((plan) => this.#inspect(plan)));
     const problems = new Set<string>();
-    for (const plan of waiting) {
+    for (const [index, plan] of waiting.entries()) {
       const read = tablesRead(plan);
       const types = this.options.strictTypes ? read.flatMap(typeLines) : [];
       const own = [
@@ -124,16 +125,27 @@ export class CatalogueGate {
         ...tagProblems(plan),
         ...writtenProblems(plan),
         ...onlyProblems(plan),
-        ...this.options.features.flatMap(({ tableProblems }) => tableProblems?.(plan) ?? []),
         ...read.flatMap(({ model }) => joinProblems(model)),
         ...types,
+        ...(reports[index]?.problems ?? []),
       ];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
       else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
     }
     this.#advise(waiting, tables);
+    for (const line of reports.flatMap(({ warnings }) => warnings)) this.#log('warn', line);
     return [...problems];
+  }
+
+  /** Reports of features about the table of a resource. */
+  async #inspect(plan: ResourcePlan): Promise<TableReport> {
+    const { features } = this.options;
+    const reports = await Promise.all(features.map(({ inspectTable }) => inspectTable?.(plan)));
+    return {
+      problems: reports.flatMap((report) => report?.problems ?? []),
+      warnings: reports.flatMap((report) => report?.warnings ?? []),
+    };
   }
 
   /**

@@ -179,10 +179,18 @@ interface ResultRow {
 }
 
 function readTables(sequelize: Sequelize, models: readonly ModelClass[]): Promise<ResultRow[]> {
-  const bind = [models.map(quotedTable), models.map(schemaOf)];
+  return selectCatalogue(sequelize, TABLES, [models.map(quotedTable), models.map(schemaOf)]);
+}
+
+/** Executes a SELECT on the primary. */
+export function selectCatalogue<R extends object>(
+  sequelize: Sequelize | undefined,
+  statement: string,
+  bind: readonly unknown[],
+): Promise<R[]> {
   // The option is in Sequelize, and not in its types.
-  const options = { type: QueryTypes.SELECT, bind, useMaster: true };
-  return sequelize.query<ResultRow>(TABLES, options as QueryOptionsWithType<QueryTypes.SELECT>);
+  const options = { type: QueryTypes.SELECT, bind: [...bind], useMaster: true };
+  return (sequelize as Sequelize).query<R>(statement, options as QueryOptionsWithType<QueryTypes.SELECT>);
 }
 
 function schemaOf(model: ModelClass): string | null {

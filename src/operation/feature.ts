@@ -10,6 +10,7 @@ import type { CursorListQuery, ListQuery, OffsetListQuery } from '../request/que
 import type { Filter } from '../request/query/predicate.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import type { Maybe } from '../util/promises.js';
 import type { Access, AccessForm } from './access.js';
 import type {
   DeleteOperation,
@@ -332,6 +333,12 @@ export interface FoundIndex {
   } | null;
 }
 
+/** Result of the inspection of a table, each line with the name of the resource. */
+export interface TableReport {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /** Needs of a feature at the start, before any resource is compiled. Each is optional. */
 export interface FeatureNeeds {
   /** Its members of the options of `bootstrap`, by name. Compiled values are those of `application`. */
@@ -344,8 +351,11 @@ export interface FeatureNeeds {
   tables?(plan: ResourcePlan): readonly OwnTable[];
   /** Indexes for the advice at the start, and for the command `sql`. */
   indexes?(plan: ResourcePlan): readonly IndexAdvice[];
-  /** Problems of a resource's options with its table, which refuse its requests. Read when the catalogue is. */
-  tableProblems?(plan: ResourcePlan): readonly string[];
+  /**
+   * Inspects the table of a resource when the catalogue was read, also with statements of its own. Null reports nothing. Problems refuse
+   * the resource, warnings are logged once.
+   */
+  inspectTable?(plan: ResourcePlan): Maybe<TableReport | null>;
   /** Warnings at the start about indexes that the table of a resource has. */
   adviseOn?(plan: ResourcePlan, indexes: readonly FoundIndex[]): readonly string[];
 }

@@ -4,6 +4,7 @@ import { scopeCondition } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../describe/model-info.js';
 import { isOfKey } from '../describe/row-key.js';
 import type {
+  BareColumn,
   Comparison,
   Filter,
   FragmentFilter,
@@ -110,8 +111,13 @@ export function valueAsked(where: Predicate, attribute: string): Value | undefin
 }
 
 /** True where a key is compared with the row around the subquery. */
-export function isOuterValue(value: Value | OuterValue): value is OuterValue {
+export function isOuterValue(value: Value | OuterValue | BareColumn): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
+}
+
+/** True for a column that no attribute has. */
+export function isBareColumn(value: Value | BareColumn): value is BareColumn {
+  return typeof value === 'object' && 'column' in value;
 }
 
 /** The same predicate with the texts of its slots bound. @throws TypeError for a slot without a text */
@@ -132,7 +138,9 @@ export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, s
     case 'written':
       return predicate;
     case 'sql': {
-      const parts = predicate.parts.map((part) => (isOuterValue(part) ? part : bind(part)));
+      const parts = predicate.parts.map((part) =>
+        isOuterValue(part) || isBareColumn(part) ? part : bind(part),
+      );
       return Object.freeze({ ...predicate, parts: Object.freeze(parts) });
     }
     case 'exists': {

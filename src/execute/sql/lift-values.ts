@@ -3,7 +3,7 @@
  * attributes, operators, and names of slots.
  */
 import { operatorRow } from '../../declare/filter-operators.js';
-import { isOuterValue } from '../../operation/predicates.js';
+import { isBareColumn, isOuterValue } from '../../operation/predicates.js';
 import type {
   Comparison,
   FragmentFilter,
@@ -93,11 +93,12 @@ class Lifting {
     this.shape += `${END}${kind}(`;
     const lifted = parts.map((part, index) => {
       this.shape += `${texts[index]}${END}`;
-      if (!isOuterValue(part)) {
+      if (isOuterValue(part)) this.shape += `^${part.attribute}${END}`;
+      else if (isBareColumn(part)) this.shape += `^^${part.column}${END}`;
+      else {
         this.hasOtherSlots = true;
         return this.#lift(part);
       }
-      this.shape += `^${part.attribute}${END}`;
       return part;
     });
     this.shape += `${texts[parts.length]}${END})`;

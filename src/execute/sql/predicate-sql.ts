@@ -3,7 +3,7 @@
 import type { JsonType } from '../../declare/crud-options.js';
 import { type OperatorRow, operatorRow } from '../../declare/filter-operators.js';
 import { type AttributeInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
-import { isOuterValue } from '../../operation/predicates.js';
+import { isBareColumn, isOuterValue } from '../../operation/predicates.js';
 import type {
   Comparison,
   FragmentFilter,
@@ -17,13 +17,19 @@ import { quoteText } from '../../util/quote-text.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 
-/** Writes the SQL of a column. @param on the columns of the operator that compares it. Default: an equality or an order */
-export type ColumnSql = (attribute: string, on?: OperatorRow['on']) => SqlFragment;
+/**
+ * Writes the SQL of a column.
+ *
+ * @param on the columns of the operator that compares it; `bare` for a column that no attribute has. Default: an equality or an order
+ */
+export type ColumnSql = (attribute: string, on?: ComparedOn) => SqlFragment;
+
+type ComparedOn = OperatorRow['on'] | 'bare';
 
 /** Columns of a model, qualified with the alias that its table has in the query. */
 export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
   return (name, on) => {
-    const attribute = attributeOf(info, name);
+    const attribute = on === 'bare' ? bare(name) : attributeOf(info, name);
     return raw(`${identifier(alias)}.${identifier(attribute.column)}${comparedCast(attribute, on)}`);
   };
 }
@@ -31,7 +37,7 @@ export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
 /** The same, not qualified. */
 export function bareColumnsOf(info: RecordInfo): ColumnSql {
   return (name, on) => {
-    const attribute = attributeOf(info, name);
+    const attribute = on === 'bare' ? bare(name) : attributeOf(info, name);
     return raw(`${identifier(attribute.column)}${comparedCast(attribute, on)}`);
   };
 }
@@ -40,7 +46,7 @@ export function bareColumnsOf(info: RecordInfo): ColumnSql {
  * The cast of a column that is compared. PostgreSQL has no operators for a domain over an enum, pads the texts of `char(n)` where a
  * pattern is matched, and has NULL for a row of NULLs.
  */
-function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: OperatorRow['on']): string {
+function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: ComparedOn): string {
   if (!found) return '';
   if (found.isDomain && found.labels) return `::${found.baseType}`;
   const isText = (on === 'text' && found.baseType === PADDED) || (on === 'all' && found.isComposite);
@@ -49,6 +55,10 @@ function comparedCast({ found }: Pick<AttributeInfo, 'found'>, on?: OperatorRow[
 
 /** The base type of `char(n)`, whose texts PostgreSQL pads with blanks that mean nothing. As `text` they have none. */
 const PADDED = 'character';
+
+function bare(column: string): Pick<AttributeInfo, 'column' | 'found'> {
+  return { column };
+}
 
 /** A column that is selected, not qualified. */
 export function selectedColumn(attribute: AttributeInfo): SqlFragment {
@@ -125,7 +135,11 @@ export function selectRow(
 
 function compileFragment({ texts, parts }: FragmentFilter<Value>, column: ColumnSql): SqlFragment {
   const filled = parts.map((part, index) => {
-    const value = isOuterValue(part) ? column(part.attribute) : part;
+    const value = isOuterValue(part)
+      ? column(part.attribute)
+      : isBareColumn(part)
+        ? column(part.column, 'bare')
+        : part;
     return sql`${value}${raw(texts[index + 1] ?? '')}`;
   });
   return joinSql([raw(texts[0] ?? ''), ...filled], '');

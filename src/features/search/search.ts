@@ -1,15 +1,19 @@
 /** Rows that have the words of a client's: `search`. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { type AccessForm, perForm } from '../../operation/access.js';
+import type { AccessForm } from '../../operation/access.js';
+import { perForm } from '../../operation/access.js';
 import type { FeatureFactory, InputDescription } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
-import { readWords, SEARCH_LIMITS, wordsCondition } from './parse-words.js';
-import { checkSearch, compileSearch, searchIndexes, searchOf } from './search-options.js';
+import { inspectSearch } from './inspect-search.js';
+import { queryCondition, queryProblem } from './parse-query.js';
+import { wordsCondition, wordsProblem } from './parse-words.js';
+import { checkSearch, compileSearch, type SearchPlan, searchIndexes, searchOf } from './search-options.js';
+import { SEARCH_LIMITS } from './search-text.js';
 
 /** The search of the rows of a resource. */
 export interface SearchReader {
-  /** True where requests of a form may read an attribute that is searched. The parameter is unknown to others. */
+  /** True where requests of a form have the parameter. It is unknown to those that may read too little of what is searched. */
   isFor(form: AccessForm): boolean;
   /** Reads the condition on the rows. What is wrong is added to `issues`, and null is read. */
   read(parameter: string, text: string, form: AccessForm, issues: RequestIssue[]): Filter | null;
@@ -21,33 +25,38 @@ export interface SearchReader {
 export function searchReader(plan: ResourcePlan): SearchReader | null {
   const search = searchOf(plan);
   if (!search) return null;
-  const attributesFor = perForm(({ unreadable }) =>
-    search.attributes.filter((name) => !unreadable.has(name)),
-  );
+  const { attributes, text: vector } = search;
+  const readableFor = perForm(({ unreadable }) => attributes.filter((name) => !unreadable.has(name)));
+  // Words of a vector are those of any of its attributes.
+  const isFor = (form: AccessForm) => readableFor(form).length >= (vector ? attributes.length : 1);
   return {
-    isFor: (form) => attributesFor(form).length > 0,
+    isFor,
     read(parameter, text, form, issues) {
-      if (attributesFor(form).length === 0) {
-        const detail = `This route has no parameter '${parameter}' for this request.`;
-        issues.push({ parameter, code: 'unknown', detail });
-        return null;
-      }
-      const words = readWords(parameter, text, issues);
-      return words ? wordsCondition(words, attributesFor(form)) : null;
+      const unknown = {
+        code: 'unknown',
+        detail: `This route has no parameter '${parameter}' for this request.`,
+      };
+      const wrong = vector ? queryProblem : wordsProblem;
+      const problem = isFor(form) ? wrong(parameter, text) : unknown;
+      if (problem) issues.push({ parameter, ...problem });
+      if (problem) return null;
+      return vector ? queryCondition(vector, text) : wordsCondition(text, readableFor(form));
     },
-    describe: (found) => describeSearch(found, search.attributes),
+    describe: (found) => describeSearch(found, search),
   };
 }
 
-function describeSearch(found: string, attributes: readonly string[]): InputDescription {
+function describeSearch(found: string, { attributes, text }: SearchPlan): InputDescription {
   const { length, words, wordLength } = SEARCH_LIMITS;
   const names = attributes.map((name) => `\`${name}\``).join(', ');
-  return {
-    description:
-      `${found} that have each word in ${attributes.length > 1 ? 'one of ' : ''}${names}, anywhere and in any case. ` +
-      `At most ${words} words of ${wordLength} characters; one of them has three letters or digits in a row.`,
-    schema: { type: 'string', minLength: 2, maxLength: length },
-  };
+  const most = `At most ${words} words of ${wordLength} characters`;
+  const among = attributes.length > 1 ? 'one of ' : '';
+  const description = text
+    ? `${found} with these words in ${names}. A phrase stands in double quotes, \`or\` is between alternatives, and a word with \`-\` before it must ` +
+      `not be there; one has to be there. ${text.prefix ? 'The last word may be the beginning of one. ' : ''}${most}.`
+    : `${found} that have each word in ${among}${names}, anywhere and in any case. ` +
+      `${most}; one of them has three letters or digits in a row.`;
+  return { description, schema: { type: 'string', minLength: text ? 1 : 2, maxLength: length } };
 }
 
 /** A condition in words, beside `q`. */
@@ -74,5 +83,6 @@ export const search: FeatureFactory = Object.assign(
     resourceOptions: { search: compileSearch },
     check: checkSearch,
     indexes: searchIndexes,
+    inspectTable: inspectSearch,
   },
 );

@@ -1,5 +1,6 @@
 /** Upserts: `POST /?on_conflict=code` changes the record that has the key of the body, or creates one. */
 
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
@@ -51,7 +52,7 @@ export const upsert: FeatureFactory = Object.assign(
   {
     resourceOptions: { upsert: compileKeys },
     check: checkUpsert,
-    tableProblems,
+    inspectTable: (plan: ResourcePlan) => ({ problems: tableProblems(plan), warnings: [] }),
     routes: ({ endpoints }: RoutePlan) => (endpoints.has('upsert') ? [UPSERT] : []),
   },
 );

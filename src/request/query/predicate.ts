@@ -18,6 +18,11 @@ export interface OuterValue {
   readonly attribute: string;
 }
 
+/** A column of the row that no attribute has, by its own name. */
+export interface BareColumn {
+  readonly column: string;
+}
+
 /** A filter: a comparison, a condition on related rows, one in SQL, or filters joined by `and` or `or`. */
 export type Filter<V extends Value = string> =
   | Comparison<V>
@@ -41,8 +46,8 @@ export interface FragmentFilter<V extends Value = string> {
   readonly kind: 'sql';
   /** There is one text more than there are parts. No text is of a request. */
   readonly texts: readonly string[];
-  /** Values, and columns of the row by their attributes. */
-  readonly parts: readonly (V | OuterValue)[];
+  /** Values, and columns of the row: by their attributes, and by their own names where no attribute has them. */
+  readonly parts: readonly (V | OuterValue | BareColumn)[];
 }
 
 /** Several filters, all or any of which must hold. */

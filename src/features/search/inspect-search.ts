@@ -1,0 +1,148 @@
+/** The table behind a search: its vector, the configuration of that, and the collations of its texts. */
+import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
+import { tableFacts } from '../../describe/table-facts.js';
+import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
+import { columnOf } from '../../execute/sql/table-indexes.js';
+import { selectCatalogue } from '../../inspect/catalogue.js';
+import type { TableReport } from '../../operation/feature.js';
+import { quoteText } from '../../util/quote-text.js';
+import { type SearchPlan, searchOf, type TextSearch, vectorName } from './search-options.js';
+
+/** Reports on the searches of a resource and of its included relations; null where there are none. */
+export function inspectSearch(plan: ResourcePlan): Promise<TableReport> | null {
+  const plans = [plan, ...everyInclude(plan.relations.include).map(({ target }) => target)];
+  const searched = plans.filter((each) => searchOf(each) !== null);
+  return searched.length === 0 ? null : reportOn(searched);
+}
+
+async function reportOn(plans: readonly ResourcePlan[]): Promise<TableReport> {
+  const reports = await Promise.all(plans.map(inspectOne));
+  return {
+    problems: reports.flatMap((report) => report?.problems ?? []),
+    warnings: reports.flatMap((report) => report?.warnings ?? []),
+  };
+}
+
+/** Null where there is no table yet. */
+async function inspectOne(plan: ResourcePlan): Promise<TableReport | null> {
+  const search = searchOf(plan);
+  const facts = tableFacts(plan.model);
+  if (!search || !facts) return null;
+  const { text } = search;
+  if (!text) return { problems: await collationProblems(plan, search, facts.id), warnings: [] };
+  const problem = vectorProblem(plan, search, text);
+  const { problems, warnings } = await vectorReport(plan, search, text, facts.id);
+  return { problems: problem === undefined ? problems : [problem, ...problems], warnings };
+}
+
+/** PostgreSQL has no ILIKE for a collation that takes different texts for the same. */
+async function collationProblems(
+  { name, info, model }: ResourcePlan,
+  { attributes }: SearchPlan,
+  table: string,
+): Promise<readonly string[]> {
+  const found = await selectCatalogue<{ readonly column: string; readonly collation: string }>(
+    model.sequelize,
+    `SELECT a.attname AS "column", c.collname AS "collation" FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
+     WHERE a.attrelid = $1::oid AND NOT c.collisdeterministic`,
+    [table],
+  );
+  return attributes.flatMap((attribute) => {
+    const other = found.find(({ column }) => column === columnOf(info, attribute));
+    if (!other) return [];
+    return [
+      `${name}: search names '${attribute}', whose collation ${other.collation} is not deterministic, and PostgreSQL finds no words in ` +
+        'such texts; search a vector, or take it out of search.',
+    ];
+  });
+}
+
+function vectorProblem(
+  { name, info, model }: ResourcePlan,
+  { attributes }: SearchPlan,
+  text: TextSearch,
+): string | undefined {
+  const column = columnOf(info, vectorName(text));
+  const found = tableFacts(model)?.columns.get(column);
+  if (found?.baseType === 'tsvector') return undefined;
+  const table = quotedTable(model);
+  if (found)
+    return `${name}: search.vector names '${column}', whose column is ${found.type}; use a column of the type tsvector.`;
+  const texts = attributes.map((each) => `coalesce(${identifier(columnOf(info, each))}, '')`);
+  const made = `to_tsvector(${quoteText(text.config)}, ${texts.join(" || ' ' || ")})`;
+  return (
+    `${name}: search.vector names '${column}', and the table ${table} has no such column; ALTER TABLE ${table} ADD COLUMN ` +
+    `${identifier(column)} tsvector GENERATED ALWAYS AS (${made}) STORED;`
+  );
+}
+
+/**
+ * The configuration: `stems` where one of its dictionaries changes words, so that the beginning of a word may not be that of its stem. And the
+ * expression of a vector that PostgreSQL generates, with its columns.
+ */
+const CONFIG = `
+  SELECT EXISTS (
+      SELECT FROM pg_ts_config_map m JOIN pg_ts_dict d ON d.oid = m.mapdict JOIN pg_ts_template t ON t.oid = d.dicttemplate
+      WHERE m.mapcfg = c.oid AND t.tmplname IN ('snowball', 'ispell')) AS "stems",
+    (SELECT json_build_object('expression', pg_get_expr(d.adbin, d.adrelid), 'columns', ARRAY(
+        SELECT s.attname::text FROM pg_depend p JOIN pg_attribute s ON s.attrelid = p.refobjid AND s.attnum = p.refobjsubid
+        WHERE p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid AND p.refobjid = d.adrelid AND s.attnum <> d.adnum))::text
+      FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+      WHERE d.adrelid = $3::oid AND a.attname = $4 AND a.attgenerated <> '') AS "made"
+  FROM pg_ts_config c JOIN pg_namespace n ON n.oid = c.cfgnamespace
+  WHERE c.cfgname = $1 AND CASE WHEN $2::text IS NULL THEN pg_ts_config_is_visible(c.oid) ELSE n.nspname = $2 END`;
+
+interface ConfigRow {
+  readonly stems: boolean;
+  /** A `Made` as JSON, whatever parser the driver has for that; null for a vector that a trigger fills in. */
+  readonly made: string | null;
+}
+
+interface Made {
+  readonly expression: string;
+  readonly columns: readonly string[];
+}
+
+async function vectorReport(
+  { name, info, model }: ResourcePlan,
+  { attributes }: SearchPlan,
+  text: TextSearch,
+  table: string,
+): Promise<TableReport> {
+  const { config, prefix } = text;
+  const [last = '', schema = null] = config.split('.').reverse();
+  const column = columnOf(info, vectorName(text));
+  const [found] = await selectCatalogue<ConfigRow>(model.sequelize, CONFIG, [last, schema, table, column]);
+  if (!found)
+    return {
+      problems: [
+        `${name}: search.config is '${config}', which the database lacks; use one of those of SELECT cfgname FROM pg_ts_config.`,
+      ],
+      warnings: [],
+    };
+  const { expression = '', columns = [] } = JSON.parse(found.made ?? '{}') as Partial<Made>;
+  const named = attributes.map((each) => columnOf(info, each));
+  const others = columns.filter((each) => !named.includes(each));
+  const [, made = last] = /'(?:\w+\.)?(\w+)'::regconfig/.exec(expression) ?? [];
+  return {
+    problems: others.map(
+      (each) =>
+        `${name}: the vector '${column}' of search is made of '${each}' as well, which search.of lacks, so that a search would find what a ` +
+        'request may not read; add it there, or take it out of the vector.',
+    ),
+    warnings: [
+      ...(made === last
+        ? []
+        : [
+            `${name}: search.config is '${config}', and the vector '${column}' is made with '${made}', so that a search may find nothing; use ` +
+              'the same for both.',
+          ]),
+      ...(prefix && found.stems
+        ? [
+            `${name}: search.prefix is true, and '${config}' keeps the stems of words, so that the beginning of a word may find nothing: runni ` +
+              "does not find running, whose stem is run. Use 'simple', or leave prefix out.",
+          ]
+        : []),
+    ],
+  };
+}
