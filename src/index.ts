@@ -21,7 +21,9 @@ export {
 } from './declare/access-options.js';
 export type { FilterOperator } from './declare/filter-operators.js';
 export { type FilterTemplate, type FilterValue, filter } from './declare/filter-template.js';
-export type { AggregateOptions } from './declare/aggregate-options.js';
+export type { AggregateOptions, Measure, TimeUnit } from './declare/aggregate-options.js';
+export type { AggregateQuery } from './execute/records/aggregate-records.js';
+export type { AggregateResult, GroupItem } from './features/aggregate/run-aggregate.js';
 export type { ExportFormat, ExportOptions } from './declare/export-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';

@@ -6,6 +6,7 @@ import { describeAddressed } from '../../describe/describe-model.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import { holdsTexts, isScalar, problemOfParts } from '../../describe/row-key.js';
 import { relationNotLoaded } from '../../errors/errors.js';
+import type { AggregateResult } from '../../features/aggregate/run-aggregate.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
@@ -14,6 +15,7 @@ import { showValue } from '../../util/option-problems.js';
 import { readChunks } from '../chunks.js';
 import type { CursorPage } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
+import { type AggregateQuery, aggregateRecords } from './aggregate-records.js';
 import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
 import type { CursorPageRequest, RelationOptions, StreamRequest } from './repository-options.js';
@@ -137,6 +139,27 @@ export abstract class BoundRepository<M extends Model> {
   ): Promise<readonly number[]> {
     const scope = async () => (await this.context('select')).scope;
     return countOfRelation(this.model, records, name, filter, { source: this.access, scope });
+  }
+
+  /**
+   * Groups of the rows that match, with their numbers and measures of them: those that the request may see. Values have the form of
+   * answers: sums and averages of exact numbers are texts.
+   *
+   * @example
+   * ```ts
+   * const { items } = await sales.aggregate({
+   *   group: ['shop', 'soldAt.month'],
+   *   sum: ['price'],
+   *   having: 'count>=10',
+   *   sort: '-sum.price',
+   *   tz: 'Europe/Berlin',
+   * });
+   * ```
+   * @throws TypeError for an attribute that cannot be grouped or measured, for a condition or an order that cannot be read, and where hooks
+   *   or methods of the model choose its rows
+   */
+  async aggregate(query: AggregateQuery<M> = {}): Promise<AggregateResult> {
+    return aggregateRecords(this.described, await this.context('select'), query);
   }
 
   /** One page next to a place. */

@@ -367,6 +367,7 @@ const OPERATIONS = [
   'one',
   'list',
   'count',
+  'aggregate',
   'page',
   'cursorPage',
   'create',

@@ -22,13 +22,15 @@ export function columnAt(index: number): string {
 /**
  * Runs a SELECT whose columns have names of their own, which are no numbers: those of `columnAt`.
  *
- * @param on a connection of ours; null leaves it to Sequelize, in the session of the running code
+ * @param on a connection of ours; null leaves it to Sequelize
+ * @param within the transaction of Sequelize's. Default: that of the running code
  */
 export async function selectValues(
   { model, name }: RecordInfo,
   fragment: SqlFragment,
   slots: Slots,
   on: StatementTarget | null,
+  within?: Transaction | null,
 ): Promise<readonly ValueRow[]> {
   if (on && !isOnSequelize()) {
     const statement = toStatement(fragment);
@@ -43,7 +45,7 @@ export async function selectValues(
     const found = await sequelize.query<Record<string, unknown>>(text, options);
     return found.map((row) => Object.values(row));
   };
-  const transaction = (await currentSession(sequelize)?.transactionFor('select')) ?? null;
+  const transaction = within ?? (await currentSession(sequelize)?.transactionFor('select')) ?? null;
   if (transaction || currentSettings() === null) return read(transaction);
   return inTransaction(sequelize, 'get', read);
 }

@@ -62,7 +62,8 @@ function measuresIn(inputs: Inputs): readonly MeasureTerm[] {
   return MEASURES.flatMap((measure) => (inputs[memberOf(measure)] ?? []) as readonly MeasureTerm[]);
 }
 
-function isZoned({ attribute, unit }: GroupTerm, { attributes }: RecordInfo): boolean {
+/** True for a span of moments, which begins at another moment in another zone. */
+export function isZoned({ attribute, unit }: GroupTerm, { attributes }: RecordInfo): boolean {
   return unit !== null && isMoment(attributes.get(attribute) as AttributeInfo);
 }
 
@@ -126,11 +127,8 @@ function pick<T>(terms: ReadonlyMap<string, T>, test: (term: T) => boolean): Rea
 
 /** Parameters that depend on the groups and measures, and those of pages. */
 function rest({ size, groups, measures }: AggregatePlan, info: RecordInfo): readonly Input[] {
-  const named = (inputs: Inputs) => [
-    ...(inputs[memberOf('group')] as readonly GroupTerm[]).map(({ name }) => name),
-    COUNT,
-    ...measuresIn(inputs).map(({ name }) => name),
-  ];
+  const named = (inputs: Inputs) =>
+    namesOf(inputs[memberOf('group')] as readonly GroupTerm[], measuresIn(inputs));
   const all = [...groups.keys(), COUNT, ...measures.keys()];
   return [
     namesInput('having', {
@@ -204,6 +202,11 @@ function zoneInput(info: RecordInfo): Input {
   });
 }
 
+/** The names that an order may have. */
+export function namesOf(group: readonly GroupTerm[], measures: readonly MeasureTerm[]): readonly string[] {
+  return [...group.map(({ name }) => name), COUNT, ...measures.map(({ name }) => name)];
+}
+
 /** Issue of the parameter `tz`. */
 export function zoneIssue(detail: string): RequestIssue {
   return { parameter: 'tz', code: 'aggregate.tz', detail };
@@ -243,8 +246,12 @@ function readNames<T>(
   });
 }
 
-/** Where a name before is wrong, there is nothing to compare those of an order with. */
-function readOrder(text: string, known: readonly string[], { issues }: Reading): readonly GroupOrder[] {
+/** An order by names. Where another parameter is wrong, there is nothing to compare them with. */
+export function readOrder(
+  text: string,
+  known: readonly string[],
+  { issues }: Pick<Reading, 'issues'>,
+): readonly GroupOrder[] {
   if (issues.length > 0) return [];
   const terms = known.flatMap((name): (readonly [string, GroupOrder])[] => [
     [name, { name, descending: false }],

@@ -1,4 +1,5 @@
 /** Groups of the records of a list, at `GET /cities/aggregate`: the option `aggregate`. */
+import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { isOverridden } from '../../express/resources/crud-controller.js';
@@ -7,6 +8,7 @@ import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
+import { decideSubresource, subresourceOf } from '../sub-resources/sub-resources.js';
 import {
   type AggregatePlan,
   aggregateIndexes,
@@ -14,8 +16,8 @@ import {
   checkAggregate,
   compileAggregate,
 } from './aggregate-options.js';
-import { aggregateSchemas, describeAggregate, WORDS } from './describe-aggregate.js';
-import { compileAggregateHandler, decideAggregate } from './handle-aggregate.js';
+import { aggregateSchemas, describeAggregate, describeBelow, WORDS } from './describe-aggregate.js';
+import { compileAggregateHandler, compileSubAggregateHandler, decideAggregate } from './handle-aggregate.js';
 
 /** A route for the resources that have the option. */
 export const aggregate: FeatureFactory = Object.assign(() => null, {
@@ -24,7 +26,11 @@ export const aggregate: FeatureFactory = Object.assign(() => null, {
   indexes: aggregateIndexes,
   routes(plan: RoutePlan) {
     const own = aggregatePlan(plan);
-    return own ? [routeOf(own)] : [];
+    const below = [...plan.relations.subresources.values()].flatMap((each) => {
+      const target = aggregatePlan(each.target);
+      return target ? [routeBelow(each, target)] : [];
+    });
+    return [...(own ? [routeOf(own)] : []), ...below];
   },
 });
 
@@ -45,6 +51,23 @@ function routeOf(plan: AggregatePlan): HandledRoute & DescribedRoute {
     compile: (context) => compileAggregateHandler(plan, context),
     describe: (mounted) => describeAggregate(plan, mounted),
     schemas: (resource) => aggregateSchemas(plan, resource),
+  };
+}
+
+/** The groups of the records that a sub-resource lists. */
+function routeBelow(subresource: SubresourcePlan, plan: AggregatePlan): HandledRoute & DescribedRoute {
+  return {
+    ...USUAL.list,
+    endpoint: 'aggregate',
+    method: `${subresource.method}.aggregate`,
+    path: `${subresource.path}/${plan.word}`,
+    parameters: [],
+    words: WORDS,
+    executes: [{ operation: 'read' }, { plan: subresource.target, operation: 'list' }],
+    mend: (name) => `name another word with aggregate.path of ${name}`,
+    decide: (context) => decideSubresource(subresourceOf(subresource, context), context),
+    compile: (context) => compileSubAggregateHandler(plan, subresourceOf(subresource, context), context),
+    describe: (mounted) => describeBelow(subresource, plan, mounted),
   };
 }
 

@@ -1,15 +1,19 @@
 /** Aggregates in the document: the operation, and the schema of its groups with exactly the members of the option. */
+import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { MEASURES, type TimeUnit } from '../../declare/aggregate-options.js';
 import {
   type DescribedAction,
   type DescribedResource,
   inputParameter,
   operationOf,
+  pathParameter,
 } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
 import { type JsonSchema, orNull } from '../../schema/json-schema.js';
+import { parentProblems } from '../sub-resources/sub-resources.js';
 import type { MeasureTerm } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
 import { inputsOf } from './handle-aggregate.js';
@@ -33,9 +37,34 @@ export function describeAggregate(
     summary: `${WORDS.verb} ${names.phrases}`,
     description: WORDS.description(resource.plan),
     parameters: inputsOf(plan, resource).inputs.flatMap(inputParameter),
-    answers: { 200: { description: WORDS.success, content: jsonContent(schemaRef(names.schemas.groups)) } },
+    answers: answersOf(resource),
     problems: features.list.problems,
   });
+}
+
+/** Describes the groups of the records below one of the resource. */
+export function describeBelow(
+  subresource: SubresourcePlan,
+  plan: AggregatePlan,
+  { resource, action, pathParameters, resourceOf }: DescribedAction,
+): OperationObject {
+  const { name, target } = subresource.relation;
+  const grouped = describeAggregate(plan, { resource: resourceOf(target), action });
+  const { names } = resource;
+  const path = pathParameters.map((parameter) => pathParameter(resource.plan, parameter));
+  const problems = [...parentProblems(subresource, resource), ...resourceOf(target).features.list.problems];
+  return operationOf(resource, action, {
+    operationId: `aggregate${names.one}${pascalCase(name)}`,
+    summary: `${WORDS.verb} ${toWords(name)} of ${names.phrase}`,
+    description: grouped.description,
+    parameters: [...path, ...(grouped.parameters ?? [])],
+    answers: answersOf(resourceOf(target)),
+    problems,
+  });
+}
+
+function answersOf({ names }: DescribedResource): OperationObject['responses'] {
+  return { 200: { description: WORDS.success, content: jsonContent(schemaRef(names.schemas.groups)) } };
 }
 
 /** The schema of a page of groups. */

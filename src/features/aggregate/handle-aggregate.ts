@@ -1,4 +1,6 @@
 /** The handler of `GET /cities/aggregate`: the story of a read whose result is groups. */
+import type { Request } from 'express';
+import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
@@ -6,18 +8,22 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
+import type { Resource } from '../../express/resources/resource.js';
 import { readSessions } from '../../handle/commit-request.js';
 import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/decide-route.js';
-import { answerWith, isAlone, type Story } from '../../handle/handle.js';
+import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
 import type { HandlerContext, RouteContext } from '../../handle/handled-route.js';
 import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
+import type { Access } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { ListOperation } from '../../operation/operation.js';
-import { allOf, scopedRows } from '../../operation/predicates.js';
+import { allOf, scopedRows, sqlCondition } from '../../operation/predicates.js';
 import { USUAL } from '../../operation/route-spec.js';
 import { currentTarget, type StatementTarget } from '../../postgres/index.js';
 import { compileWorkParser, type RequestArguments } from '../../request/parse-request.js';
-import { then } from '../../util/promises.js';
+import { type Maybe, then } from '../../util/promises.js';
+import { compileSubresourceParser } from '../sub-resources/parse-subresource.js';
+import { compileParentReader, type Subresource } from '../sub-resources/run-subresource.js';
 import { aggregateInputs, ROW_INPUTS, readAggregateInputs } from './aggregate-inputs.js';
 import { type AggregateOperation, totalGroupOrder } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
@@ -47,26 +53,70 @@ export function inputsOf(
   return features.listInputs(ROW_INPUTS, aggregateInputs(plan, info));
 }
 
-/** Compiles the handler. */
-export function compileAggregateHandler(
+/** Compiles the handler of the groups of all records. */
+export function compileAggregateHandler(plan: AggregatePlan, context: HandlerContext): ActionRunner {
+  const { resource } = context;
+  const parse = compileWorkParser(resource, 'aggregate', inputsOf(plan, resource));
+  return compileStory(plan, context, { resource, parse, isOpen: () => true, locate: null });
+}
+
+/** Compiles the handler of the groups of records below another one. */
+export function compileSubAggregateHandler(
   plan: AggregatePlan,
-  { resource, decisions, shaper }: HandlerContext,
+  subresource: Subresource,
+  context: HandlerContext,
+): ActionRunner {
+  const { parent, target } = subresource;
+  const parse = compileSubresourceParser(
+    parent,
+    target,
+    subresource.plan,
+    'aggregate',
+    inputsOf(plan, target),
+  );
+  const { isOpen, byRows, byMethod } = compileParentReader(subresource);
+  return compileStory(plan, context, {
+    resource: target,
+    parse,
+    isOpen,
+    async locate(input, action, on) {
+      const key = await (on ? byRows(input, on) : byMethod(action, input));
+      return key === null ? null : input.access.under(key);
+    },
+  });
+}
+
+/** Rows of a request. */
+interface Located<I extends RequestArguments> {
+  /** The resource whose records are grouped. */
+  readonly resource: Resource;
+  parse(request: Request): Maybe<I>;
+  /** True where our SQL may find the rows now. */
+  isOpen(): boolean;
+  /** Finds the rows of a record; null where it can have none. Null is the access of the request. */
+  readonly locate: ((input: I, action: Action, on: StatementTarget | null) => Promise<Access | null>) | null;
+}
+
+function compileStory<I extends RequestArguments>(
+  plan: AggregatePlan,
+  { resource: owner, decisions, shaper }: HandlerContext,
+  { resource, parse, isOpen, locate }: Located<I>,
 ): ActionRunner {
   const { answer, settings } = decisions;
   const { info, model } = resource.plan;
   const sequelize = model.sequelize as Sequelize;
-  const parse = compileWorkParser(resource, 'aggregate', inputsOf(plan, resource));
   const isPlain = openTest(info, 'list', false);
-  const isByRows = () => decisions.runner === 'rows' && isPlain();
-  const run = async (input: RequestArguments, on: StatementTarget | null): Promise<AggregateResult> => {
-    const operation = operationOf(resource, input);
-    const { slots } = input.access;
-    return runLimited(async () => {
-      if (plan.maxEstimate !== null) checkEstimate(plan, await estimateRows(info, operation, slots, on));
-      return runAggregate(info, operation, slots, on);
+  const isByRows = () => decisions.runner === 'rows' && isPlain() && isOpen();
+  const run = (input: I, action: Action, on: StatementTarget | null): Promise<AggregateResult> =>
+    runLimited(async () => {
+      const found = locate ? await locate(input, action, on) : input.access;
+      const operation = operationOf(resource, { ...input, access: found ?? input.access });
+      const { slots } = found ?? input.access;
+      const asked = found ? operation : { ...operation, where: NO_ROWS };
+      if (plan.maxEstimate !== null) checkEstimate(plan, await estimateRows(info, asked, slots, on));
+      return runAggregate(info, asked, slots, on);
     });
-  };
-  const story: Story<RequestArguments, AggregateResult> = {
+  const story: Story<I, AggregateResult> = {
     parse: (request) =>
       then(parse(request), (input) => {
         checkFilter(plan, input.query.filter ?? null);
@@ -75,24 +125,26 @@ export function compileAggregateHandler(
     around: null,
     aloneTarget: compileAloneTarget(sequelize, settings, decisions.runner === 'rows'),
     plan: ({ request }) => (isByRows() && isAlone(sequelize, request) ? 'alone' : 'session'),
-    runAlone: (_action, input, _around, on) => run(input, on),
+    runAlone: (action, input, _around, on) => run(input, action, on),
     shape: (result, _input, format, { response }) => ({
       status: response.statusCode,
       headers: {},
       body: format === 'text' ? JSON.stringify(result) : result,
     }),
-    sessions: readSessions([resource], settings),
+    sessions: readSessions(owner === resource ? [resource] : [owner, resource], settings),
     async runWithin(action, input) {
       const on = isByRows() ? ((await sessionTarget(sequelize, 'get')) ?? currentTarget(sequelize)) : null;
-      return story.shape(await run(input, on), input, 'values', action);
+      return story.shape(await run(input, action, on), input, formatFor(action.response, answer), action);
     },
   };
   return answerWith(story, answer, shaper);
 }
 
+const NO_ROWS = sqlCondition`false`;
+
 /** The operation of a request: the rows of its list, grouped. */
 function operationOf(
-  { plan: { info, model, name }, features }: Pick<HandlerContext['resource'], 'plan' | 'features'>,
+  { plan: { info, model, name }, features }: Pick<Resource, 'plan' | 'features'>,
   { query, access }: RequestArguments,
 ): AggregateOperation {
   const problem = choiceProblem(model);

@@ -1,12 +1,11 @@
 /** Runs an aggregate, and makes its answer of the values. */
 
 import type { Measure } from '../../declare/aggregate-options.js';
-import type { ModelInfo } from '../../describe/model-info.js';
+import type { RecordInfo } from '../../describe/model-info.js';
 import { hasState } from '../../errors/database-fault.js';
 import { selectValues, type ValueRow } from '../../execute/session/select-values.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import type { Slots } from '../../execute/sql/statement.js';
-import type { StatementTarget } from '../../postgres/index.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { zoneIssue } from './aggregate-inputs.js';
@@ -35,19 +34,22 @@ export interface AggregateResult {
   readonly tz?: string;
 }
 
+/** The place of a statement. */
+type Place = [on: Parameters<typeof selectValues>[3], within?: Parameters<typeof selectValues>[4]];
+
 /** State of a value that PostgreSQL does not accept, such as a time zone that it does not know. */
 const INVALID_PARAMETER = '22023';
 
-/** Runs it. @param on as for `selectValues` */
+/** Runs it. @param place where, as for `selectValues` */
 export async function runAggregate(
-  info: ModelInfo,
+  info: RecordInfo,
   operation: AggregateOperation,
   slots: Slots,
-  on: StatementTarget | null,
+  ...place: Place
 ): Promise<AggregateResult> {
   const { window, zone } = operation;
   try {
-    const rows = await selectValues(info, compileAggregateSql(info, operation), slots, on);
+    const rows = await selectValues(info, compileAggregateSql(info, operation), slots, ...place);
     return {
       items: rows.slice(0, window.size).map(itemWriter(info, operation)),
       has_next: rows.length > window.size,
@@ -63,12 +65,12 @@ export async function runAggregate(
 
 /** The rows that PostgreSQL believes to group. */
 export async function estimateRows(
-  info: ModelInfo,
+  info: RecordInfo,
   operation: AggregateOperation,
   slots: Slots,
-  on: StatementTarget | null,
+  ...place: Place
 ): Promise<number> {
-  const [row] = await selectValues(info, compileEstimateSql(info, operation), slots, on);
+  const [row] = await selectValues(info, compileEstimateSql(info, operation), slots, ...place);
   const plan: unknown = typeof row?.[0] === 'string' ? JSON.parse(row[0]) : row?.[0];
   const [
     {
@@ -78,7 +80,7 @@ export async function estimateRows(
   return rows;
 }
 
-function itemWriter(info: ModelInfo, { group, measures }: AggregateOperation) {
+function itemWriter(info: RecordInfo, { group, measures }: AggregateOperation) {
   const groups = group.map((term) => [term.name, formatOfGroup(info, term)] as const);
   const measured = measures.map((term) => [term, formatOf(info, term)] as const);
   return (values: ValueRow): GroupItem => {
@@ -95,11 +97,11 @@ function itemWriter(info: ModelInfo, { group, measures }: AggregateOperation) {
   };
 }
 
-function formatOfGroup(info: ModelInfo, { attribute, unit }: GroupTerm) {
+function formatOfGroup(info: RecordInfo, { attribute, unit }: GroupTerm) {
   return orNull(wireFormat(groupType(unit, attributeOf(info, attribute).type)));
 }
 
-function formatOf(info: ModelInfo, { attribute, measure }: MeasureTerm) {
+function formatOf(info: RecordInfo, { attribute, measure }: MeasureTerm) {
   return measure === 'countDistinct'
     ? Number
     : orNull(wireFormat(measureType(measure, attributeOf(info, attribute).type)));

@@ -3,8 +3,9 @@
 import type { Request } from 'express';
 import { relatedAccess } from '../../access/related-access.js';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import type { RuledWork } from '../../declare/endpoint.js';
 import { type Access, type AccessForm, accessWith, NONE_GIVEN, perForm } from '../../operation/access.js';
-import { NOTHING_ASKED } from '../../operation/compile-features.js';
+import { type InputReaders, NOTHING_ASKED } from '../../operation/compile-features.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { PARENT, type RelatedAccess, relatedSlots, rowsUnder } from '../../operation/related-rows.js';
 import { checkOwner } from '../../postgres/index.js';
@@ -15,7 +16,7 @@ import {
 } from '../../request/parse-request.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { parsePathId } from '../../request/read-id.js';
-import { then } from '../../util/promises.js';
+import { type Maybe, then } from '../../util/promises.js';
 import { isHidden } from '../include-names.js';
 
 /** The arguments of a list under a parent. */
@@ -27,13 +28,20 @@ export interface SubresourceArguments extends RequestArguments {
 /** Settings that a parser needs of a resource. */
 type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
 
-/** The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target. */
+/**
+ * The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target.
+ *
+ * @param work whose rules of the target hold, beside those of its list
+ * @param readers of the inputs. Default: those of the list
+ */
 export function compileSubresourceParser(
   parent: Side,
   target: Side,
   plan: SubresourcePlan,
+  work: RuledWork = 'list',
+  readers: InputReaders = target.features.list,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
-  const { inputs, readQuery, readHeaders } = target.features.list;
+  const { inputs, readQuery, readHeaders } = readers;
   const evaluateNamed = compileNamedRules(target, inputs);
   const { model } = target.plan;
   const { sequelize } = model;
@@ -42,22 +50,30 @@ export function compileSubresourceParser(
   return (request) => {
     checkOwner(model, sequelize);
     return then(parent.access(request, 'read'), (access) =>
-      then(relatedAccess(request, plan), (granted) => {
-        if (isHidden(plan, access.form, granted))
-          throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
-        const within = grant(granted, String(request.params['id']));
-        return then(evaluateNamed?.(request, within.form) ?? NOTHING_ASKED, (asked) => {
-          const query = readQuery(request.url, within, [], asked);
-          const id = parsePathId(parent.plan, request);
-          return {
-            query: readHeaders(request, query, within),
-            access: within,
-            parent: { query: parent.features.read.absentFor(access.form), access, id },
-          };
-        });
-      }),
+      then(
+        grantedWith(relatedAccess(request, plan), work === 'list' ? null : target.access(request, work)),
+        (granted) => {
+          if (isHidden(plan, access.form, granted))
+            throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
+          const within = grant(granted, String(request.params['id']));
+          return then(evaluateNamed?.(request, within.form) ?? NOTHING_ASKED, (asked) => {
+            const query = readQuery(request.url, within, [], asked);
+            const id = parsePathId(parent.plan, request);
+            return {
+              query: readHeaders(request, query, within),
+              access: within,
+              parent: { query: parent.features.read.absentFor(access.form), access, id },
+            };
+          });
+        },
+      ),
     );
   };
+}
+
+/** The access to a relation, where another rule allows the request, too. */
+function grantedWith(granted: Maybe<RelatedAccess>, rule: Maybe<Access> | null): Maybe<RelatedAccess> {
+  return rule === null ? granted : then(rule, () => granted);
 }
 
 /** Makes the access of a request. @param id the parent's, as the path has it */

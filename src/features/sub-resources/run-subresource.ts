@@ -1,5 +1,6 @@
 /** Runs the list of a sub-resource: a read of the parent, and the page of the target's rows that belong to it. */
 
+import type { Action } from 'routing-controllers';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import { isOfKey, keyText } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
@@ -33,42 +34,61 @@ export interface Subresource {
   readonly target: Resource;
 }
 
-/** With our SQL. A key that the path has is sent to both tables at the same time; any other one is read first. */
-export function compileSubresourceRows({
-  plan,
-  parent,
-  target,
-}: Subresource): RowRunner<SubresourceArguments> {
+/** Reads the parent of a request, and returns the text by which its rows are found; null where there can be none. */
+export function compileParentReader({ plan, parent }: Subresource) {
   const { info } = parent.plan;
   const { name, address } = info;
   const { parentKey } = plan.relation;
   const executor = new SqlExecutor(info);
-  const list = compileRowRunners(target)('list');
-  const isParentOpen = openTest(info, 'read', false);
   const textOf = compileKeyText(plan);
   const select = Object.freeze({ columns: Object.freeze([parentKey]) });
   const readKey = perPair((read: ReadOperation) => Object.freeze({ ...read, select }));
-  const pageOf = async ({ query, access }: SubresourceArguments, key: string | null, on?: StatementTarget) =>
-    key === null ? noRows(target, query as ListQuery) : list.run({ query, access: access.under(key) }, on);
   return {
-    isOpen: () => list.isOpen() && isParentOpen(),
-    async run(input, on) {
-      const { id, query, access } = input.parent;
+    textOf,
+    isOpen: openTest(info, 'read', false),
+    /** With our SQL. */
+    async byRows({ parent: input }: SubresourceArguments, on?: StatementTarget): Promise<string | null> {
+      const { id, query, access } = input;
       const slots: Slots = keySlots(address, id) ?? NO_SLOTS;
       // The operation of a read is one.
       const read = parent.features.read.operation(query, access) as ReadOperation;
+      const { rows, count } = await executor.run(readKey(read), joinSlots(slots, access.slots), on);
+      const [row] = rows;
+      if (!row) throw noSuchRecord({ name, key: keyText(address) });
+      if (count > 1) throw severalRecords({ name, key: keyText(address) });
+      return textOf(row[0] ?? null);
+    },
+    /** With its repository. */
+    async byMethod(action: Action, { parent: input }: SubresourceArguments): Promise<string | null> {
+      const record = await contextOf(parent, action).repository.get(input.id as Id);
+      const [found = null] = recordColumn(info, [record], parentKey);
+      return textOf(found);
+    },
+  };
+}
+
+/** With our SQL. A key that the path has is sent to both tables at the same time; any other one is read first. */
+export function compileSubresourceRows(subresource: Subresource): RowRunner<SubresourceArguments> {
+  const { plan, parent, target } = subresource;
+  const { address } = parent.plan.info;
+  const { parentKey } = plan.relation;
+  const list = compileRowRunners(target)('list');
+  const reader = compileParentReader(subresource);
+  const pageOf = async ({ query, access }: SubresourceArguments, key: string | null, on?: StatementTarget) =>
+    key === null ? noRows(target, query as ListQuery) : list.run({ query, access: access.under(key) }, on);
+  return {
+    isOpen: () => list.isOpen() && reader.isOpen(),
+    async run(input, on) {
+      const slots = keySlots(address, input.parent.id) ?? NO_SLOTS;
       const part = isOfKey(address, parentKey) ? slots[idSlot(address, parentKey).slot] : undefined;
-      const known = part === undefined || part === null ? undefined : textOf(part);
+      const known = part === undefined || part === null ? undefined : reader.textOf(part);
       // Both have ended when this does: a session must not end before its statements.
       const [found, early] = await Promise.allSettled([
-        executor.run(readKey(read), joinSlots(slots, access.slots), on),
+        reader.byRows(input, on),
         known === undefined ? null : pageOf(input, known, on),
       ]);
       if (found.status === 'rejected') throw found.reason;
-      const [row] = found.value.rows;
-      if (!row) throw noSuchRecord({ name, key: keyText(address) });
-      if (found.value.count > 1) throw severalRecords({ name, key: keyText(address) });
-      const key = textOf(row[0] ?? null);
+      const { value: key } = found;
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);
       if (early.status === 'rejected') throw early.reason;
@@ -79,19 +99,17 @@ export function compileSubresourceRows({
 
 /** With repositories, which leave to Sequelize what only Sequelize can do. */
 export function compileSubresourceMethod(
-  { plan, parent, target }: Subresource,
+  subresource: Subresource,
   shaper: ResultShaper,
 ): RouteOperation<SubresourceArguments>['runMethod'] {
-  const { parentKey } = plan.relation;
+  const { target } = subresource;
   const repository = new Repository(target.plan.model);
-  const textOf = compileKeyText(plan);
+  const reader = compileParentReader(subresource);
   return async (action, given) => {
     // No decorator reads parameters of a sub-resource.
     const input = given as SubresourceArguments;
     const query = input.query as unknown as ListQuery;
-    const record = await contextOf(parent, action).repository.get(input.parent.id as Id);
-    const [found = null] = recordColumn(parent.plan.info, [record], parentKey);
-    const key = textOf(found);
+    const key = await reader.byMethod(action, input);
     if (key === null) return noRows(target, query);
     const access = input.access.under(key);
     const within = repository.within(Object.assign(() => access, { to: noOtherModel }));

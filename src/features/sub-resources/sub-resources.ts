@@ -13,6 +13,7 @@ import type { HandledRoute, HandlerContext, RouteContext } from '../../handle/ha
 import { compileShape } from '../../handle/shape-answer.js';
 import {
   type DescribedAction,
+  type DescribedResource,
   type DescribedRoute,
   inputParameter,
   operationOf,
@@ -22,6 +23,7 @@ import { success } from '../../openapi/generated-operation.js';
 import type { OperationObject } from '../../openapi/openapi-object.js';
 import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { FeatureFactory } from '../../operation/feature.js';
+import type { ProblemStatus } from '../../operation/refused-request-error.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { isRuled } from '../scope.js';
 import { compileSubresourceParser } from './parse-subresource.js';
@@ -33,11 +35,7 @@ export const subResources: FeatureFactory = Object.assign(() => null, {
 });
 
 function routeOf(plan: SubresourcePlan): HandledRoute & DescribedRoute {
-  const atWork = ({ resource, resourceOf }: RouteContext): Subresource => ({
-    plan,
-    parent: resource,
-    target: resourceOf(plan.relation.target),
-  });
+  const atWork = (context: RouteContext) => subresourceOf(plan, context);
   return {
     ...USUAL.list,
     method: plan.method,
@@ -45,10 +43,15 @@ function routeOf(plan: SubresourcePlan): HandledRoute & DescribedRoute {
     parameters: [],
     executes: [{ operation: 'read' }, { plan: plan.target, operation: 'list' }],
     mend: (name) => `leave it out of the subresources of ${name}`,
-    decide: (context) => decide(atWork(context), context),
+    decide: (context) => decideSubresource(atWork(context), context),
     compile: (context) => compileHandler(atWork(context), context),
     describe: (mounted) => describe(plan, mounted),
   };
+}
+
+/** A sub-resource at work, of the resource that a route is of. */
+export function subresourceOf(plan: SubresourcePlan, { resource, resourceOf }: RouteContext): Subresource {
+  return { plan, parent: resource, target: resourceOf(plan.relation.target) };
 }
 
 /** True where the parent can be read without its repository. */
@@ -57,7 +60,10 @@ function isReadByKey({ repository, plan }: Resource): boolean {
 }
 
 /** The decisions of the target's list, but that our SQL has to read the parent as well, and no method of the user's is called. */
-function decide({ plan, parent, target }: Subresource, { lineage, settings }: RouteContext): RouteDecisions {
+export function decideSubresource(
+  { plan, parent, target }: Subresource,
+  { lineage, settings }: RouteContext,
+): RouteDecisions {
   const list = decideRoute(target, { ...USUAL.list, method: plan.method }, lineage, settings);
   const problem = sequelizeProblem();
   const reasonsOf = ({ plan: { name, info } }: Resource, endpoint: 'list' | 'read', isOfRecords: boolean) =>
@@ -106,11 +112,10 @@ function describe(
   plan: SubresourcePlan,
   { resource, action, pathParameters, resourceOf }: DescribedAction,
 ): OperationObject {
-  const { names, features } = resource;
+  const { names } = resource;
   const { name, target } = plan.relation;
   const listed = resourceOf(target);
   const { inputs, problems } = listed.features.list;
-  const isRefused = isRuled(plan) || hasRestrictedKey(plan, resource.plan.access);
   return operationOf(resource, action, {
     operationId: `list${names.one}${pascalCase(name)}`,
     summary: `List ${toWords(name)} of ${names.phrase}`,
@@ -120,6 +125,15 @@ function describe(
       ...inputs.flatMap(inputParameter),
     ],
     answers: { 200: success(listed, USUAL.list) },
-    problems: [404, ...features.read.problems, ...problems, ...(isRefused ? ([403] as const) : [])],
+    problems: [...parentProblems(plan, resource), ...problems],
   });
+}
+
+/** Problems of a request below a record: those of its read, and of what the request may see of the relation. */
+export function parentProblems(
+  plan: SubresourcePlan,
+  { plan: parent, features }: DescribedResource,
+): readonly ProblemStatus[] {
+  const isRefused = isRuled(plan) || hasRestrictedKey(plan, parent.access);
+  return [404, ...features.read.problems, ...(isRefused ? ([403] as const) : [])];
 }

@@ -220,6 +220,67 @@ describe('the measures of groups', () => {
     expect((await ask({ group: 'shop', sum: 'amount' })).body).to.deep.equal({ items: [], has_next: false });
   });
 
+  it('are in the document with exactly what the option has', () => {
+    const { paths: described, components } = paths.site.crud.openapi();
+    const { operationId, parameters = [], responses } = described['/sales/aggregate']?.get ?? {};
+    const valuesOf = (name: string) => {
+      const { schema } = parameters.find((each) => each.name === name) ?? {};
+      return [schema?.type, Object(schema?.items).enum ?? null];
+    };
+    expect([operationId, Object.keys(responses ?? {})]).to.deep.equal([
+      'aggregateSales',
+      ['200', '400', '405', '500', '503', '504'],
+    ]);
+    expect(parameters.map(({ name }) => name)).to.deep.equal([
+      ...['q', 'group', 'sum', 'avg', 'min', 'max', 'countDistinct', 'having', 'sort', 'size', 'page', 'tz'],
+    ]);
+    expect(valuesOf('sum')).to.deep.equal(['array', [...NUMBERS]]);
+    expect(valuesOf('group')).to.deep.equal([
+      'array',
+      [
+        'shop',
+        'kind',
+        'open',
+        'day',
+        ...UNITS.map((unit) => `at.${unit}`),
+        'day.month',
+        'clock.hour',
+        'clock.day',
+      ],
+    ]);
+    expect(responses?.['200']).to.deep.equal({
+      description: 'A page of groups.',
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/SaleGroups' } } },
+    });
+    const { items, ...page } = components.schemas['SaleGroups']?.properties ?? {};
+    expect(Object.keys(page)).to.deep.equal(['has_next', 'tz']);
+    const { properties = {}, required } = Object(Object(items).items);
+    expect([Object.keys(properties), required]).to.deep.equal([
+      ['group', 'count', 'sum', 'avg', 'min', 'max', 'countDistinct'],
+      ['group', 'count'],
+    ]);
+    const exact = {
+      type: ['string', 'null'],
+      description: 'An exact decimal number.',
+      examples: ['1466146500'],
+    };
+    expect(properties.sum).to.deep.equal({
+      type: 'object',
+      properties: { amount: exact, total: exact, price: exact, weight: { type: ['number', 'null'] } },
+      additionalProperties: false,
+    });
+    expect(Object.keys(properties.group.properties)).to.deep.equal(valuesOf('group')[1]);
+    expect(properties.group.properties['at.week']).to.deep.equal({
+      type: ['string', 'null'],
+      format: 'date',
+    });
+    expect(properties.group.properties.kind).to.deep.equal({
+      type: ['string', 'null'],
+      enum: ['a', 'c', 'b', null],
+    });
+    expect(properties.max.properties.at.type).to.deep.equal(['string', 'null']);
+  });
+
   describe('of chosen rows', () => {
     beforeEach(() =>
       fill([
