@@ -25,6 +25,7 @@ export type { AggregateOptions, Measure, TimeUnit } from './declare/aggregate-op
 export type { AggregateQuery } from './execute/records/aggregate-records.js';
 export type { AggregateResult, GroupItem } from './features/aggregate/run-aggregate.js';
 export type { ExportFormat, ExportOptions } from './declare/export-options.js';
+export type { ImportMode, ImportOptions } from './declare/import-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';
 export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';

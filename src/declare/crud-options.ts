@@ -8,6 +8,7 @@ import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
 import type { ExportFormat, ExportOptions } from './export-options.js';
 import type { FilterOperator } from './filter-operators.js';
+import type { ImportOptions } from './import-options.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 import type { SearchAllow } from './search-options.js';
 import type { SortAllow } from './sort-options.js';
@@ -138,6 +139,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example [['code'], ['countryCode', 'name']]
    */
   upsert?: readonly (readonly Attribute<M>[])[];
+  /**
+   * Imports of files: `POST /import` with `text/csv` or `application/x-ndjson`, read in chunks. `mode`, `atomic`, `dry_run` and `delimiter`
+   * are its parameters. Needs the package `csv-parse` for CSV. Default: no such route.
+   *
+   * @example { modes: ['create', 'update'], maxBytes: '200mb' }
+   */
+  import?: ImportOptions;
   /**
    * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: those with the value that the
    * record has are left out, so that a client may send a record as a GET gave it; another value is 422. The record is locked and read

@@ -5,6 +5,7 @@ import { bulk } from './bulk/bulk.js';
 import { exported } from './export/export.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
+import { fileImport } from './import/import.js';
 import { embeddedRecords } from './include/embed.js';
 import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
@@ -26,6 +27,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   aggregate,
   exported,
   upsert,
+  fileImport,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */

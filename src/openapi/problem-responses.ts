@@ -89,6 +89,11 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     'This path does not have the method PUT; it has GET, HEAD, OPTIONS.',
     { Allow: ALLOW },
   ),
+  408: problem(
+    'RequestTimeout',
+    'The next rows of the file did not arrive in time.',
+    'The next rows did not arrive within 30000 ms; send the file again.',
+  ),
   409: problem(
     'Conflict',
     'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +

@@ -96,3 +96,16 @@ interface QueueingServer {
 export function narrowQueue(server: Server): void {
   (server as unknown as QueueingServer)._handle?.listen?.(0);
 }
+
+/** The parser of a connection, as far as it is in Node's list of requests that must arrive in time. */
+interface TimedSocket {
+  readonly parser?: { remove?(): void } | null;
+}
+
+/**
+ * Takes a request out of the list of those whose whole body must arrive within `requestTimeout`, for code that limits the time of each part
+ * of it. The next request of the connection is in the list again. Nothing happens where Node has no such list.
+ */
+export function keepReading({ socket }: IncomingMessage): void {
+  (socket as unknown as TimedSocket).parser?.remove?.();
+}

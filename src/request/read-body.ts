@@ -36,8 +36,8 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<un
 }
 
 /** The error of a request without a body. */
-export function missingBody(): BodyError {
-  return new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
+export function missingBody(mend = 'send a JSON object'): BodyError {
+  return new BodyError(400, 'missing', `The request has no body; ${mend}.`);
 }
 
 /** @throws BodyError 400 for a body that what walks through it may have no stack for */
@@ -143,7 +143,7 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
 ]);
 
 /** The body as it was before it was compressed. The limit holds for what is sent, too: bytes may inflate to nothing without end. */
-function decompress(request: Request, limit: number): Readable {
+export function decompress(request: Request, limit: number): Readable {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
   const decompressor = DECOMPRESSORS.get(encoding)?.();
@@ -160,7 +160,8 @@ function decompress(request: Request, limit: number): Readable {
   return request.pipe(decompressor);
 }
 
-function readError(error: unknown, limit: number): BodyError {
+/** The error of a body that could not be read to its end. */
+export function readError(error: unknown, limit: number): BodyError {
   if (error instanceof BodyError) return error;
   if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
   return new BodyError(

@@ -122,6 +122,11 @@ export class RequestSessions {
     this.#joined = [];
   }
 
+  /** Forgets what was committed, so that the next part of a long request has sessions of its own. */
+  renew(): void {
+    this.#open = [];
+  }
+
   /** Rolls back what is not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
     for (const session of this.#joined) session.refuse(cause);

@@ -13,7 +13,8 @@ import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-s
 import { describeExposure } from '../schema/model-decorators.js';
 import { thrownError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
-import { handedProblem, noteProblem, ofItem, type Problem, toProblem, UNEXPECTED } from './problem.js';
+import { ofItem } from './item-problem.js';
+import { handedProblem, noteProblem, type Problem, toProblem, UNEXPECTED } from './problem.js';
 import {
   dropContentHeaders,
   logFailure,

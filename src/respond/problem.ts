@@ -18,13 +18,7 @@ import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { parseQueryString } from '../request/query/query-string.js';
 import type { ShownNames } from '../request/request-notes.js';
 import { classProperties } from '../schema/class-properties.js';
-import {
-  bodyPointer,
-  firstIssues,
-  InvalidRequestError,
-  type RequestIssue,
-  withinItem,
-} from '../schema/request-issue.js';
+import { bodyPointer, firstIssues, InvalidRequestError, type RequestIssue } from '../schema/request-issue.js';
 import { quotesValue } from '../util/quoted-value.js';
 
 /** An answer to a request that failed. */
@@ -35,6 +29,8 @@ export interface Problem {
   readonly detail: string;
   /** Everything that is wrong with the request. Default: `detail` says it all. */
   readonly errors?: readonly RequestIssue[];
+  /** Other members of the body, such as the counts of an import. Default: none. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** Headers of the answer, such as `Allow` and `Retry-After`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -202,23 +198,6 @@ function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext):
   if (!only) return null;
   const detail = errors.length > 1 ? 'PostgreSQL does not accept a value of the request.' : only.detail;
   return { status: 400, detail, errors };
-}
-
-/** Words for what says nothing about an attribute. */
-const ITEM_CODES: Readonly<Record<number, string>> = {
-  403: 'forbidden',
-  404: 'notFound',
-  409: 'conflict',
-  412: 'changed',
-  428: 'conditionRequired',
-};
-
-/** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
-export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
-  const { status, detail, errors } = problem;
-  if (status >= 500 || (item === 'unknown' && !errors)) return problem;
-  const own = errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
-  return { status, detail, errors: own.map((each) => withinItem(item, each)) };
 }
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {

@@ -50,9 +50,11 @@ export function logFailure(
 function shapedText(problem: Problem, request: Request, response: Response): string | null {
   const shape = problemOption(request.app);
   if (typeof shape !== 'function') return null;
+  const { headersSent } = response;
   try {
     const body = shape({ ...problem }, request, response);
-    if (response.headersSent) return null;
+    // It has answered by itself.
+    if (response.headersSent !== headersSent) return null;
     if (body instanceof Promise) {
       body.catch(() => {});
       throw new TypeError('The function problem of bootstrap returned a promise; return the body itself.');
@@ -75,13 +77,14 @@ export function itemProblem(problem: Problem, request: Request, response: Respon
   const type = response.getHeader('Content-Type');
   const text = shapedText(problem, request, response);
   response.statusCode = statusCode;
+  if (response.headersSent) return text === null ? problemBody(problem) : JSON.parse(text);
   if (type === undefined) response.removeHeader('Content-Type');
   else response.setHeader('Content-Type', type);
   return text === null ? problemBody(problem) : JSON.parse(text);
 }
 
-function problemBody({ detail, errors }: Problem): object {
-  return errors ? { detail, errors } : { detail };
+function problemBody({ detail, errors, members }: Problem): object {
+  return { detail, ...members, ...(errors ? { errors } : {}) };
 }
 
 /** Removes headers of an answer that is not sent. */

@@ -113,6 +113,8 @@ describe('the public API', () => {
       'IdType',
       'IdTypes',
       'IdempotencyOptions',
+      'ImportMode',
+      'ImportOptions',
       'IncludeAllow',
       'IncludeOptions',
       'Inclusion',

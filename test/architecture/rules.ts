@@ -60,6 +60,7 @@ export const LAYERS = [
   'features/aggregate/describe-aggregate.ts',
   'features/aggregate/aggregate.ts',
   'features/export',
+  'features/import',
   'features/features.ts',
   'express/routes/crud-router.ts',
   'landing',

@@ -43,11 +43,16 @@ export type ItemParser = (request: Request, context: ItemContext, body: unknown)
 
 const MAX_VERSION = 2_147_483_647;
 
-/** Compiles the reader of items. */
+/**
+ * Compiles the reader of items.
+ *
+ * @param repeated makes the issue of an item whose record is also that of an earlier one
+ */
 export function compileItemParser(
   plan: ResourcePlan,
   kind: 'create' | 'update',
   parseValues: ValuesParser,
+  repeated = repeatedKey,
 ): ItemParser {
   const { primaryKey, address } = plan.info;
   const key = kind === 'update' ? address : primaryKey;
@@ -70,7 +75,7 @@ export function compileItemParser(
       const text = textOfParts(head ? head.parts : key.map(({ name }) => parsed?.values[name]));
       const before = text === undefined ? undefined : keys.get(text);
       if (before !== undefined) {
-        issues.push(repeatedKey(key, before));
+        issues.push(repeated(key, before));
       } else if (text !== undefined) keys.set(text, index);
       if (issues.length > 0 || !parsed) return wrong(issues);
       if (head?.refusal) return { body, input: null, problem: head.refusal };
@@ -93,8 +98,8 @@ export function compileItemParser(
 }
 
 /** Issue of an item whose record is also that of an earlier item. */
-export function repeatedKey(key: RowKey, before: number): RequestIssue {
-  const detail = `${keyText(key)} is that of the item ${before}, too; a record may stand in a body once.`;
+export function repeatedKey(key: RowKey, before: number, place = 'item'): RequestIssue {
+  const detail = `${keyText(key)} is that of the ${place} ${before}, too; a record may stand in a body once.`;
   const [first, ...more] = keyNames(key);
   return {
     pointer: first !== undefined && more.length === 0 ? bodyPointer(first) : '',

@@ -111,7 +111,7 @@ export function compileBulkRunner(
 }
 
 /** Runs a write; in a savepoint, where it is tried and may fail alone. What the server cannot do stops all. */
-async function settle<T>(
+export async function settle<T>(
   { request }: Action,
   unit: RequestUnit | null,
   write: () => Promise<T>,
@@ -127,7 +127,8 @@ async function settle<T>(
   }
 }
 
-function compileSingle(
+/** Compiles the writer of one record, with our SQL or with the controller's method. */
+export function compileSingle(
   resource: Resource,
   single: RouteSpec,
   rows: RowRunner | null,

@@ -172,8 +172,8 @@ const UNDER_WAY = 'A request with this Idempotency-Key is under way; send it aga
 const UNANSWERED =
   'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.';
 
-/** @throws RefusedRequestError 403 where there is none */
-async function evaluatePrincipal({ principal }: KeySettings, request: Request): Promise<string> {
+/** The sender of a request. @throws RefusedRequestError 403 where there is none */
+export async function evaluatePrincipal({ principal }: KeySettings, request: Request): Promise<string> {
   const answer = await guarded(principal, request);
   if (answer === null || answer === undefined || answer === '') {
     throw new RefusedRequestError(403, 'This request has no access.');
@@ -185,7 +185,7 @@ async function evaluatePrincipal({ principal }: KeySettings, request: Request): 
 }
 
 /** Scope in which a key is unique. A kept answer is fixed, so requests with other rights have other scopes. */
-function scopeOf(
+export function scopeOf(
   { method, baseUrl }: Request,
   path: string,
   principal: string,
@@ -195,13 +195,13 @@ function scopeOf(
 }
 
 /** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees, and may change. */
-function fingerprintOf(request: Request, access: Access): string {
+export function fingerprintOf(request: Request, access: Access, body = sentBody(request)): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
   // A proxy may write the comma of an id in another way, for the same record.
   const url = request.originalUrl.replace(/^[^?]*/, (path) => path.replaceAll(/%2C/gi, ','));
-  const asked = digest(`${JSON.stringify([url, within])}\n${sentBody(request)}`);
+  const asked = digest(`${JSON.stringify([url, within])}\n${body}`);
   const { allowed } = access;
   const seen = [access.digest(), requestSettings(request)?.key, ...(allowed ? [allowed] : [])];
   return `${asked}.${digest(JSON.stringify(seen))}`;

@@ -5,7 +5,8 @@ import { BadRequestError, HttpError } from 'routing-controllers';
 import { DatabaseError, DataTypes, ValidationError as RuleError, ValidationErrorItem } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import type { ResourcePlan } from '../../../src/compile/resource-plan.js';
-import { ofItem, toProblem } from '../../../src/respond/problem.js';
+import { ofItem } from '../../../src/respond/item-problem.js';
+import { toProblem } from '../../../src/respond/problem.js';
 import { caughtError } from '../../support/caught-error.js';
 import { attach, defineModel, planOf } from '../../support/offline-models.js';
 

@@ -1,0 +1,79 @@
+/** Imports in the document: the operation, and the schemas of its answers. */
+import type { ActionDescription } from '../../express/routes/describe-action.js';
+import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
+import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import type { RouteWords } from '../../operation/route-spec.js';
+import type { JsonSchema } from '../../schema/json-schema.js';
+import { type ImportPlan, importInputs } from './import-options.js';
+import { MEDIA_TYPES } from './read-rows.js';
+
+/** Name of the schema of a result. */
+const RESULT = 'ImportResult';
+
+/** Texts of the route. */
+export const WORDS: RouteWords = {
+  verb: 'Import',
+  success: 'The counts of an import.',
+  description: () =>
+    'A file of CSV with the names of properties in its first row, or of JSON lines. All rows are stored or none, unless `atomic` is `false`.',
+};
+
+/** Describes the route. */
+export function importOperation(
+  resource: DescribedResource,
+  action: ActionDescription,
+  option: ImportPlan,
+): OperationObject {
+  const { plan, names } = resource;
+  const text = { schema: { type: 'string' } } as const;
+  const lines = { [MEDIA_TYPES.ndjson]: text };
+  return operationOf(resource, action, {
+    operationId: `import${names.many}`,
+    summary: `${WORDS.verb} ${names.phrases}`,
+    description: WORDS.description(plan),
+    parameters: importInputs(option).flatMap(inputParameter),
+    requestBody: { required: true, content: { [MEDIA_TYPES.csv]: text, ...lines } },
+    answers: {
+      200: {
+        description:
+          'All rows are stored. As JSON lines there is one for each chunk, and the last one is the result.',
+        content: { ...jsonContent(schemaRef(RESULT)), ...lines },
+      },
+      207: {
+        description: 'Some rows are refused, and the others are stored, because `atomic` is `false`.',
+        content: jsonContent(schemaRef(RESULT)),
+      },
+    },
+    problems: [400, 403, 408, 409, 412, 413, 415, 422, 503],
+  });
+}
+
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
+
+/** The schemas, by name. */
+export function importSchemas(): Record<string, JsonSchema> {
+  const error: JsonSchema = {
+    type: 'object',
+    description: 'One thing that is wrong with a row.',
+    properties: {
+      row: { type: 'integer', minimum: 1, description: 'The row, from 1, without the header.' },
+      line: { type: 'integer', minimum: 1, description: 'The line of the file on which the row begins.' },
+      pointer: {
+        type: 'string',
+        description: 'A JSON pointer into the row (RFC 6901); empty for all of it.',
+      },
+      code: { type: 'string', description: 'A stable word for programs.' },
+      detail: { type: 'string', description: 'A sentence for people.' },
+    },
+    required: ['row', 'line', 'code', 'detail'],
+  };
+  const properties: Record<string, JsonSchema> = {
+    rows: { ...COUNT, description: 'Rows of the file.' },
+    created: { ...COUNT, description: 'Records that are new.' },
+    updated: { ...COUNT, description: 'Records that were there.' },
+    failed: { ...COUNT, description: 'Rows that are refused.' },
+    errors: { type: 'array', items: error, description: 'The first things that are wrong.' },
+    errors_shown: { ...COUNT, description: 'Number of `errors`.' },
+  };
+  return { [RESULT]: { type: 'object', properties, required: Object.keys(properties) } };
+}

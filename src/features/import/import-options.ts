@@ -1,0 +1,148 @@
+/** The option `import` of `@Crud`, and the parameters of its requests: `mode`, `atomic`, `dry_run` and `delimiter`. */
+import bytes from 'bytes';
+import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
+import type { ResourceCheck } from '../../compile/compile-resource.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
+import type { Input, Inputs } from '../../operation/feature.js';
+import { quote } from '../../request/query/query-string.js';
+import { didYouMean, showValue } from '../../util/option-problems.js';
+import { flag } from '../flag.js';
+
+/** The option, compiled. */
+export interface ImportPlan {
+  readonly modes: readonly ImportMode[];
+  readonly maxBytes: number;
+  readonly maxRows: number;
+  readonly atomicRows: number;
+}
+
+const DEFAULTS: ImportPlan = Object.freeze({
+  modes: Object.freeze(['create'] as const),
+  maxBytes: 50 * 1024 * 1024,
+  maxRows: 1_000_000,
+  atomicRows: 10_000,
+});
+
+/** `bytes` reads any other text up to its first letter. */
+const SIZE = /^\d+(?:\.\d+)?(?:b|kb|mb|gb)$/i;
+
+/** Compiles the option. */
+export function compileImport(value: unknown, { report }: OptionCheck): ImportPlan {
+  if (!isPlain(value)) {
+    report(`import is ${showValue(value)}; use an object such as { modes: ['create'] }.`);
+    return DEFAULTS;
+  }
+  const given: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...(value as object) };
+  for (const name of Object.keys(given)) {
+    const known = Object.keys(DEFAULTS);
+    if (!known.includes(name))
+      report(`import has no '${name}'; use ${known.join(', ')}.${didYouMean(name, known)}`);
+  }
+  for (const name of ['maxRows', 'atomicRows'] as const) {
+    if (!Number.isSafeInteger(given[name]) || Number(given[name]) < 1)
+      report(`import.${name} is ${showValue(given[name])}; use an integer from 1.`);
+  }
+  return Object.freeze({
+    modes: compileModes(given['modes'], report),
+    maxBytes: compileSize(given['maxBytes'], report),
+    maxRows: Number(given['maxRows']),
+    atomicRows: Number(given['atomicRows']),
+  });
+}
+
+function compileModes(value: unknown, report: OptionCheck['report']): readonly ImportMode[] {
+  const modes: unknown[] = Array.isArray(value) ? value : [];
+  const known = modes.filter((mode): mode is ImportMode => IMPORT_MODES.some((each) => each === mode));
+  if (modes.length > 0 && known.length === modes.length) return Object.freeze([...new Set(known)]);
+  report(
+    `import.modes is ${showValue(value)}; use a list of ${IMPORT_MODES.map((each) => `'${each}'`).join(', ')}.`,
+  );
+  return DEFAULTS.modes;
+}
+
+function compileSize(value: unknown, report: OptionCheck['report']): number {
+  const size = typeof value === 'string' && SIZE.test(value) ? bytes.parse(value) : value;
+  if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 1) return size;
+  report(`import.maxBytes is ${showValue(value)}; use a number of bytes from 1, or a text such as '50mb'.`);
+  return DEFAULTS.maxBytes;
+}
+
+/** The compiled option of a resource; undefined where it has none. */
+export function importPlan({ features }: Pick<ResourcePlan, 'features'>): ImportPlan | undefined {
+  return features['import'] as ImportPlan | undefined;
+}
+
+/** Problems of the option with others. */
+export const checkImport: ResourceCheck = (plan, options) => {
+  if (!importPlan(plan) || options.readOnly !== true) return [];
+  return ['readOnly is true, and import writes; remove one of the two.'];
+};
+
+/** The delimiters of a file, by the texts that name them. */
+const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', tab: '\t', '\t': '\t' };
+
+/** Values of the parameters. */
+export interface ImportInputs extends Inputs {
+  readonly mode: ImportMode;
+  readonly isAtomic: boolean;
+  readonly isDryRun: boolean;
+  readonly delimiter: string;
+  readonly idempotencyKey?: string;
+}
+
+/** The parameters. No feature takes part in them, so that each is in this list or is refused. */
+export function importInputs({ modes, atomicRows }: ImportPlan): readonly Input[] {
+  return [
+    chosen('mode', modes[0] as string, Object.fromEntries(modes.map((mode) => [mode, mode])), {
+      description: `What is done with the rows. Default: \`${modes[0]}\`.`,
+      values: modes,
+      code: 'mode.unknown',
+    }),
+    flag(
+      'atomic',
+      'isAtomic',
+      true,
+      `Whether one row that is refused undoes all. Then a file has ${atomicRows} rows at most. With \`false\` the other rows are stored, and the answer is 207. Default: true.`,
+    ),
+    flag(
+      'dry_run',
+      'isDryRun',
+      false,
+      'Whether all is undone again. The answer is the same. Default: false.',
+    ),
+    chosen('delimiter', ',', DELIMITERS, {
+      description: 'The text between two cells of CSV. Default: a comma.',
+      values: [',', ';', 'tab'],
+      code: 'delimiter.unknown',
+    }),
+  ];
+}
+
+interface ChoiceWords {
+  readonly description: string;
+  /** As the document shows them. */
+  readonly values: readonly string[];
+  readonly code: string;
+}
+
+function chosen(
+  name: string,
+  absent: string,
+  values: Readonly<Record<string, string>>,
+  { description, values: allowed, code }: ChoiceWords,
+): Input {
+  return {
+    in: 'query',
+    name,
+    endpoints: [],
+    absent,
+    read(text, { issues }) {
+      if (Object.hasOwn(values, text)) return values[text];
+      const detail = `Parameter '${name}' is ${quote(text)}; it accepts ${allowed.map((each) => `'${each}'`).join(', ')}.`;
+      issues.push({ parameter: name, code, detail, allowed });
+      return absent;
+    },
+    describe: () => ({ description, schema: { type: 'string', enum: allowed } }),
+  };
+}

@@ -1,0 +1,121 @@
+/** A request to import a file -> its parameters, its access and the form of the file; and each row -> the arguments of its write. */
+import type { Request } from 'express';
+import type { ImportMode } from '../../declare/import-options.js';
+import { keyNames } from '../../describe/row-key.js';
+import { type Access, type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
+import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { compileValuesParser, type ParserSettings } from '../../request/parse-request.js';
+import { checkMediaType } from '../../request/read-body.js';
+import { itemIssues } from '../../respond/item-problem.js';
+import { toProblem } from '../../respond/problem.js';
+import { bodyJsonSchema, columnSchema } from '../../schema/body-json-schema.js';
+import { bodySchema } from '../../schema/body-schema.js';
+import type { JsonSchema } from '../../schema/json-schema.js';
+import { MemberBudget } from '../../schema/json-value.js';
+import { compileItemParser, repeatedKey } from '../bulk/parse-item.js';
+import { hidesState } from '../entity-tag.js';
+import type { ColumnNames } from './csv-columns.js';
+import { type ImportInputs, type ImportPlan, importInputs } from './import-options.js';
+import type { ImportReport } from './import-report.js';
+import { type FileRow, MEDIA_TYPES } from './read-rows.js';
+import type { ImportItem } from './write-rows.js';
+
+/** Arguments of an import. */
+export interface ImportArguments {
+  readonly inputs: ImportInputs;
+  readonly access: Access;
+  readonly form: keyof typeof MEDIA_TYPES;
+}
+
+/** Compiles the parser of the head of a request. The rules come first, as for all requests. */
+export function compileImportParser(
+  { plan, access: evaluateAccess, features }: ParserSettings,
+  option: ImportPlan,
+): (request: Request) => Promise<ImportArguments> {
+  const readQuery = compileQueryReader(plan, importInputs(option));
+  const readHeaders = compileHeaderReader(features.create.inputs.filter(({ isForMany }) => isForMany));
+  return async (request) => {
+    const asked = await evaluateAccess(request, 'import');
+    const inputs = readQuery(request.url, asked) as ImportInputs;
+    const access = await evaluateAccess(request, inputs.mode);
+    refuseCondition(request, plan.name);
+    const whole = readHeaders(request, inputs, access) as ImportInputs;
+    checkMediaType(request, { mediaTypes: Object.values(MEDIA_TYPES) });
+    const form = /^\s*text\/csv/i.test(String(request.headers['content-type'])) ? 'csv' : 'ndjson';
+    return { inputs: whole, access, form };
+  };
+}
+
+/** A tag is that of one record. */
+function refuseCondition(request: Request, name: string): void {
+  const given = ['If-Match', 'If-None-Match'].find((each) => request.get(each) !== undefined);
+  if (given === undefined) return;
+  const detail = `${given} names states of one ${name}, and nothing was done; give each row its version, or leave it out.`;
+  throw new RefusedRequestError(412, detail);
+}
+
+/** Compiles the names of the columns of a mode, by the access of a request. */
+export function compileColumns(
+  { plan }: Pick<ParserSettings, 'plan'>,
+  mode: ImportMode,
+): (form: AccessForm) => ColumnNames {
+  const { attributes, address } = plan.info;
+  const { properties: shown = {}, required = [] } = bodyJsonSchema(plan, mode);
+  const schemaOf = (name: string): JsonSchema => {
+    const type = attributes.get(name)?.type;
+    return shown[name] ?? (type ? columnSchema(type) : {});
+  };
+  const version = plan.entityTag?.kind === 'version' ? plan.entityTag : null;
+  return perForm((form) => {
+    const body = bodySchema(plan, mode, closedAttributes(form, mode));
+    const state = version && !hidesState(version, form) ? [version.attribute] : [];
+    const heads = mode === 'update' ? [...keyNames(address), ...state] : [];
+    const names = [...new Set([...heads, ...body.properties])];
+    return Object.freeze({
+      properties: new Map(names.map((name) => [name, schemaOf(name)])),
+      readOnly: body.readOnly,
+      required: mode === 'update' ? keyNames(address) : required.filter((name) => body.properties.has(name)),
+      hasDefaults: mode === 'create',
+    });
+  });
+}
+
+/** Reads the rows of a chunk, and reports those that the schema refuses. */
+export type RowParser = (
+  request: Request,
+  rows: readonly FileRow[],
+  access: Access,
+  report: ImportReport,
+) => Promise<readonly ImportItem[]>;
+
+/** Compiles the parser of a mode. */
+export function compileRowParser(
+  { plan, features }: Pick<ParserSettings, 'plan' | 'features'>,
+  mode: ImportMode,
+): RowParser {
+  const parseItem = compileItemParser(plan, mode, compileValuesParser(plan, mode), (key, line) =>
+    repeatedKey(key, line, 'line'),
+  );
+  const { absentFor } = features[mode];
+  return async (request, rows, access, report) => {
+    const characters = rows.reduce((sum, { text }) => sum + text.length, 0);
+    const context = {
+      access,
+      absent: absentFor(access.form),
+      keys: new Map<string, number>(),
+      budget: new MemberBudget(characters),
+    };
+    const items: ImportItem[] = [];
+    for (const { row, line, body, issues } of rows) {
+      if (issues.length > 0) {
+        report.refuse({ row, line }, issues);
+        continue;
+      }
+      const item = await parseItem(request, { ...context, index: line }, body);
+      if (item.problem) report.refuse({ row, line }, itemIssues(toProblem(item.problem, { plan })));
+      else items.push({ row, line, item });
+    }
+    return items;
+  };
+}

@@ -1,0 +1,24 @@
+/** Problems of items of a body, as errors of the body. */
+import { type RequestIssue, withinItem } from '../schema/request-issue.js';
+import type { Problem } from './problem.js';
+
+/** Words for what says nothing about an attribute. */
+const ITEM_CODES: Readonly<Record<number, string>> = {
+  403: 'forbidden',
+  404: 'notFound',
+  409: 'conflict',
+  412: 'changed',
+  428: 'conditionRequired',
+};
+
+/** The errors of an item, with pointers into it. */
+export function itemIssues({ status, detail, errors }: Problem): readonly RequestIssue[] {
+  return errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
+}
+
+/** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
+export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
+  const { status, detail, errors } = problem;
+  if (status >= 500 || (item === 'unknown' && !errors)) return problem;
+  return { status, detail, errors: itemIssues(problem).map((each) => withinItem(item, each)) };
+}

@@ -1,0 +1,243 @@
+/** Imports whose chunks are stored one by one: rows are named, and a file that is sent again goes on where it has ended. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import type { Request } from 'express';
+import { Column, DataType, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+@Crud({ import: {} })
+@Table({ tableName: 'parcels', timestamps: false })
+class Parcel extends NumberedRow {
+  @Column({ type: DataType.TEXT, unique: true, allowNull: false }) declare code: string;
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
+const LINES = 'application/x-ndjson';
+/** A chunk has so many of the rows. */
+const CHUNK = 12;
+const NOTE = 'n'.repeat(90_000);
+
+describe('importing a file in parts', () => {
+  const site = serveTestApp(() => ({
+    models: [Parcel],
+    bootstrap: { idempotency: { principal: (each: Request) => each.get('user') ?? 'ann' } },
+  }));
+  const send = (
+    file: string,
+    key: string | null,
+    query = '?atomic=false',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> =>
+    site.agent
+      .post(`/parcels/import${query}`)
+      .set({ 'Content-Type': 'text/csv', ...(key === null ? {} : { 'Idempotency-Key': key }), ...headers })
+      .send(file) as never;
+  const codes = async () => {
+    const { body } = await site.agent.get('/parcels?fields=code&size=100&sort=id');
+    return body.items.map(({ code }: { code: string }) => code);
+  };
+  const fileOf = (from: number, to: number, note = NOTE) =>
+    `code,note\n${Array.from({ length: to - from }, (_, index) => `c${from + index},${note}\n`).join('')}`;
+  const result = (counts: object) => ({
+    rows: 0,
+    created: 0,
+    updated: 0,
+    failed: 0,
+    errors: [],
+    errors_shown: 0,
+    ...counts,
+  });
+  const all = Array.from({ length: 3 * CHUNK }, (_, index) => `c${index}`);
+
+  beforeEach(() => emptyTables(site, 'parcels', 'crud_import'));
+
+  it('keeps the good rows, and names the others', async () => {
+    const file = 'code,note\na,1\na,2\n,3\nb,4\nc,5,6\nd,7\n';
+    const errors = [
+      { row: 3, line: 4, pointer: '/code', code: 'isDefined', detail: 'code must not be null.' },
+      {
+        row: 5,
+        line: 6,
+        pointer: '',
+        code: 'columns',
+        detail: 'The row has 3 cells, and the header has 2; quote a cell that has the delimiter in it.',
+      },
+      { row: 2, line: 3, pointer: '/code', code: 'unique', detail: 'Another Parcel has the same code.' },
+    ];
+    const expected = result({ rows: 6, created: 3, failed: 3, errors, errors_shown: 3 });
+    expectJson(await send(file, null, '?atomic=false&dry_run=true'), 207, expected);
+    expect(await codes()).to.deep.equal([]);
+    expectJson(await send(file, 'one'), 207, expected);
+    expect(await codes()).to.deep.equal(['a', 'b', 'd']);
+    const again = await send(file, 'one');
+    expectJson(again, 207, expected);
+    expect(again.headers['idempotent-replayed']).to.equal('true');
+    expect(await codes()).to.deep.equal(['a', 'b', 'd']);
+  });
+
+  it('needs a key, which is of one file and of one sender', async () => {
+    expectProblem(await send('code\na\n', null), 400, {
+      detail:
+        'atomic=false stores a file in parts, and needs the header Idempotency-Key, so that it can be sent again; send a random UUID for this file, or leave atomic=false out.',
+    });
+    expectJson(await send('code\na\nb\n', 'k'), 200, result({ rows: 2, created: 2 }));
+    const other = {
+      detail: 'This Idempotency-Key was used for another file, or for another request; use another key.',
+    };
+    for (const file of ['code\na\nc\n', 'code\na\n', 'code\na\nb\nc\n', 'code,note\na,\nb,\n', 'code\n'])
+      expectProblem(await send(file, 'k'), 422, other);
+    expectProblem(await send('code\na\nb\n', 'k', ''), 422, other);
+    expect(await codes()).to.deep.equal(['a', 'b']);
+    const { body } = await send('code\na\nb\n', 'k', '?atomic=false', { user: 'bob' });
+    expect([body.rows, body.failed]).to.deep.equal([2, 2]);
+  });
+
+  it('does a whole import once, and forgets the key of one that was refused', async () => {
+    const refused = await send('code\na\na\n', 'w', '');
+    expect(refused.status).to.equal(422);
+    expectJson(await send('code\na\nb\n', 'w', ''), 200, result({ rows: 2, created: 2 }));
+    const again = await send('code\na\nb\n', 'w', '');
+    expectJson(again, 200, result({ rows: 2, created: 2 }));
+    expect(again.headers['idempotent-replayed']).to.equal('true');
+    expect(await codes()).to.deep.equal(['a', 'b']);
+  });
+
+  /** Sends a part of a file, and waits until so many rows are stored. */
+  const begin = (key: string, file: string, sent: number) => {
+    const { port } = new URL(site.server.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(
+      `POST /parcels/import?atomic=false HTTP/1.1\r\nHost: a\r\nContent-Type: text/csv\r\nIdempotency-Key: ${key}\r\n` +
+        `Content-Length: ${file.length}\r\n\r\n${file.slice(0, sent)}`,
+    );
+    return socket;
+  };
+  const until = async (isSo: () => Promise<boolean>) => {
+    for (;;) if (await isSo()) return;
+  };
+  /** The server may not have noticed yet that a connection was cut. */
+  const sendAgain = async (file: string, key: string): Promise<Response> => {
+    for (;;) {
+      const answer = await send(file, key);
+      if (answer.status !== 409) return answer;
+    }
+  };
+
+  it('goes on where the connection was cut, after each chunk in turn', async () => {
+    const file = fileOf(0, 3 * CHUNK);
+    for (const chunks of [1, 2, 3]) {
+      const key = `cut-${chunks}`;
+      await emptyTables(site, 'parcels');
+      const sent = file.indexOf(`c${chunks * CHUNK},`);
+      const socket = begin(key, file, sent < 0 ? file.length - 1 : sent + 50);
+      await until(async () => (await codes()).length === Math.min(chunks, 2) * CHUNK);
+      socket.destroy();
+      expectJson(await sendAgain(file, key), 200, result({ rows: 3 * CHUNK, created: 3 * CHUNK }));
+      expect(await codes()).to.deep.equal(all);
+    }
+    const changed = file.replace('c1,', 'x1,');
+    expect((await send(changed, 'cut-1')).status).to.equal(422);
+    expect(await codes()).to.deep.equal(all);
+  });
+
+  it('refuses a second request with the key while the first one runs', async () => {
+    const file = fileOf(0, 2 * CHUNK);
+    const socket = begin('twice', file, file.length - 1);
+    await until(async () => (await codes()).length === CHUNK);
+    const second = await send(file, 'twice');
+    expectProblem(second, 409, {
+      detail: 'An import with this Idempotency-Key is under way; send it again a little later.',
+    });
+    expect(second.headers['retry-after']).to.equal('5');
+    socket.write(file.slice(-1));
+    await once(socket, 'data');
+    socket.destroy();
+    expect(await codes()).to.deep.equal(all.slice(0, 2 * CHUNK));
+  });
+
+  it('answers with a line for each chunk, of which the last one decides', async () => {
+    const linesOf = async (file: string, key: string | null, query?: string) => {
+      const answer = await site.agent
+        .post(`/parcels/import${query ?? '?atomic=false'}`)
+        .set({ 'Content-Type': 'text/csv', Accept: LINES, ...(key ? { 'Idempotency-Key': key } : {}) })
+        .buffer(true)
+        .parse((response, done) => {
+          let text = '';
+          response.on('data', (piece) => {
+            text += piece;
+          });
+          response.on('end', () => done(null, text));
+        })
+        .send(file);
+      expect([answer.status, answer.type]).to.deep.equal([200, LINES]);
+      return String(answer.body)
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    };
+    const counts = (rows: number) => ({ rows, created: rows, updated: 0, failed: 0 });
+    expect(await linesOf(fileOf(0, CHUNK + 3), 'lines')).to.deep.equal([
+      counts(CHUNK),
+      counts(CHUNK + 3),
+      { ...result({ rows: CHUNK + 3, created: CHUNK + 3 }), complete: true },
+    ]);
+    const [, second, last, ...more] = await linesOf(fileOf(CHUNK, 2 * CHUNK + 3), null, '');
+    expect([second.failed, last.complete, last.status, last.problem.failed, more]).to.deep.equal([
+      3,
+      false,
+      422,
+      3,
+      [],
+    ]);
+    const empty = await site.agent
+      .post('/parcels/import')
+      .set({ 'Content-Type': 'text/csv', Accept: LINES })
+      .send('nme\n');
+    expect(empty.status).to.equal(400);
+  });
+
+  it('limits the time of each part of a file, and not that of all', async () => {
+    const { server } = site.server;
+    const before = server.requestTimeout;
+    server.requestTimeout = 1_500;
+    try {
+      const { port } = new URL(site.server.url);
+      const sent = request({
+        port,
+        method: 'POST',
+        path: '/parcels/import?dry_run=true',
+        headers: { 'Content-Type': 'text/csv' },
+      });
+      sent.on('error', () => {});
+      sent.write('code\n');
+      const [answer] = await once(sent, 'response');
+      answer.resume();
+      expect(answer.statusCode).to.equal(408);
+      sent.destroy();
+    } finally {
+      server.requestTimeout = before;
+    }
+  });
+
+  it('runs two imports of a process at a time', async () => {
+    const file = fileOf(0, CHUNK);
+    const sockets = [begin('p1', file, 50), begin('p2', file, 50)];
+    await until(async () => {
+      const [rows] = await site.engine.sequelize.query('SELECT 1 FROM crud_import');
+      return rows.length === 2;
+    });
+    const third = await send('code\na\n', null, '');
+    expectProblem(third, 503, { detail: '2 imports are under way; try again later.' });
+    expect(third.headers['retry-after']).to.equal('5');
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await send('code\na\n', null, '')).status === 200);
+  });
+});
