@@ -16,6 +16,8 @@ export interface paths {
          * @description Cities of at least a thousand people, under their GeoNames ids.
          *
          *     Pages have numbers.
+         *
+         *     With `format` all records are a file, which is whole where the answer ends as HTTP says it does.
          */
         get: operations["listCities"];
         put?: never;
@@ -1107,6 +1109,16 @@ export interface operations {
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
                 "reviews.fields"?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+                /** @description All records as a file, not a page: without `page` and `size`. A header `Accept` that names the type chooses it, too. */
+                format?: "csv" | "ndjson";
+                /** @description With `format` a `next_cursor`, with the same `q` and `sort`: the records behind it. */
+                after?: string;
+                /** @description With `format` the records are counted before, for the header `Crud-Total`. */
+                count?: "exact";
+                /** @description With `format=ndjson` a line `{"next_cursor":…}` comes behind each chunk, for `after`; that of the end has null. */
+                checkpoints?: boolean;
+                /** @description With `format=csv` the file has a BOM, and `'` before texts that begin as formulas do and are no numbers. */
+                spreadsheet?: boolean;
             };
             header?: never;
             path?: never;
@@ -1117,6 +1129,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
+                    /** @description The number of all records, with `format` and `count=exact`. */
+                    "Crud-Total"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1144,6 +1158,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CityPage"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             400: components["responses"]["BadRequest"];

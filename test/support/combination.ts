@@ -51,6 +51,9 @@ export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combina
 /** Whether the models of a test may have endpoints of many records. */
 export const SERVES_MANY = combination !== 'session';
 
+/** Whether the resources of a test may have exports: no export goes through an override of `list`, or an interceptor. */
+export const SERVES_EXPORTS = !['values', 'session', 'records'].includes(combination);
+
 /** For `except`, where they have them anyway. */
 export const OF_MANY = {
   session:

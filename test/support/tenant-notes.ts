@@ -5,6 +5,7 @@ import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table 
 import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
 import { KeyedRow, NumberedRow } from '../models/rows.js';
+import { SERVES_EXPORTS } from './combination.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 
@@ -82,6 +83,7 @@ const LISTS = {
   count: { cap: 2 },
   endpoints: [...OPERATIONS, 'restore', 'purge', ...BULK_ENDPOINTS],
   can: { deleted: true },
+  ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
 } as const;
 
 /** Pages by number; a request acts for one tenant. */

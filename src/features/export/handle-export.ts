@@ -213,7 +213,8 @@ async function countBefore(
 }
 
 function headersOf({ plan }: Resource, format: ExportFormat, total: number | null): Record<string, string> {
-  const name = plan.prefix.split('/').at(-1) || plan.name.toLowerCase();
+  // A header has ASCII alone, and a name of a model may have other letters.
+  const name = (plan.prefix.split('/').at(-1) || plan.name).replace(/[^\w.~-]+/g, '-');
   const day = new Date().toISOString().slice(0, 10);
   return {
     'Content-Type': format === 'csv' ? 'text/csv; charset=utf-8' : MEDIA_TYPES.ndjson,

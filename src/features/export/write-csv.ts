@@ -25,7 +25,8 @@ const LINE_END = '\r\n';
 
 /** The line of names, which a file without records has, too. */
 export function csvHead({ names, isForSpreadsheet }: CsvOptions): string {
-  return `${isForSpreadsheet ? BOM : ''}${names.map((name) => quoted(name)).join()}${LINE_END}`;
+  const cells = names.map((name) => quoted(isForSpreadsheet ? harmless(name) : name));
+  return `${isForSpreadsheet ? BOM : ''}${cells.join()}${LINE_END}`;
 }
 
 /** Compiles the writer of a chunk. */

@@ -3,7 +3,7 @@ import createClient from 'openapi-fetch';
 import type { paths } from './client.js';
 import { ATLAS_URL, expect, HAVEN, LARGE, NEW, PARIS, WRONG } from './expected.js';
 
-const atlas = createClient<paths>({ baseUrl: ATLAS_URL });
+const atlas = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl: ATLAS_URL });
 
 async function main(): Promise<void> {
   const query = { q: LARGE, sort: ['-population' as const, 'name' as const] };

@@ -17,6 +17,7 @@ globalThis.fetch = (url, init) => send(new URL(String(url), ATLAS_URL), init);
 async function main(): Promise<void> {
   const cities = await listCities({ q: LARGE, sort: ['-population', 'name'] });
   if (cities.status !== 200) throw new Error(cities.data.detail);
+  if (typeof cities.data === 'string') throw new Error('The cities are a file.');
   expect(
     'list',
     cities.data.items.map(({ name }) => name),

@@ -436,6 +436,27 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
     });
   });
 
+  it('is described with the list', () => {
+    const { paths } = site.crud.openapi() as { paths: Record<string, { get: DescribedList }> };
+    const described = (path: string) => {
+      const { parameters, responses } = (paths[path] as { get: DescribedList }).get;
+      return { names: parameters.map(({ name }) => name), types: Object.keys(responses[200]?.content ?? {}) };
+    };
+    const { names, types } = described('/lines');
+    expect(types).to.deep.equal(['application/json', 'text/csv', 'application/x-ndjson']);
+    expect(names).to.include.members([
+      'format',
+      'after',
+      'count',
+      'checkpoints',
+      'spreadsheet',
+      'consistent',
+    ]);
+    expect(described('/letters').types).to.deep.equal(['application/json', 'text/csv']);
+    expect(described('/letters').names).to.not.include.members(['checkpoints', 'consistent']);
+    expect(described('/rooms').types).to.deep.equal(['application/json']);
+  });
+
   it('streams from a repository', async () => {
     const lines = new Repository(Line);
     const ids: number[] = [];
@@ -481,6 +502,11 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
     });
   });
 });
+
+interface DescribedList {
+  readonly parameters: readonly { readonly name: string }[];
+  readonly responses: Readonly<Record<number, { readonly content: object }>>;
+}
 
 /** With the mark of the byte order. */
 function asText(response: unknown, done: (error: Error | null, text: string) => void): void {

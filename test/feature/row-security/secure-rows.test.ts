@@ -33,7 +33,7 @@ import {
 } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
+import { SERVES_EXPORTS, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import type { Listening } from '../../support/listen.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
@@ -60,6 +60,8 @@ const LISTS = {
   sortAllow: ['title'],
 } as never;
 
+const EXPORTS = SERVES_EXPORTS ? { export: { formats: ['ndjson'] as const, snapshot: { seconds: 60 } } } : {};
+
 /** Models of the one table: with nothing of the user's, by keyset, with hooks that query, and with an override. */
 @Crud({ ...(LISTS as object), subresources: { copies: UNGUARDED } })
 @Table(TABLE)
@@ -68,11 +70,11 @@ class Paper extends Row {
   declare copies?: Row[];
 }
 
-@Crud({ pagination: 'cursor', sortAllow: ['title'] } as never)
+@Crud({ pagination: 'cursor', sortAllow: ['title'], ...EXPORTS } as never)
 @Table(TABLE)
 class Walked extends Row {}
 
-@Crud(LISTS)
+@Crud({ ...(LISTS as object), ...EXPORTS })
 @Table(TABLE)
 class Hooked extends Row {
   @AfterFind
@@ -355,6 +357,15 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
     await expectAnswer('PATCH', `${path}?q=title=='two ${title}'`, 200, { title: 'last' }, affected, 2);
     await expectAnswer('DELETE', `${path}?q=title=='row ${other}'`, 200, undefined, affected, 0);
     await expectAnswer('DELETE', `${path}?q=title==last`, 200, undefined, affected, 2);
+  }
+  const exported = SERVES_EXPORTS ? ['/walkeds?format=ndjson', '/hookeds?format=ndjson'] : [];
+  for (const path of exported.flatMap((each) => [each, `${each}&consistent=true`])) {
+    let answer = await ask(server, { path, headers: { tenant } });
+    // So many at once are refused.
+    while (answer.status === 503) answer = await ask(server, { path, headers: { tenant } });
+    const rows = answer.body.split('\n').filter(Boolean);
+    const tenants = tenantsOf(rows.map((line) => JSON.parse(line) as Row));
+    if (JSON.stringify(tenants) !== JSON.stringify(mine(ROWS))) wrong.push([tenant, path, answer]);
   }
   await expectRead('/kepts/of/session', seen, [tenant]);
   await expectAnswer('POST', `/kepts/of/unit/${tenant}`, 200, undefined, seen, [tenant]);

@@ -149,7 +149,7 @@ describe('the headers of answers', () => {
 
   it('that scripts of other origins may read have a list for CORS', () => {
     expect(EXPOSED_HEADERS.join(' ')).to.equal(
-      'ETag Location Retry-After Idempotent-Replayed Preference-Applied X-Request-Id Server-Timing',
+      'ETag Location Retry-After Idempotent-Replayed Preference-Applied X-Request-Id Server-Timing Content-Disposition Crud-Total',
     );
     expect(EXPOSED_HEADERS).to.be.frozen;
   });
