@@ -145,6 +145,13 @@ export interface UpdateItem {
   readonly state?: string;
 }
 
+/** New rows, and changes of those whose keys they have. */
+export interface UpsertMany
+  extends Pick<UpdateMany, 'where' | 'items' | 'references' | 'returning' | 'unseen'> {
+  /** For each item the row that is inserted where none has its key. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
 /** A change of all rows of a predicate. */
 export interface UpdateMatching extends Pick<UpdateOperation, 'unseen'> {
   /** Null is every row. */

@@ -11,6 +11,7 @@ import type {
   Selection,
   UpdateMany,
   UpdateMatching,
+  UpsertMany,
 } from '../../operation/operation.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -148,10 +149,35 @@ export class ManyRows {
     return this.#update({ ...operation, items, state: null, references: [] }, slots, on);
   }
 
+  /**
+   * Inserts rows, or changes those that have their keys, and returns them in the given order; behind the columns and a mark is true for a new
+   * one. A key that a row beyond `where` has is an error of the database's.
+   */
+  async upsert(
+    { rows, ...operation }: UpsertMany,
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<FoundRows | null> {
+    const { isPlain, changeInserts, hideUpdates, dropped } = await triggersOf(this.#table, on);
+    if (!isPlain || changeInserts || hideUpdates || dropped.size > 0) return null;
+    if (lacksState(this.#info, operation.returning)) return null;
+    const created: GivenRow[] = [];
+    let shape: string | null = null;
+    for (const [place, row] of rows.entries()) {
+      const given: GivenRow = { place, texts: [], lengths: [] };
+      const own = this.#encoder.newRow(row, intoCells(given));
+      if (own === null || given.isNested || (shape !== null && own !== shape)) return null;
+      created.push(given);
+      shape = own;
+    }
+    return this.#update(operation, slots, on, { shape: shape ?? '', rows: created });
+  }
+
   async #update(
     { where, items, state = null, references = [], returning, unseen: unreadable }: UpdateMany,
     slots: Slots,
     on: StatementTarget,
+    created: { readonly shape: string; readonly rows: readonly GivenRow[] } | null = null,
   ): Promise<FoundRows | null> {
     const { primaryKey, address } = this.#info;
     const keys: string[][] = address.map(() => []);
@@ -176,13 +202,18 @@ export class ManyRows {
       return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
+    const create = created && {
+      columns: this.#encoder.columnsOf(created.shape, '1'),
+      stamped: this.#encoder.columnsOf(created.shape, 'n'),
+    };
+    if (create && !create.columns.every(({ attribute }) => isBindable(attribute.type))) return null;
     const isMoved = [...primaryKey, ...address].some((part) => given.includes(part));
     if (isMoved || ![...given, ...address].every(({ type }) => isBindable(type))) return null;
     const lifted = liftAll(where, references.map(givenRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
     const statement = this.#statements.get(
-      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${shape?.join('')} ${lifted.shape}`,
+      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${shape?.join('')} ${created?.shape ?? ''} ${lifted.shape}`,
       () =>
         compileUpdateMany(this.#table, {
           set,
@@ -190,6 +221,7 @@ export class ManyRows {
           where: lifted.where,
           references: withRows(references, lifted.rows),
           state,
+          create: create ?? undefined,
           returning: this.#select(returning),
         }),
     );
@@ -198,6 +230,7 @@ export class ManyRows {
     for (const [part, texts] of keys.entries()) filled[keysSlot(part).slot] = arrayLiteral(texts);
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
     bindRows(0, set, rows, filled);
+    if (create) bindRows(1, create.columns, created.rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return unlessRefused(written, returning);
   }

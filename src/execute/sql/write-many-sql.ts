@@ -34,6 +34,8 @@ const FOUND = raw(identifier('.found'));
 const JUDGED = raw(identifier('.judged'));
 const WRITTEN = raw(identifier('.written'));
 const ANY = raw(identifier('.any'));
+const NEW = raw(identifier('.new'));
+const CREATED = raw(identifier('.created'));
 
 /** The row that a given foreign key has to name, in the place of its own value; by attribute. */
 export interface GivenReference {
@@ -147,17 +149,20 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly references: readonly GivenReference[];
   /** The attribute with the state of a row; null where none is asked for. */
   readonly state: string | null;
+  /** New rows, for keys that no row has. Default: such an item is refused. */
+  readonly create?: GivenGroup | undefined;
   readonly returning: SelectionSql;
 }
 
 /**
  * Changes the rows that the keys address. They are locked in the order of their primary keys before one is written. Only rows that differ are
  * written; the others are given as they are. Behind the selected columns is true for an item whose row does not exist or has another
- * state, whose key an item before it has, and whose reference is missing.
+ * state, whose key an item before it has, and whose reference is missing; with new rows then whether the row is one of them. A new row that is not
+ * found again by its key makes the statement fail.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
-  const { set, where, references, state, returning } = update;
+  const { set, where, references, state, create, returning } = update;
   const { primaryKey, address } = info;
   const more: NamedSql[] = [
     ...address.map((part, index) => ({
@@ -190,9 +195,15 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     ],
     ', ',
   );
-  const missing = refusedSql(set, references, rows.valueOf(GIVEN));
+  const made = create && givenSql(table, 1, create.columns);
+  const missing = made
+    ? refusedSql(create.columns, references, made.valueOf(NEW))
+    : refusedSql(set, references, rows.valueOf(GIVEN));
   const refused = [
-    sql`found0 IS NULL`,
+    create
+      ? // Of a collation, texts that differ may find one row.
+        sql`found0 IS NOT NULL AND row_number() OVER (PARTITION BY ${joinSql(numbered('found', address), ', ')} ORDER BY ${GIVEN}.n) > 1`
+      : sql`found0 IS NULL`,
     sql`row_number() OVER (PARTITION BY ${joinSql(numbered('k', address, GIVEN), ', ')} ORDER BY ${GIVEN}.n) > 1`,
     ...(state === null ? [] : [sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`]),
     ...(missing ? [missing] : []),
@@ -200,21 +211,51 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   const tables = [
     sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
     sql`${FOUND} AS MATERIALIZED (SELECT ${found} FROM ${source}${whereSql(conditions)} ORDER BY ${joinSql(keys, ', ')} FOR NO KEY UPDATE OF ${raw(identifier(info.name))})`,
-    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, ${joinSql(refused, ' OR ')} AS refused FROM ${GIVEN} LEFT JOIN ${FOUND} ON ${sameParts(address, FOUND, 'found', GIVEN, 'k')})`,
+    ...(made ? [sql`${NEW} AS MATERIALIZED (SELECT ${made.select})`] : []),
+    sql`${JUDGED} AS MATERIALIZED (SELECT ${GIVEN}.*, ${FOUND}.*, ${joinSql(refused, ' OR ')} AS refused FROM ${GIVEN}${made ? sql` JOIN ${NEW} ON ${NEW}.n = ${GIVEN}.n` : raw('')} LEFT JOIN ${FOUND} ON ${sameParts(address, FOUND, 'found', GIVEN, 'k')})`,
   ];
-  const last = sql`refused`;
-  if (set.length === 0) {
-    const columns = joinSql([...names, last], ', ');
-    return toStatement(sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${JUDGED} ORDER BY n`);
+  const aliases = (key: RowKey) => joinSql([...numbered('k', key), ...names], ', ');
+  const written: { readonly name: SqlFragment; readonly join: SqlFragment }[] = [];
+  if (create) {
+    tables.push(sql`${CREATED} (${aliases(address)}) AS (${insertJudged(table, create, returning)})`);
+    written.push({ name: CREATED, join: sameParts(address, CREATED, 'k', JUDGED, 'k') });
   }
-  const aliases = joinSql([...numbered('k', primaryKey), ...names], ', ');
-  const now = names.map(
-    (name) =>
-      sql`CASE WHEN ${WRITTEN}.k0 IS NULL THEN ${JUDGED}.${name} ELSE ${WRITTEN}.${name} END AS ${name}`,
-  );
+  if (set.length > 0) {
+    const changed = sql`${updateJudged(table, update)} RETURNING ${joinSql([...keys, ...selected], ', ')}`;
+    tables.push(sql`${WRITTEN} (${aliases(primaryKey)}) AS (${changed})`);
+    written.push({ name: WRITTEN, join: sameParts(primaryKey, WRITTEN, 'k', JUDGED, rowKey(info)) });
+  }
+  const now = names.map((name) => {
+    const cases = written.map((each) => sql` WHEN ${each.name}.k0 IS NOT NULL THEN ${each.name}.${name}`);
+    const found = sql`${JUDGED}.${name}`;
+    return cases.length === 0 ? found : sql`CASE${joinSql(cases, '')} ELSE ${found} END AS ${name}`;
+  });
+  const joins = written.map(({ name, join }) => sql` LEFT JOIN ${name} ON ${join}`);
+  const columns = [...now, raw('refused'), ...(create ? [raw('found0 IS NULL')] : [])];
+  const lost = sql`found0 IS NULL AND ${CREATED}.k0 IS NULL AND ${NONE_REFUSED}`;
+  const place = create
+    ? sql`CASE WHEN ${lost} THEN format('%s was not written under its key', n)::int4 ELSE n END`
+    : raw('n');
   return toStatement(
-    sql`WITH ${joinSql(tables, ', ')}, ${WRITTEN} (${aliases}) AS (${updateJudged(table, update)} RETURNING ${joinSql([...keys, ...selected], ', ')}) SELECT ${joinSql([...now, last], ', ')} FROM ${JUDGED} LEFT JOIN ${WRITTEN} ON ${sameParts(primaryKey, WRITTEN, 'k', JUDGED, rowKey(info))} ORDER BY n`,
+    sql`WITH ${joinSql(tables, ', ')} SELECT ${joinSql(columns, ', ')} FROM ${JUDGED}${joinSql(joins, '')} ORDER BY ${place}`,
   );
+}
+
+const NONE_REFUSED = sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`;
+
+/** Inserts the new rows whose keys no row has. */
+function insertJudged(
+  { info, name }: TableSql,
+  { columns, stamped }: GivenGroup,
+  returning: SelectionSql,
+): SqlFragment {
+  const target = [...columns, ...stamped].map(({ attribute }) => columnName(attribute));
+  const values = [
+    ...columns.map((_, index) => sql`${NEW}.${raw(`v${index}`)}`),
+    ...stamped.map(({ attribute }) => nowSql(attribute)),
+  ];
+  const shown = [...info.address.map(columnName), ...returning.columns];
+  return sql`INSERT INTO ${raw(name)} (${joinSql(target, ', ')}) SELECT ${joinSql(values, ', ')} FROM ${NEW} JOIN ${JUDGED} ON ${NEW}.n = ${JUDGED}.n WHERE found0 IS NULL AND ${NONE_REFUSED} ORDER BY ${NEW}.n RETURNING ${joinSql(shown, ', ')}`;
 }
 
 /** The names of the parts of the primary key of a row that was found, without their numbers: an address may be one among some rows only. */
@@ -260,7 +301,7 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
     ...info.primaryKey.map(
       ({ name }, index) => sql`${column(name)} = ${JUDGED}.${raw(`${rowKey(info)}${index}`)}`,
     ),
-    sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`,
+    NONE_REFUSED,
     joinSql(differences, ' OR '),
   ]);
   const all = joinSql([...assignments, ...stampsSql(table)], ', ');

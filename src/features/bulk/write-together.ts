@@ -132,7 +132,9 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
 }
 
 /** References in the values of any record. A request sees the same rows of a model for each of them. */
-function referred(inputs: readonly RequestArguments[]): { readonly references?: readonly Reference[] } {
+export function referred(inputs: readonly RequestArguments[]): {
+  readonly references?: readonly Reference[];
+} {
   const all = new Map(
     inputs.flatMap(({ access }) => access.references.map((each) => [each.attribute, each] as const)),
   );
@@ -140,7 +142,7 @@ function referred(inputs: readonly RequestArguments[]): { readonly references?: 
 }
 
 /** Only values that refer to rows have more slots than the request. */
-function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
+export function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
   const others = inputs.filter((each) => each.access.slots !== slots).map((each) => each.access.slots);
   return Object.assign({}, slots, ...others);
 }

@@ -52,7 +52,7 @@ function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): re
 }
 
 /** Splits what a body has: conditions on the row that is there, and the values that it is changed to. */
-function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
+export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
   const { info } = plan;
   const fixed = fixedNames(plan);
   return (values: Values, { onConflict, sent, isKept }: UpsertInputs, { form }: Pick<Access, 'form'>) => {

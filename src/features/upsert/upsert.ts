@@ -23,6 +23,7 @@ import { describeUpsert } from './describe-upsert.js';
 import { compileUpsertParser, namesConflict } from './parse-upsert.js';
 import { compileRewrite, compileUpsertMethod, compileUpsertRows } from './run-upsert.js';
 import { checkUpsert, compileKeys, tableProblems, type UpsertInputs } from './upsert-options.js';
+import { compileUpsertTogether } from './upsert-together.js';
 
 /** A route at the path of creates. Requests that name a key are its own. */
 const UPSERT: HandledRoute & DescribedRoute = {
@@ -87,7 +88,7 @@ function upsertHandler(context: HandlerContext): ActionRunner {
   const many = handleMany({ ...UPSERT, status: 200 }, { ...context, decisions, rows }, parse, {
     runMethod,
     keyOf: ({ query }) => ((query as UpsertInputs).onConflict as ModelInfo).address,
-    write: null,
+    write: rows && compileUpsertTogether(resource),
   });
   const other = compileJoined?.();
   return async (metadata, action, params) => {

@@ -104,8 +104,8 @@ type Case = readonly [
 ];
 
 const issue = (code: string, detail: string, at: object) => ({ detail, errors: [{ ...at, code, detail }] });
-const taken = (name: string) =>
-  issue('unique', `Another Place has the same ${name}.`, { pointer: `/${name}` });
+const taken = (name: string, at = '') =>
+  issue('unique', `Another Place has the same ${name}.`, { pointer: `${at}/${name}` });
 
 const NO_CODE = issue(
   'isDefined',
@@ -119,10 +119,10 @@ const aside = (header: string) => ({
   detail: `${header} is about one Place, and on_conflict finds it by the body, so that nothing was done; leave it out.`,
 });
 /** As for any create. */
-const NAME_TAKEN = {
+const nameTaken = (at = '') => ({
   detail: 'Another record has the same unique value.',
-  errors: ['name', 'country'].map((name) => taken(name).errors[0]),
-};
+  errors: ['name', 'country'].map((name) => taken(name, at).errors[0]),
+});
 
 const CASES: Readonly<Record<string, Case>> = {
   'changes what the body has': [
@@ -240,7 +240,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ],
   'refuses the scope': [BY_CODE, coded('PAR', 'Paris', { tenant: 1 }), 422, closed('tenant')],
   'sees no row of another tenant': [BY_CODE, coded('NCE', 'Brest'), 409, taken('code')],
-  'sees no row of another tenant by its name': [BY_NAME, named('Nice'), 409, NAME_TAKEN],
+  'sees no row of another tenant by its name': [BY_NAME, named('Nice'), 409, nameTaken()],
   'sees no hidden row': [BY_CODE, coded('LYS', 'Brest'), 409, taken('code')],
   'refuses a row that may not be changed': [
     BY_CODE,
@@ -283,6 +283,41 @@ const CASES: Readonly<Record<string, Case>> = {
       created: [false, true, true],
     },
   ],
+  'changes many that have parts of each other': [
+    BY_NAME,
+    [named('Brest', { people: 2 }), named('PARIS'), named('Laon'), named('Tours', { people: 3 })],
+    200,
+    {
+      items: [
+        made({ name: 'Brest', people: 2 }),
+        paris({}),
+        made({ id: 22, name: 'Laon' }),
+        paris({ id: 6, name: 'Tours', code: null, people: 3, editor: 'ann', version: 4 }),
+      ],
+      created: [true, false, true, false],
+    },
+  ],
+  'keeps many': [
+    `${BY_NAME}&on_conflict_do=nothing`,
+    [named('Paris', { people: 2 }), named('Brest', { people: 2 })],
+    200,
+    { items: [paris({}), made({ name: 'Brest', people: 2 })], created: [false, true] },
+  ],
+  'sees no row of another tenant among many': [
+    BY_NAME,
+    [named('Paris', { people: 2 }), named('Nice', { people: 2 })],
+    409,
+    nameTaken('/1'),
+  ],
+  'refuses many with one that may not be changed': [
+    BY_NAME,
+    [named('Paris', { people: 2 }), named('Metz', { people: 2 })],
+    403,
+    {
+      detail: 'This request may not update this Place.',
+      errors: [{ pointer: '/1', code: 'forbidden', detail: 'This request may not update this Place.' }],
+    },
+  ],
   'refuses a key that stands twice': [
     BY_CODE,
     [coded('PAR', 'Paris'), coded('PAR', 'Brest')],
@@ -305,7 +340,7 @@ const CASES: Readonly<Record<string, Case>> = {
     BY_CODE,
     [coded('PAR', 'Paris', { people: 2 }), coded('NCE', 'Brest')],
     409,
-    { ...taken('code'), errors: [{ ...taken('code').errors[0], pointer: '/1/code' }] },
+    taken('code', '/1'),
   ],
   'refuses too many': [
     BY_CODE,
@@ -323,7 +358,7 @@ const CASES: Readonly<Record<string, Case>> = {
         { status: 201, item: made({ name: 'Brest', code: 'BRE' }) },
         {
           status: 409,
-          problem: { ...taken('code'), errors: [{ ...taken('code').errors[0], pointer: '/2/code' }] },
+          problem: taken('code', '/2'),
         },
       ],
     },
