@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { Authorized } from 'routing-controllers';
-import { Column, DataType, Index, Table } from 'sequelize-typescript';
+import { Column, DataType, Index, Model, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   Crud,
@@ -18,10 +18,12 @@ import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { configProblems } from '../../support/config-error.js';
+import { expectJson } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
 import { attach } from '../../support/offline-models.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { ask as send, TwoPaths } from '../../support/two-paths.js';
 
@@ -544,5 +546,86 @@ describe('the option upsert', () => {
             `"code", "kind"; CREATE UNIQUE INDEX ON "${name}" ("code", "kind"); Indexes over some rows, over an expression or over more columns do not ` +
             'count, nor DEFERRABLE ones and those of another collation.',
         ]);
+    });
+
+  it('is in the document of creates', async () => {
+    const Model = models.get('plain') as ModelClass;
+    const { agent } = await buildApp({ models: [Model], logger: new CapturedLog() });
+    const { body } = await agent.get('/openapi.json');
+    const { parameters, requestBody, responses } = body.paths['/plain'].post;
+    expect(
+      parameters
+        .filter((each: { in: string }) => each.in === 'query')
+        .map(({ name, schema }: never) => [name, schema]),
+    ).to.deep.equal([
+      ['on_conflict', { type: 'string', enum: ['code,kind'] }],
+      ['on_conflict_do', { type: 'string', enum: ['update', 'nothing'] }],
+    ]);
+    const one = { $ref: '#/components/schemas/PlainCreate' };
+    expect(requestBody.content['application/json'].schema).to.deep.equal({
+      oneOf: [one, { type: 'array', items: one, minItems: 1, maxItems: 100 }],
+    });
+    expect(Object.keys(responses).filter((status) => status < '300')).to.deep.equal(['200', '201']);
+    expect(responses['200'].content['application/json'].schema.oneOf).to.have.length(2);
+  });
+});
+
+describe('an upsert of tables that exist', () => {
+  const ENDPOINTS = ['read', 'create', 'update', 'upsert'];
+  const of = (name: string, columns: Parameters<typeof served>[1], crud: object, table: object = {}) =>
+    served(name, columns, { crud: { endpoints: ENDPOINTS, upsert: [['code']], ...crud }, table });
+  const columns = { code: DataType.TEXT, amount: DataType.INTEGER };
+  const models = [
+    served(
+      'parted',
+      { code: { type: DataType.TEXT, primaryKey: true }, amount: DataType.INTEGER },
+      {
+        base: Model,
+        crud: { endpoints: ENDPOINTS, upsert: [['code']], etag: 'xmin' },
+        table: { timestamps: false },
+      },
+    ),
+    of('numbered', { ...columns, twice: DataType.INTEGER }, { readOnly: ['twice'] }),
+    of('watched', columns, { etag: 'xmin' }),
+    of('priced', { code: DataType.DECIMAL(10, 2), amount: DataType.INTEGER }, {}),
+  ];
+  const { apps, query } = serveTables(
+    `CREATE TABLE parted (code text PRIMARY KEY, amount int) PARTITION BY HASH (code);
+     CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+     CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+     CREATE TABLE numbered (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, code text UNIQUE, amount int CHECK (amount > 0),
+       twice int GENERATED ALWAYS AS (amount * 2) STORED);
+     CREATE TABLE watched (id serial PRIMARY KEY, code text UNIQUE, amount int);
+     CREATE FUNCTION add_one() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN UPDATE watched SET amount = NEW.amount + 1 WHERE id = NEW.id; RETURN NULL; END';
+     CREATE TRIGGER add AFTER UPDATE ON watched FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION add_one();
+     CREATE TABLE priced (id serial PRIMARY KEY, code numeric UNIQUE, amount int)`,
+    models,
+  );
+  const cases: Readonly<Record<string, (code: string, amount: number, id: number) => object>> = {
+    parted: (code, amount) => ({ code, amount }),
+    numbered: (code, amount, id) => ({ id, code, amount, twice: amount * 2 }),
+    watched: (code, amount, id) => ({ id, code, amount: amount === 1 ? 1 : amount + 1 }),
+    priced: (code, amount, id) => ({ id, code, amount }),
+  };
+  for (const [name, shownAs] of Object.entries(cases))
+    it(`writes ${name}`, async () => {
+      const code = (value: number) => (name === 'priced' ? `${value}.00` : `${value}`);
+      for (const { agent } of apps) {
+        await query(`TRUNCATE ${name} RESTART IDENTITY`);
+        const path = `/${name}?on_conflict=code`;
+        const send = (body: object) => agent.post(path).send(body);
+        expectJson(await send({ code: code(1), amount: 1 }), 201, shownAs(code(1), 1, 1));
+        expectJson(await send({ code: code(1), amount: 2 }), 200, shownAs(code(1), 2, 1));
+        const many = [
+          { code: code(1), amount: 5 },
+          { code: code(7), amount: 1 },
+        ];
+        const items = [shownAs(code(1), 5, 1), shownAs(code(7), 1, 2)];
+        expectJson(await send(many), 200, { items, created: [false, true] });
+        const twice = await send([many[1], { ...many[1], code: '7' }]);
+        expect(twice.body.errors.map(({ code: word }: { code: string }) => word)).to.deep.equal(['repeated']);
+        expect(twice.status).to.equal(422);
+      }
     });
 });
