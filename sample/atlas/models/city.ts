@@ -32,6 +32,14 @@ import { Review } from './review.js';
     reviews: ['rating', 'author'],
   },
   sortAllow: ['id', 'name', 'population'],
+  // How many cities and people each country has, for a page of figures.
+  aggregate: {
+    group: ['countryCode', 'featureCode'],
+    sum: ['population'],
+    avg: ['population'],
+    max: ['population', 'latitude'],
+    countDistinct: ['countryCode'],
+  },
   // The table has no version. So that nobody overwrites a change that he has not seen, a record has a tag all the same.
   etag: 'xmin',
   // The rules of countries and reviews hold: a deleted review is in no answer.
