@@ -1,5 +1,6 @@
 /** Computes the rows behind relations that a request may see, from the rules of their models and of the relation. */
 import type { Request } from 'express';
+import { MAX_SORT_TERMS, sortRelations } from '../compile/compile-sort.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { everyInclude, type RelatedPlan, type RelationFilter } from '../compile/resource-plan.js';
 import type { VisibleRule } from '../declare/access-options.js';
@@ -48,21 +49,23 @@ export function evaluateRelated(
  * @param hasFilter whether it may have a `q` of its own. Default: true
  */
 export function compileWantedRelations(
-  { relations: { include, filters } }: Pick<ResourcePlan, 'relations'>,
+  plan: Pick<ResourcePlan, 'relations' | 'sortKeys'>,
   hasFilter = true,
-): ((target: string, form?: AccessForm) => readonly RelatedPlan[]) | null {
+): ((url: string, form?: AccessForm) => readonly RelatedPlan[]) | null {
+  const { include, filters } = plan.relations;
   const included = everyInclude(include);
   const paths = included.map(({ path }) => path);
   const filtered = [
     hasFilter ? filters : new Map(),
     ...included.map((each) => each.target.relations.filters),
   ];
-  const all = [...included, ...filtered.flatMap(everyFiltered)];
+  const sorted = [plan, ...included.map(({ target }) => target)].flatMap((each) => sortRelations(each));
+  const all = [...included, ...filtered.flatMap(everyFiltered), ...sorted];
   if (all.every((each) => openRelation(each))) return null;
-  return (target, { unreadable } = OPEN_ACCESS.form) => {
+  return (url, { unreadable } = OPEN_ACCESS.form) => {
     // Names may be percent-encoded.
-    if (!/include|q=|%/.test(target)) return NONE;
-    const { parameters } = parseQueryString(target);
+    if (!/include|sort|q=|%/.test(url)) return NONE;
+    const { parameters } = parseQueryString(url);
     const wanted = includedPaths(parameters.get('include') ?? '', paths);
     const shown = included.filter(({ path }) => wanted.has(path));
     const known = readableRelations(filters, unreadable);
@@ -70,7 +73,13 @@ export function compileWantedRelations(
     const within = shown.flatMap((each) =>
       namedRelations(each.target.relations.filters, parameters.get(`${each.path}.q`)),
     );
-    return [...new Set([...shown, ...named, ...within])];
+    const orderedBy = (sortKeys: ResourcePlan['sortKeys'], name: string) =>
+      sortRelations({ sortKeys }, (parameters.get(name) ?? '').split(',', MAX_SORT_TERMS));
+    const sorting = [
+      ...orderedBy(plan.sortKeys, 'sort'),
+      ...shown.flatMap(({ path, target: { sortKeys } }) => orderedBy(sortKeys, `${path}.sort`)),
+    ];
+    return [...new Set([...shown, ...named, ...within, ...sorting])];
   };
 }
 

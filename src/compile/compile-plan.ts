@@ -5,6 +5,7 @@ import { didYouMean } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
 import { RelationFilterCompiler } from './compile-relation-filters.js';
+import { compileRelationSorts } from './compile-relation-sorts.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
 import { compileSubresources } from './compile-subresources.js';
 import { RelatedModels } from './related-models.js';
@@ -54,6 +55,7 @@ function compileRelations(
   return resources.flatMap((resource) => [
     ...new IncludeCompiler(resource, models, decorators).compile(),
     ...new RelationFilterCompiler(resource, models).compile(),
+    ...compileRelationSorts(resource, models),
     ...compileSubresources(resource, models, served),
   ]);
 }

@@ -107,7 +107,7 @@ export function compileResource(
     count: compileCount(options.count, usualCount(options), 'count', report),
     filters: compileFilters(check),
     everything,
-    ...compileSort(check),
+    ...compileSort(check, isServed),
     explicitSchemas: Object.freeze({
       read: compileSchema(check, 'readSchema', decorators),
       create: compileSchema(check, 'createSchema', decorators),

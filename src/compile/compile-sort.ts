@@ -1,19 +1,29 @@
 /** `sortAllow` and `defaultSort` of a resource -> the keys that its rows are sorted by. */
+import type { CrudOptions } from '../declare/crud-options.js';
 import { NULL_PLACES, type NullPlace, type SortOptions } from '../declare/sort-options.js';
 import { isJsonb, typeWord } from '../describe/column-type.js';
 import type { AttributeInfo } from '../describe/model-info.js';
 import { flagProblems, showValue, unknownOptions } from '../util/option-problems.js';
+import { isRelated } from './compile-filters.js';
 import { type OptionCheck, visibleAttribute } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
-import type { ResourcePlan, SortKey, SortTerm } from './resource-plan.js';
+import type { RelatedPlan, ResourcePlan, SortKey, SortTerm, SortValue } from './resource-plan.js';
 
 /** The most names an order may have. */
 export const MAX_SORT_TERMS = 5;
 
-/** Compiles both options. */
-export function compileSort(check: OptionCheck): Pick<ResourcePlan, 'sortable' | 'sortKeys' | 'defaultSort'> {
+/**
+ * Compiles both options, without the keys of names behind relations, which are compiled when all resources are.
+ *
+ * @param isServed false where no relations of the model are compiled
+ */
+export function compileSort(
+  check: OptionCheck,
+  isServed: boolean,
+): Pick<ResourcePlan, 'sortable' | 'sortKeys' | 'defaultSort'> {
   const sortKeys = new Map<string, readonly SortKey[]>();
-  const sortable = sortEntries(check).filter(([name, wanted]) => {
+  const sortable = allowedNames(check).filter(([name, wanted]) => {
+    if (isRelatedName(check, name)) return isServed;
     const keys = compileKeys(check, name, wanted);
     if (keys === null) return false;
     if (!isSpelled(name))
@@ -25,17 +35,29 @@ export function compileSort(check: OptionCheck): Pick<ResourcePlan, 'sortable' |
   return { sortable: names, sortKeys, defaultSort: compileDefaultSort(check, sortKeys) };
 }
 
-/** Entries of `sortAllow`, written as a list or as an object. */
-function sortEntries({ info, exposure, options }: OptionCheck): (readonly [name: string, wanted: unknown])[] {
+/** Entries of `sortAllow`, written as a list or as an object; `'*'` has none by name. */
+export function sortEntries(allow: CrudOptions['sortAllow']): (readonly [name: string, wanted: unknown])[] {
+  if (typeof allow !== 'object') return [];
+  return Array.isArray(allow) ? allow.map((name) => [String(name), true]) : Object.entries(allow);
+}
+
+/** True for a name of an attribute behind a relation. */
+export function isRelatedName(of: Pick<OptionCheck, 'info'>, name: string): boolean {
+  return name.includes('.') && isRelated(of, name);
+}
+
+/** The same with the default. */
+function allowedNames({
+  info,
+  exposure,
+  options,
+}: OptionCheck): (readonly [name: string, wanted: unknown])[] {
   const { sortAllow } = options;
   // An index of several columns serves an order by the first of them.
   const byDefault = info.primaryKey
     .slice(0, 1)
     .filter(({ name, type }) => !exposure.unreadable.has(name) && isComparable(type) && isSpelled(name));
-  if (sortAllow && typeof sortAllow === 'object' && !Array.isArray(sortAllow))
-    return Object.entries(sortAllow);
-  const names = (sortAllow ?? byDefault.map(({ name }) => name)) as readonly unknown[];
-  return names.map((name) => [String(name), true]);
+  return sortEntries(sortAllow ?? byDefault.map(({ name }) => name as never));
 }
 
 /** The keys of a name; null where there is no such order, which is reported. */
@@ -46,7 +68,13 @@ function compileKeys(check: OptionCheck, name: string, wanted: unknown): readonl
     return jsonKeys(check, first, name, wanted);
   const attribute = sortableAttribute(check, 'sortAllow', name);
   if (!attribute) return null;
-  const { nulls, ignoreCase } = optionsOf(check, name, wanted, ['nulls', 'ignoreCase'], "{ nulls: 'last' }");
+  const { nulls, ignoreCase } = sortOptionsOf(
+    check.report,
+    name,
+    wanted,
+    ['nulls', 'ignoreCase'],
+    "{ nulls: 'last' }",
+  );
   if (ignoreCase !== undefined)
     for (const problem of flagProblems(`sortAllow.${name}.ignoreCase`, ignoreCase)) check.report(problem);
   const isText = attribute.type.kind === 'string';
@@ -75,7 +103,7 @@ function jsonKeys(
     );
     return null;
   }
-  const { nulls, json } = optionsOf(check, name, wanted, ['json', 'nulls'], "{ json: ['city'] }");
+  const { nulls, json } = sortOptionsOf(check.report, name, wanted, ['json', 'nulls'], "{ json: ['city'] }");
   const isPath = Array.isArray(json) && json.length > 0 && json.every(isJsonKey);
   if (!isPath) {
     check.report(
@@ -92,13 +120,14 @@ function isJsonKey(key: unknown): boolean {
   return typeof key === 'string' && key !== '' && !key.includes('\0');
 }
 
-function placeOf(nulls: NullPlace | undefined): Pick<SortKey, 'nulls'> {
+/** The member of a key. */
+export function placeOf(nulls: NullPlace | undefined): Pick<SortKey, 'nulls'> {
   return nulls ? { nulls } : {};
 }
 
 /** Options of an entry as they may be in JavaScript; all that a type would refuse is reported. */
-function optionsOf(
-  { report }: OptionCheck,
+export function sortOptionsOf(
+  report: OptionCheck['report'],
   name: string,
   wanted: unknown,
   known: readonly string[],
@@ -132,6 +161,12 @@ function compileDefaultSort(check: OptionCheck, sortKeys: ResourcePlan['sortKeys
     .split(',')
     .flatMap((item) => {
       const { name, descending } = parseSortName(item.trim());
+      if (isRelatedName(check, name)) {
+        report(
+          `defaultSort names '${name}', which is in another table, so that no index serves it; have clients send sort=${item.trim()}.`,
+        );
+        return [];
+      }
       if (!sortKeys.has(name) && !sortableAttribute(check, 'defaultSort', name)) return [];
       if (named.has(name)) report(`defaultSort names '${name}' twice; name it once.`);
       named.add(name);
@@ -176,7 +211,29 @@ export function isOfAttribute({ attribute, value }: SortKey, name: string): bool
 
 /** The attribute that a request has to read for an order by a key. */
 export function sortedAttribute({ attribute, value }: SortKey): string {
+  if (value?.kind === 'related') return value.related.relation.parentKey;
   return value?.kind === 'json' ? value.attribute : attribute;
+}
+
+/** True where rows are sorted by others behind relations. */
+export function followsRelation(order: readonly SortTerm[]): boolean {
+  return order.some(({ value }) => value?.kind === 'related');
+}
+
+/** The relations that an order follows. @param names of a text of `sort`. Default: all names */
+export function sortRelations(
+  { sortKeys }: Pick<ResourcePlan, 'sortKeys'>,
+  names: readonly string[] = [...sortKeys.keys()],
+): readonly RelatedPlan[] {
+  const keys = names.flatMap((item) => sortKeys.get(parseSortName(item.trim()).name) ?? []);
+  return [...new Set(keys.flatMap(({ value }) => (value?.kind === 'related' ? value.related : [])))];
+}
+
+/** The value of a key as plain data. A relation is its name. */
+export function valueShape(value: SortValue): unknown {
+  if (value.kind !== 'related') return value;
+  const { attribute, nulls = null, value: inner } = value.key;
+  return [value.related.relation.name, attribute, nulls, inner ? valueShape(inner) : null];
 }
 
 /** An order as a request writes it. One by two values of an attribute has its name once. */
@@ -192,7 +249,7 @@ export function orderShape(order: readonly SortTerm[]): string {
   for (const { attribute, descending, nulls, value } of order) {
     shape += `${descending ? '-' : '+'}${attribute}\0`;
     if (nulls) shape += `${nulls}\0`;
-    if (value) shape += `${JSON.stringify(value)}\0`;
+    if (value) shape += `${JSON.stringify(valueShape(value))}\0`;
   }
   return shape;
 }

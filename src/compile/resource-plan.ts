@@ -31,10 +31,11 @@ export interface SortTerm {
   readonly value?: SortValue;
 }
 
-/** A value of an order: the small letters of the attribute, or the text inside of a JSONB attribute. */
+/** A value of an order: the small letters of the attribute, a text inside of a JSONB attribute, or a key of the record behind a relation. */
 export type SortValue =
   | { readonly kind: 'lower' }
-  | { readonly kind: 'json'; readonly attribute: string; readonly path: readonly string[] };
+  | { readonly kind: 'json'; readonly attribute: string; readonly path: readonly string[] }
+  | { readonly kind: 'related'; readonly related: RelatedPlan; readonly key: SortKey };
 
 /** The same for both directions. */
 export type SortKey = Omit<SortTerm, 'descending'>;

@@ -1,6 +1,6 @@
 /** Options of the names that clients sort by: types only. */
 import type { Model } from 'sequelize';
-import type { Attribute } from './attributes.js';
+import type { Attribute, RelationName } from './attributes.js';
 
 /** Places that rows without a value can have in an order. */
 export const NULL_PLACES = ['first', 'last'] as const;
@@ -38,6 +38,7 @@ export interface JsonSortOptions extends Pick<SortOptions, 'nulls'> {
  * @example ['id', 'name']
  * @example { name: true, population: { nulls: 'last' } }   // sort=-population has cities without one at the end
  * @example { title: { ignoreCase: true }, 'address.city': { json: ['city'] } }
+ * @example { 'country.name': true }   // the name of the country, as sortAllow of Country has it; a relation to one record
  */
 export type SortAllow<M extends Model> =
   | readonly Attribute<M>[]
@@ -45,4 +46,4 @@ export type SortAllow<M extends Model> =
       ? { readonly [name: string]: true | SortOptions | JsonSortOptions }
       : { readonly [A in Attribute<M>]?: true | SortOptions } & {
           readonly [P in `${Attribute<M>}.${string}`]?: JsonSortOptions;
-        });
+        } & { readonly [P in `${RelationName<M>}.${string}`]?: true | Pick<SortOptions, 'nulls'> });

@@ -39,6 +39,8 @@ export interface ForeignKeyFacts {
   /** The `id` of the table that it refers to. */
   readonly target: string;
   readonly targetColumns: readonly string[];
+  /** True where each row meets it at any time: it is validated, and not deferrable. */
+  readonly isSure: boolean;
   readonly onDelete: ReferentialAction;
   readonly onUpdate: ReferentialAction;
 }
@@ -57,6 +59,8 @@ export interface TableFacts {
   readonly isTable: boolean;
   /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */
   readonly isInherited: boolean;
+  /** True where policies decide which rows a role sees. */
+  readonly hasRowSecurity: boolean;
   /** True where a rule, or a trigger for each row, runs in an UPDATE. */
   readonly watchesUpdates: boolean;
   readonly columns: ReadonlyMap<string, ColumnFacts>;

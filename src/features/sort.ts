@@ -5,19 +5,28 @@ import {
   orderNames,
   parseSortName,
   sortedAttribute,
+  sortRelations,
   termsOf,
   totalOrder,
 } from '../compile/compile-sort.js';
-import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
+import type { ResourcePlan, SortKey, SortTerm } from '../compile/resource-plan.js';
 import { type AccessForm, perForm } from '../operation/access.js';
-import type { FeatureFactory } from '../operation/feature.js';
+import type { FeatureFactory, Reading } from '../operation/feature.js';
+import { grantedOf, withGranted } from '../operation/related-rows.js';
 import { quote } from '../request/query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/option-problems.js';
 import { chosenNames } from './chosen-names.js';
+import { isHidden } from './include-names.js';
+import { isRuled } from './scope.js';
 
 /** Parses orders of the rows of a resource. */
-export type SortReader = (text: string, form: AccessForm, issues: RequestIssue[]) => readonly SortTerm[];
+export type SortReader = (
+  text: string,
+  form: AccessForm,
+  issues: RequestIssue[],
+  related: Reading['related'],
+) => readonly SortTerm[];
 
 /** The parser of orders by what requests of a form may read. */
 export function sortReader(plan: ResourcePlan): SortReader {
@@ -27,13 +36,32 @@ export function sortReader(plan: ResourcePlan): SortReader {
       (name) => !termsOf(plan, name, false).some((term) => unreadable.has(sortedAttribute(term))),
     ),
   }));
-  return (text, form, issues) => parseSort(planFor(form), text, issues);
+  if (sortRelations(plan).length === 0) return (text, form, issues) => parseSort(planFor(form), text, issues);
+  return (text, form, issues, related) => {
+    const known = planFor(form);
+    // Relations that the text does not name are not asked for.
+    const asked = new Set(sortRelations(plan, text.split(',', MAX_SORT_TERMS)));
+    const accessTo = ({ value }: SortKey) =>
+      value?.kind === 'related' && asked.has(value.related) ? related(value.related) : null;
+    const isShown = (key: SortKey) => {
+      const access = accessTo(key);
+      if (!access || key.value?.kind !== 'related') return true;
+      const { related: to, key: inner } = key.value;
+      return !isHidden(to, form, access) && !access.target.form.unreadable.has(sortedAttribute(inner));
+    };
+    const sortable = known.sortable.filter((name) => termsOf(plan, name, false).every(isShown));
+    return parseSort({ ...known, sortable }, text, issues).map((term) => {
+      const access = accessTo(term);
+      return access ? withGranted(term, access) : term;
+    });
+  };
 }
 
 /** A total order. */
 export const sort: FeatureFactory = ({ plan }) => {
   const { defaultSort } = plan;
   const read = sortReader(plan);
+  const relations = sortRelations(plan);
   const shown = orderNames(defaultSort);
   return {
     inputs: [
@@ -43,7 +71,7 @@ export const sort: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: defaultSort,
         turn: 2,
-        read: (text, { issues, access }) => read(text, access.form, issues),
+        read: (text, { issues, access, related }) => read(text, access.form, issues, related),
         describe: () =>
           chosenNames(
             `The order; \`-\` is descending. An attribute is named once. Default: \`${shown}\`. ` +
@@ -53,10 +81,19 @@ export const sort: FeatureFactory = ({ plan }) => {
           ),
       },
     ],
+    ...(relations.length > 0 ? { digest: ({ sort: order = [] }) => rowsSeen(order) } : {}),
     dependsOn: ['sort'],
     rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
+    problems: relations.some(isRuled) ? { list: [403] } : {},
   };
 };
+
+/** The rows behind relations by which an order sorts, for cursors; undefined where it follows none with rules. */
+function rowsSeen(order: readonly SortTerm[]): unknown {
+  const granted = order.flatMap((term) => grantedOf(term) ?? []);
+  const seen = granted.map(({ target, where }) => [target.digest(), where]);
+  return seen.some(([digest, where]) => digest || where) ? seen : undefined;
+}
 
 /** Parses `-population,name` (JSON:API's syntax). What is wrong is added to `issues`. */
 export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue[]): readonly SortTerm[] {
@@ -75,12 +112,19 @@ export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue
   return totalOrder(terms, plan.info.primaryKey);
 }
 
-function unknownIssue({ sortable }: ResourcePlan, name: string): RequestIssue {
+function unknownIssue({ sortable, relations }: ResourcePlan, name: string): RequestIssue {
+  const [first = '', ...rest] = name.split('.');
+  const { include, filters, subresources } = relations;
+  const plan = include.get(first) ?? subresources.get(first) ?? filters.get(first)?.related;
+  const isMany = rest.length > 0 && plan?.relation.isOne === false;
+  const many = isMany
+    ? ` ${first} leads to many records, of which none is the one to sort by.`
+    : didYouMean(name, sortable);
   const choices = sortable.length > 0 ? `Sortable: ${sortable.join(', ')}.` : 'Nothing can be sorted here.';
   return {
     parameter: 'sort',
     code: 'sort.unknown-field',
-    detail: `Cannot sort by ${quote(name)}.${didYouMean(name, sortable)} ${choices}`,
+    detail: `Cannot sort by ${quote(name)}.${many} ${choices}`,
     allowed: sortable,
   };
 }

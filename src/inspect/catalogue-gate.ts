@@ -1,7 +1,7 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError, type Sequelize } from 'sequelize';
 import { sortedAttribute, termsOf } from '../compile/compile-sort.js';
-import type { ResourcePlan, SortTerm } from '../compile/resource-plan.js';
+import type { ResourcePlan, SortKey } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
@@ -18,7 +18,7 @@ import { describeError } from '../util/describe-error.js';
 import { type Logger, logInfo } from '../util/logger.js';
 import { oneAtATime } from '../util/promises.js';
 import { readCatalogue, type Tables } from './catalogue.js';
-import { readIndex, tablesRead } from './index-advice.js';
+import { looseSortLines, readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
 import { heirLine, onlyProblems, refusedLine, tagProblems, writtenProblems } from './table-kinds.js';
@@ -202,6 +202,7 @@ export class CatalogueGate {
     ]))
       this.#log('warn', line);
     const { features, indexAdvice } = this.options;
+    if (indexAdvice) for (const line of plans.flatMap(looseSortLines)) this.#log('warn', line);
     for (const line of adviceLines(plans, tables, features, indexAdvice)) this.#log('warn', line);
   }
 
@@ -220,24 +221,23 @@ const CHANGE_DELAY = 200;
 function orderProblems(plan: ResourcePlan): string[] {
   const { name, info, sortable, defaultSort } = plan;
   const keys = [...sortable.flatMap((each) => termsOf(plan, each, false)), ...defaultSort];
-  const problems = keys.flatMap((key) => {
-    const attribute = sortedAttribute(key);
-    const found = info.attributes.get(attribute)?.found;
-    if (!found || isSortedBy(key, found)) return [];
-    const [is, lack] =
-      key.value === undefined
-        ? ['', 'has no order']
-        : key.value.kind === 'lower'
-          ? [' without case', 'is no text']
-          : [' inside', 'is not jsonb'];
-    return [
-      `${name}: rows are sorted by '${attribute}'${is}, whose column is ${found.type}, which ${lack}; take it out of sortAllow and defaultSort.`,
-    ];
-  });
-  return [...new Set(problems)];
+  return [...new Set(keys.flatMap((key) => keyOrderProblems(name, info, key)))];
 }
 
-function isSortedBy({ value }: SortTerm, { isOrdered, baseType }: ColumnFacts): boolean {
+function keyOrderProblems(name: string, info: RecordInfo, key: SortKey): string[] {
+  const { value } = key;
+  if (value?.kind === 'related') return keyOrderProblems(name, value.related.target.info, value.key);
+  const attribute = sortedAttribute(key);
+  const found = info.attributes.get(attribute)?.found;
+  if (!found || isSortedBy(key, found)) return [];
+  const kinds = { lower: [' without case', 'is no text'], json: [' inside', 'is not jsonb'] } as const;
+  const [is, lack] = value ? kinds[value.kind] : ['', 'has no order'];
+  return [
+    `${name}: rows are sorted by '${attribute}'${is}, whose column is ${found.type}, which ${lack}; take it out of sortAllow and defaultSort.`,
+  ];
+}
+
+function isSortedBy({ value }: SortKey, { isOrdered, baseType }: ColumnFacts): boolean {
   if (value === undefined) return isOrdered;
   if (value.kind === 'json') return baseType === 'jsonb';
   return isTextBase(baseType) || CITEXT.test(baseType);

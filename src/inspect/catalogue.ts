@@ -55,7 +55,7 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
   readonly onUpdate: string;
 }
 
-interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'watchesUpdates'> {
+interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'hasRowSecurity' | 'watchesUpdates'> {
   readonly kind: string;
   /** Bits of `CmdType` (`nodes.h`). */
   readonly writes: number;
@@ -88,6 +88,7 @@ const TABLES = `
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
     'writes', pg_relation_is_updatable(c.oid, true),
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
+    'hasRowSecurity', c.relrowsecurity,
     'watchesUpdates', c.relhasrules OR EXISTS (
       SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 17 = 17),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
@@ -127,7 +128,7 @@ const TABLES = `
       WHERE x.indrelid = c.oid AND x.indisvalid),
     'foreignKeys', (
       SELECT json_agg(json_build_object('name', f.conname, 'target', f.confrelid::text, 'onDelete', f.confdeltype,
-          'onUpdate', f.confupdtype,
+          'onUpdate', f.confupdtype, 'isSure', f.convalidated AND NOT f.condeferrable,
           'columns', ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY AS k (attnum, n)
             JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.attnum ORDER BY k.n),
           'targetColumns', ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k (attnum, n)

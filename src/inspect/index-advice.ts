@@ -1,7 +1,13 @@
 /** Orders, filters and relations of requests that no index can serve: on a large table each of them reads all rows. */
 
 import type { DataType } from 'sequelize';
-import { isOfAttribute, orderNames, termsOf } from '../compile/compile-sort.js';
+import {
+  followsRelation,
+  isOfAttribute,
+  orderNames,
+  sortRelations,
+  termsOf,
+} from '../compile/compile-sort.js';
 import {
   everyInclude,
   type RelatedPlan,
@@ -12,9 +18,11 @@ import {
 import type { JsonType, ModelClass } from '../declare/crud-options.js';
 import { operatorRow } from '../declare/filter-operators.js';
 import { isRangeType } from '../describe/column-type.js';
+import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { dataTypeInstance } from '../describe/sequelize-internals.js';
 import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
+import { looseReason } from '../execute/sql/sort-sql.js';
 import { identifier, quotedTable, raw } from '../execute/sql/sql-fragment.js';
 import {
   columnOf,
@@ -141,7 +149,8 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
   };
   // An index for each column would cost each write more than it is worth.
   const { everything } = plan;
-  const sorted = everything.has('sortAllow') ? [] : plan.sortable;
+  const own = plan.sortable.filter((each) => !followsRelation(termsOf(plan, each, false)));
+  const sorted = everything.has('sortAllow') ? [] : own;
   const compared = everything.has('filterAllow') ? [] : [...plan.filters];
   return [
     ...sorted.flatMap((name) => directionsOf(plan, name).map((terms) => order('sortAllow', terms))),
@@ -245,6 +254,18 @@ function servesFilter(
   return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
 }
 
+/** A line for each relation whose rows no index has in the order of `sortAllow`, with the reason. */
+export function looseSortLines(plan: ResourcePlan): string[] {
+  return sortRelations(plan).flatMap((related) => {
+    const reason = looseReason(related);
+    if (reason === null) return [];
+    return [
+      `${plan.name}: each page in an order by '${related.relation.name}.…' (sortAllow) reads and sorts all rows of the list, because ${reason}; ` +
+        'on a large table copy the value into a column of it.',
+    ];
+  });
+}
+
 /** The models whose tables are read for a resource and its relations. */
 export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
   const related = relationsAsked(plan).flatMap(({ plan: { target, through } }) => [
@@ -268,18 +289,23 @@ export function indexNeeds(plan: ResourcePlan, features: readonly FeatureNeeds[]
 
 interface AskedRelation {
   readonly path: string;
-  readonly option: 'include' | 'subresources' | 'filterAllow';
+  readonly option: 'include' | 'subresources' | 'filterAllow' | 'sortAllow';
   readonly plan: RelatedPlan;
 }
 
-function relationsAsked({ relations }: ResourcePlan): readonly AskedRelation[] {
+function relationsAsked(resource: ResourcePlan): readonly AskedRelation[] {
+  const { relations } = resource;
   const shown: readonly AskedRelation[] = [
     ...everyInclude(relations.include).map((plan) => ({ path: plan.path, option: 'include', plan }) as const),
     ...[...relations.subresources].map(([path, plan]) => ({ path, option: 'subresources', plan }) as const),
   ];
   // The index that shows the rows of a relation begins with the key that a filter by it needs.
   const isShown = new Set(shown.map(({ path }) => path));
-  return [...shown, ...filtersIn(relations.filters).filter(({ path }) => !isShown.has(path))];
+  const sorted = sortRelations(resource).map(
+    (plan) => ({ path: plan.relation.name, option: 'sortAllow', plan }) as const,
+  );
+  const others = [...sorted, ...filtersIn(relations.filters)];
+  return [...shown, ...others.filter(({ path }) => !isShown.has(path))];
 }
 
 function filtersIn(filters: ReadonlyMap<string, RelationFilter>, prefix = ''): readonly AskedRelation[] {
@@ -297,7 +323,14 @@ function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
   // The rows behind others are found by their own key, and sorted then. A filter tests whether there is one.
   const isByKey = relation.isOne || through !== null || option === 'filterAllow';
   const scope = [...(target.access?.scope.keys() ?? [])];
-  return [...between, isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan)];
+  // The rows of each value are read in the order of the values.
+  const walked =
+    option === 'sortAllow' ? [keyNeed(describeRecords(relation.parent), relation.parentKey)] : [];
+  return [
+    ...between,
+    isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan),
+    ...(looseReason(plan) === null ? walked : []),
+  ];
 }
 
 /** Any index that begins with the key, alone or along with the scope; a primary or unique key has one. */

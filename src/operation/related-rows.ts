@@ -1,5 +1,5 @@
 /** The rows that belong to a row of another table, as a predicate. */
-import type { RelatedPlan } from '../compile/resource-plan.js';
+import type { RelatedPlan, SortTerm } from '../compile/resource-plan.js';
 import { choiceProblem } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import type { RelationScope } from '../describe/relations.js';
@@ -156,14 +156,14 @@ export function checkCountable({ target, through }: FoundRelation): void {
 
 const GRANTED = Symbol('granted');
 
-/** The same inclusion with what its request may see of it. A copy has it, too. */
-export function withGranted(inclusion: Inclusion, access: RelatedAccess): Inclusion {
-  return Object.freeze({ ...inclusion, [GRANTED]: access });
+/** The same inclusion, or term of an order, with what its request may see of the relation. A copy has it, too. */
+export function withGranted<T extends Inclusion | SortTerm>(of: T, access: RelatedAccess): T {
+  return Object.freeze(Object.assign({}, of, { [GRANTED]: access }));
 }
 
-/** Access of the request that an inclusion was made for; undefined for an inclusion that was made otherwise. */
-export function grantedOf(inclusion: Inclusion): RelatedAccess | undefined {
-  return (inclusion as { readonly [GRANTED]?: RelatedAccess })[GRANTED];
+/** Access of the request that it was made for; undefined for one that was made otherwise. */
+export function grantedOf(of: Inclusion | SortTerm): RelatedAccess | undefined {
+  return (of as { readonly [GRANTED]?: RelatedAccess })[GRANTED];
 }
 
 /** The values of the slots in these rows. */

@@ -23,6 +23,7 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: { neighbors: { 'names.fr': 'string' } } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
   { sortAllow: { name: { ignoreCase: true }, population: { nulls: 'last' }, 'names.fr': { json: ['fr'] } } },
+  { sortAllow: { 'country.name': true, 'country.code': { nulls: 'first' } } },
   { filterAllow: '*', sortAllow: '*' },
   { endpoints: ['list', 'read'] },
   { readOnly: true, only: true },
@@ -81,6 +82,8 @@ export const rejected: CrudOptions<City>[] = [
   { sortAllow: { 'nmaes.fr': { json: ['fr'] } } },
   // @ts-expect-error: a value inside of JSON needs its path
   { sortAllow: { 'names.fr': true } },
+  // @ts-expect-error: no such relation
+  { sortAllow: { 'contry.name': true } },
   // @ts-expect-error: no such place
   { sortAllow: { population: { nulls: 'top' } } },
   // @ts-expect-error: no such operator

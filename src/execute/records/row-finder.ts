@@ -16,8 +16,9 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { countingTo } from '../../describe/sequelize-internals.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
 import type { PageSource } from '../page.js';
-import { directionSql, type KeyTerm, keySql, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
+import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf } from '../sql/predicate-sql.js';
+import { directionSql, keySql } from '../sql/sort-sql.js';
 import { identifier, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
 

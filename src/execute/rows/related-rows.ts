@@ -1,7 +1,7 @@
 /** Reads the rows behind a relation, of many parents with one statement. */
 
 import type { Sequelize } from 'sequelize';
-import { orderShape } from '../../compile/compile-sort.js';
+import { followsRelation, orderShape } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
@@ -21,6 +21,7 @@ import {
   selectRelatedCounts,
 } from '../sql/related-sql.js';
 import { describeSelection, describeTable, type TableSql } from '../sql/select-sql.js';
+import { liftOrder } from '../sql/sort-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, toStatement } from '../sql/statement.js';
 
 /** Read of the rows of a relation. */
@@ -74,17 +75,23 @@ export class RelatedRows {
   ): Promise<RelatedRowsFound> {
     if (keys.length === 0) return NOTHING;
     const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
-    const shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${orderShape(order)}`;
+    const lifted = followsRelation(order) ? liftOrder(order) : null;
+    const shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${lifted?.shape ?? orderShape(order)}`;
     // Integers need no quotes.
     const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
-    const { rows, parsers } = await this.#read(shape, where, literal, slots, on, (lifted) => {
+    const given = lifted ? joinSlots(slots, lifted.bound) : slots;
+    const { rows, parsers } = await this.#read(shape, where, literal, given, on, (predicate) => {
       const wanted = {
         parents: this.#parents,
-        where: lifted,
+        where: predicate,
         selection: describeSelection(this.#table, select, 0),
       };
       return byKey === null
-        ? compileRelated(this.#table, { ...wanted, order: keyTerms(this.#info, order), limit })
+        ? compileRelated(this.#table, {
+            ...wanted,
+            order: keyTerms(this.#info, lifted?.order ?? order),
+            limit,
+          })
         : compileByKey(this.#table, wanted, byKey);
     });
     const column = select.columns.length;

@@ -1,5 +1,6 @@
 /** The rows of one list operation, as texts: by number, by keyset, and how many there are. */
 
+import { followsRelation } from '../../compile/compile-sort.js';
 import type { ListOperation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser, TextResult, TextRow } from '../../postgres/index.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
@@ -10,6 +11,7 @@ import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keys
 import { type LiftedPredicate, slotAt } from '../sql/lift-values.js';
 import type { OperationCompiler } from '../sql/operation-compiler.js';
 import type { ListSql, RowsSql } from '../sql/select-sql.js';
+import { liftOrder } from '../sql/sort-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
@@ -38,11 +40,18 @@ export class RowList implements PageSource<TextRow, RowRange> {
 
   constructor(compiler: OperationCompiler, operation: ListOperation, slots: Slots, on: StatementTarget) {
     this.#compiler = compiler;
-    this.#list = compiler.list(operation);
     this.#where = compiler.lift(operation.where);
     this.#slots = this.#where.bound ? joinSlots(slots, this.#where.bound) : slots;
     this.#on = on;
-    this.#isPlanned = compiler.isPlanned(this.#list, this.#where);
+    if (followsRelation(operation.order)) {
+      const { order, shape, bound } = liftOrder(operation.order);
+      this.#list = compiler.list({ ...operation, order }, shape);
+      this.#slots = joinSlots(this.#slots, bound);
+      this.#isPlanned = true;
+    } else {
+      this.#list = compiler.list(operation);
+      this.#isPlanned = compiler.isPlanned(this.#list, this.#where);
+    }
   }
 
   get terms(): readonly KeyTerm[] {

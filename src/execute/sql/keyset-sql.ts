@@ -8,17 +8,17 @@
  */
 
 import { areNullsFirst, totalOrder } from '../../compile/compile-sort.js';
-import type { SortKey, SortTerm } from '../../compile/resource-plan.js';
+import type { SortTerm } from '../../compile/resource-plan.js';
 import { NULL_PLACES } from '../../declare/sort-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import type { Value } from '../../request/query/predicate.js';
 import { showValue } from '../../util/option-problems.js';
 import type { ColumnSql } from './predicate-sql.js';
-import { valueSql } from './sort-sql.js';
+import { keySql, type PlacedTerm } from './sort-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 
 /** One column of an order, as far as ranges depend on it. */
-export interface KeyTerm extends SortTerm {
+export interface KeyTerm extends SortTerm, PlacedTerm {
   readonly nullable: boolean;
 }
 
@@ -38,11 +38,6 @@ export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly S
       );
     return { ...term, nullable: attributes.get(attribute)?.nullable ?? true };
   });
-}
-
-/** The value that rows are sorted by. */
-export function keySql(term: SortKey, column: ColumnSql): SqlFragment {
-  return term.value ? valueSql(term.attribute, term.value, column) : column(term.attribute);
 }
 
 /** The rows after a place, as ranges in their order. None when nothing can follow. */
@@ -74,7 +69,7 @@ export function rowAt(terms: readonly KeyTerm[], { values }: KeysetValues, colum
 
 /**
  * From which column on the rest is one row comparison, `(a, b) > (x, y)`, which an index answers as one exact range:
- * same direction, no NULL in the place, and no column that can be null but the first.
+ * same direction, no NULL in the place, no column that can be null but the first, and all of one table.
  */
 function rowComparisonStart(terms: readonly KeyTerm[], values: KeysetValues['values']): number {
   let start = terms.length;
@@ -82,7 +77,7 @@ function rowComparisonStart(terms: readonly KeyTerm[], values: KeysetValues['val
     const term = terms[start - 1] as KeyTerm;
     const next = terms[start];
     if (values[start - 1] === null) break;
-    if (next && (next.nullable || next.descending !== term.descending)) break;
+    if (next && (next.nullable || next.descending !== term.descending || next.source !== term.source)) break;
     start -= 1;
   }
   return start;
@@ -143,12 +138,4 @@ export function reversed<T extends SortTerm>(terms: readonly T[]): T[] {
     const others = nulls === undefined ? {} : { nulls: nulls === 'first' ? 'last' : 'first' };
     return { ...term, descending: !descending, ...others } as unknown as T; // the members of T, with other values
   });
-}
-
-/** The direction of a term, behind its column in ORDER BY or an index. The place of NULLs is named where it is not the usual one. */
-export function directionSql(term: SortTerm): string {
-  const { descending } = term;
-  const isFirst = areNullsFirst(term);
-  const place = isFirst === descending ? '' : isFirst ? ' NULLS FIRST' : ' NULLS LAST';
-  return `${descending ? ' DESC' : ''}${place}`;
 }

@@ -54,8 +54,12 @@ interface LiftedPredicates {
 }
 
 /** Lifts the bound values out of several predicates, which stay apart. */
-export function liftAll(where: Predicate | null, rows: readonly Predicate[]): LiftedPredicates {
-  const lifting = new Lifting();
+export function liftAll(
+  where: Predicate | null,
+  rows: readonly Predicate[],
+  name: SlotName = 'bound',
+): LiftedPredicates {
+  const lifting = new Lifting(name);
   const lifted = where && lifting.predicate(where);
   lifting.shape += `${END}${where === null}`;
   const others = rows.map((row) => lifting.predicate(row));
@@ -67,8 +71,13 @@ class Lifting {
   bound: Record<string, string> | null = null;
   readonly slotted: string[] = [];
   hasOtherSlots = false;
+  readonly #name: SlotName;
   #isInOr = false;
   #count = 0;
+
+  constructor(name: SlotName = 'bound') {
+    this.#name = name;
+  }
 
   predicate(predicate: Predicate): Predicate {
     if (predicate.kind === 'comparison') return this.#comparison(predicate);
@@ -141,7 +150,7 @@ class Lifting {
       return value;
     }
     this.shape += '?';
-    const slot = slotAt('bound', this.#count);
+    const slot = slotAt(this.#name, this.#count);
     this.#count += 1;
     this.bound ??= {};
     this.bound[slot.slot] = value;
@@ -149,10 +158,13 @@ class Lifting {
   }
 }
 
+/** Names of slots for values that are lifted: those of an order are apart from those of conditions. */
+type SlotName = 'bound' | 'order';
+
 const known: Record<string, Slot[]> = {};
 
 /** A slot with a number from 0. */
-export function slotAt(name: 'bound' | 'keyset', index: number): Slot {
+export function slotAt(name: SlotName | 'keyset', index: number): Slot {
   known[name] ??= [];
   const slots = known[name];
   slots[index] ??= Object.freeze({ slot: `${name}.${index}` });

@@ -160,10 +160,10 @@ export class OperationCompiler {
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
-  /** Common part of all pages of a list. */
-  list({ select, order }: Pick<ListOperation, 'select' | 'order'>): ListSql {
+  /** Common part of all pages of a list. @param shape of its order */
+  list({ select, order }: Pick<ListOperation, 'select' | 'order'>, shape = orderShape(order)): ListSql {
     const selection = this.#selection(select);
-    return this.#lists.get(`${selection.number}${orderShape(order)}`, () =>
+    return this.#lists.get(`${selection.number}${shape}`, () =>
       describeList(this.table, selection, order, this.#nextNumber()),
     );
   }
@@ -177,7 +177,7 @@ export class OperationCompiler {
     return this.#statements.get(`list ${list.number} ${shape} ${where.shape}`, () => {
       const { conditions, ...rows } = rowsOf();
       const found = where.predicate ? [compilePredicate(where.predicate, this.table.column)] : [];
-      return compileSelect(this.table, { ...rows, conditions: [...found, ...conditions] });
+      return compileSelect(this.table, { ...rows, joins: list.joins, conditions: [...found, ...conditions] });
     });
   }
 

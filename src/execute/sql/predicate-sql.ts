@@ -113,11 +113,13 @@ export function compilePredicate(predicate: Predicate, column: ColumnSql, depth 
  * Selects the row that has to be there.
  *
  * @param outer the columns of the row around it; left out where its key is not compared with them
+ * @param shown what is selected of it. Default: that it is there
  */
 export function selectRow(
   { target, key, value, where }: RelatedFilter<Value>,
   outer: ColumnSql = noOuterRow,
   depth = 0,
+  shown: (column: ColumnSql) => ShownSql = () => ANY_ROW,
 ): SqlFragment {
   const isOuter = isOuterValue(value);
   // A table may be joined with itself. PostgreSQL cuts the end of a long name.
@@ -125,13 +127,22 @@ export function selectRow(
   const column = columnsOf(target, alias);
   const table = tableSource(target, alias);
   const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');
+  const { columns, tail } = shown(column);
   if (isOuter)
-    return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}`;
+    return sql`SELECT ${columns} FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}${tail}`;
   const { kind } = attributeOf(target, key).type;
   // An integer beyond the range of the column is an error, and not no row.
   const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
-  return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}`;
+  return sql`SELECT ${columns} FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}${tail}`;
 }
+
+/** Columns of a SELECT, and the clauses behind its condition. */
+interface ShownSql {
+  readonly columns: SqlFragment;
+  readonly tail: SqlFragment;
+}
+
+const ANY_ROW: ShownSql = Object.freeze({ columns: raw('1'), tail: raw('') });
 
 function compileFragment({ texts, parts }: FragmentFilter<Value>, column: ColumnSql): SqlFragment {
   const filled = parts.map((part, index) => {

@@ -5,9 +5,10 @@ import type { AttributeInfo, RowKey } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
-import { type KeyTerm, keySql } from './keyset-sql.js';
+import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate, selectedColumn } from './predicate-sql.js';
 import { countSql, orderTerm, type SelectionSql, type TableSql } from './select-sql.js';
+import { keySql } from './sort-sql.js';
 import {
   columnName,
   identifier,

@@ -1,12 +1,13 @@
 /** The table of a model as statements name it, its selections and lists, and the SELECTs that read its rows. */
 
-import { isOfAttribute } from '../../compile/compile-sort.js';
+import { followsRelation, isOfAttribute } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ColumnKind } from '../../describe/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
-import { directionSql, type KeyTerm, keySql, keyTerms } from './keyset-sql.js';
+import { type KeyTerm, keyTerms } from './keyset-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, selectedColumn } from './predicate-sql.js';
+import { directionSql, joinOrder, keySql } from './sort-sql.js';
 import { identifier, joinSql, quotedTable, raw, type SqlFragment, sql, tableSource } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 
@@ -60,6 +61,8 @@ export interface ListSql {
   readonly selection: SelectionSql;
   /** The total order. */
   readonly terms: readonly KeyTerm[];
+  /** Tables that have values of the order. */
+  readonly joins: readonly SqlFragment[];
   /** The values that rows are sorted by, where they are not selected as such. */
   readonly keyColumns: readonly SqlFragment[];
   /** Where each of the values that rows are sorted by is found in a row: the key columns follow the selected ones. */
@@ -74,7 +77,9 @@ export function describeList(
   number: number,
 ): ListSql {
   const { attributes } = selection;
-  const terms = keyTerms(info, order);
+  const found = keyTerms(info, order);
+  const joined = followsRelation(order) ? joinOrder(found, column) : null;
+  const terms = joined ? found.map((term) => ({ ...term, ...joined.places.get(term) })) : found;
   const keyColumns: SqlFragment[] = [];
   const keyPositions = terms.map((term) => {
     const known = attributes.findIndex(
@@ -83,7 +88,7 @@ export function describeList(
     if (known >= 0) return known;
     return attributes.length + keyColumns.push(sql`${keySql(term, column)}::text`) - 1;
   });
-  return { number, selection, terms, keyColumns, keyPositions };
+  return { number, selection, terms, joins: joined?.joins ?? [], keyColumns, keyPositions };
 }
 
 /** Parts of a SELECT from a table. */
@@ -94,15 +99,18 @@ export interface RowsSql {
   readonly order?: readonly KeyTerm[];
   /** Clause behind the order, such as a limit. */
   readonly tail?: SqlFragment;
+  /** Other tables, which change nothing about which rows there are. They are no part of a count. */
+  readonly joins?: readonly SqlFragment[];
   /** Counts the rows, up to this many, and selects nothing of them. */
   readonly countTo?: number;
 }
 
 /** Selects rows, or something else of them, such as their number. */
 export function compileSelect({ source, column }: TableSql, rows: RowsSql): Statement {
-  const { columns, conditions, order = [], tail = raw(''), countTo } = rows;
-  const from = sql` FROM ${source}${whereSql(conditions)}`;
-  if (countTo !== undefined) return toStatement(countSql(from, countTo));
+  const { columns, conditions, order = [], tail = raw(''), joins = [], countTo } = rows;
+  const where = whereSql(conditions);
+  if (countTo !== undefined) return toStatement(countSql(sql` FROM ${source}${where}`, countTo));
+  const from = sql` FROM ${joinSql([source, ...joins], '')}${where}`;
   const keys = order.map((term) => orderTerm(term, keySql(term, column)));
   const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
   return toStatement(sql`SELECT ${joinSql(columns, ', ')}${from}${orderBy}${tail}`);

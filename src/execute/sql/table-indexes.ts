@@ -5,8 +5,8 @@ import type { SortKey, SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { NullPlace } from '../../declare/sort-options.js';
 import type { ModelInfo, RecordInfo } from '../../describe/model-info.js';
-import { directionSql, keySql } from './keyset-sql.js';
 import { bareColumnsOf } from './predicate-sql.js';
+import { directionSql, keySql } from './sort-sql.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */

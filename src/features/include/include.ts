@@ -154,7 +154,7 @@ function readParameters(
         : given('size', size.default, (text, found) =>
             readInteger(`${path}.size`, text, [0, size.max], size.max, found),
           ),
-    sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
+    sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found, related)),
     // Neither has slots.
     filter: allOf(named, searched) as Filter | null,
     count:

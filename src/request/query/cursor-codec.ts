@@ -5,7 +5,7 @@
  */
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { isOfAttribute, orderShape } from '../../compile/compile-sort.js';
+import { isOfAttribute, orderShape, valueShape } from '../../compile/compile-sort.js';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
@@ -226,7 +226,7 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
     plan.name,
     plan.prefix,
     sort.map(({ attribute, descending, nulls, value }) => {
-      return [attribute, descending, ...(nulls ? [nulls] : []), ...(value ? [value] : [])];
+      return [attribute, descending, ...(nulls ? [nulls] : []), ...(value ? [valueShape(value)] : [])];
     }),
     ...digest,
   ];

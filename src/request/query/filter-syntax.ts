@@ -72,6 +72,11 @@ const TOKENS = {
   unquoted: /[^"'();,=!~<> \t]+/y,
 } as const;
 
+/** Word of other languages for what `q` has operators for. */
+const NOT = /^not$/i;
+const NEGATIONS =
+  'a comparison; q has no NOT: write the opposite of each, with != =out= =notbetween= =notlike= =inotlike= =isnull= or =none=';
+
 /**
  * Parses a filter. A blank text is no filter: null.
  *
@@ -147,9 +152,11 @@ class FilterParser {
   }
 
   #comparison(): SyntaxNode {
+    if (this.text[this.#position] === '!') this.#unexpected(NEGATIONS);
     const selector = this.#take('selector') ?? this.#unexpected('a field name');
     this.#take('blanks');
-    const operator = this.#take('operator') ?? this.#unexpected('an operator');
+    const operator =
+      this.#take('operator') ?? this.#unexpected(NOT.test(selector.text) ? NEGATIONS : 'an operator');
     this.#take('blanks');
     this.#comparisons += 1;
     if (this.#comparisons > FILTER_LIMITS.comparisons) {

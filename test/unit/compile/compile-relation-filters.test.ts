@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { compilePlan } from '../../../src/compile/compile-plan.js';
+import { valueShape } from '../../../src/compile/compile-sort.js';
 import type { RelationFilter, ResourceDeclaration } from '../../../src/compile/resource-plan.js';
 import type { CrudOptions, ModelClass } from '../../../src/declare/crud-options.js';
 import { decoratorReader, problemsOfAll } from '../../support/offline-models.js';
@@ -47,6 +48,70 @@ const problemsOf = (filterAllow: unknown, others: Options = {}, guards: readonly
 const TEXT =
   '== != =in= =out= =isnull= =lt= =le= =gt= =ge= =between= =notbetween= =like= =notlike= =ilike= =inotlike=';
 const text = TEXT.split(' ');
+
+describe('sortAllow with relations', () => {
+  const sorted = (sortAllow: object, options: object = {}, country: object = { sortAllow: ['name'] }) =>
+    declared({ City: { sortAllow, ...options }, Country: country });
+
+  it('has the keys of the target, where its sortAllow names the attribute', () => {
+    const country = { sortAllow: { name: { ignoreCase: true, nulls: 'first' } } };
+    const [plan] = compilePlan(sorted({ 'country.name': { nulls: 'last' } }, {}, country), decoratorReader);
+    const keys = plan?.sortKeys.get('country.name') ?? [];
+    const shape = keys.map(({ attribute, nulls, value }) => [attribute, nulls, value && valueShape(value)]);
+    expect([plan?.sortable, shape]).to.deep.equal([
+      ['country.name'],
+      [
+        ['country.name', 'last', ['country', 'name', 'first', { kind: 'lower' }]],
+        ['country.name', undefined, ['country', 'name', null, null]],
+      ],
+    ]);
+  });
+
+  const WRONG: readonly (readonly [allow: object, problem: string])[] = [
+    [
+      { 'country.region': true },
+      "sortAllow names 'country.region', and sortAllow of Country has no 'region'; add it there, or remove it.",
+    ],
+    [
+      { 'country.continent.name': true },
+      "sortAllow names 'country.continent.name', behind more than one relation, which is the most that an order may follow; remove it.",
+    ],
+    [
+      { 'reviews.rating': true },
+      "sortAllow names 'reviews.rating', and reviews leads to many records, of which none is the one to sort by; remove it.",
+    ],
+    [
+      { 'contry.name': true },
+      "sortAllow.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, tags.",
+    ],
+    [
+      { 'country.name': { ignoreCase: true } },
+      "sortAllow.country.name has no option 'ignoreCase'. The options are nulls.",
+    ],
+    [{ 'country.name': 1 }, "sortAllow.country.name is 1; use true, or an object such as { nulls: 'last' }."],
+  ];
+  for (const [sortAllow, problem] of WRONG) {
+    it(`refuses ${JSON.stringify(sortAllow)}`, () =>
+      expect(problemsOfAll(sorted(sortAllow))).to.deep.equal([`City: ${problem}`]));
+  }
+
+  it('refuses such a default order', () =>
+    expect(problemsOfAll(sorted({ 'country.name': true }, { defaultSort: '-country.name' }))).to.deep.equal([
+      "City: defaultSort names 'country.name', which is in another table, so that no index serves it; have clients send sort=-country.name.",
+    ]));
+
+  it('refuses rows that other code guards', () =>
+    expect(
+      problemsOfAll(
+        declared({ City: { sortAllow: { 'country.name': true } }, Country: { sortAllow: ['name'] } }, [
+          'it has a lock',
+        ]),
+      ),
+    ).to.deep.equal([
+      'City: sortAllow.country would show what the routes of Country may hide, because it has a lock; ' +
+        "name it in include: 'country': { where: … } says which rows may be seen, 'all' or a function of the request.",
+    ]));
+});
 
 describe('filterAllow with relations', () => {
   it('takes attributes behind relations, in both forms', () => {

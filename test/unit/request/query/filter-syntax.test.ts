@@ -89,7 +89,14 @@ const TREES: Readonly<Record<string, ShortTree | null>> = {
   },
 };
 
+const NO_NOT =
+  'a comparison; q has no NOT: write the opposite of each, with != =out= =notbetween= =notlike= =inotlike= =isnull= or =none=';
+
 const ERRORS: Readonly<Record<string, Parsed>> = {
+  'not(a==1)': unexpected("'('", 3, NO_NOT),
+  'a==1;NOT b==1': unexpected("'b'", 9, NO_NOT),
+  '!(a==1)': unexpected("'!'", 0, NO_NOT),
+  '!a==1': unexpected("'!'", 0, NO_NOT),
   ')': unexpected("')'", 0, 'a field name'),
   ';': unexpected("';'", 0, 'a field name'),
   '=': unexpected("'='", 0, 'a field name'),
