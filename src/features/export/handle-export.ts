@@ -246,6 +246,7 @@ function compilePieces(resource: Resource, { action, input, format }: UnderWay):
   const options = {
     names: columnsOf(resource, request, fields),
     fields,
+    isJson: (name: string) => resource.plan.info.attributes.get(name)?.type.kind === 'json',
     isForSpreadsheet: query.isForSpreadsheet === true,
     replacer: jsonReplacer(response),
   };

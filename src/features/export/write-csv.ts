@@ -14,6 +14,8 @@ export interface CsvOptions {
   readonly names: readonly string[];
   /** The properties of the answer; null is all. */
   readonly fields: readonly string[] | null;
+  /** True for a property whose values are any JSON: a text keeps its quotes, so that it is no number when it is read again. */
+  isJson(name: string): boolean;
   /** True for a file whose texts must not be read as formulas. */
   readonly isForSpreadsheet: boolean;
   /** A function of the user's that takes part in writing JSON. */
@@ -38,12 +40,13 @@ export function csvLines(outcome: Outcome, options: CsvOptions): WriteLine {
 function linesOfRows(
   rows: Outcome['rows'],
   formats: readonly PropertyFormat[],
-  { names, isForSpreadsheet }: CsvOptions,
+  { names, isJson, isForSpreadsheet }: CsvOptions,
 ): WriteLine {
   const positions = names.map((name) => formats.findIndex((each) => each.name === name));
-  const cells = positions.map((position) =>
-    cellOf((formats[position] as PropertyFormat).format, isForSpreadsheet),
-  );
+  const cells = positions.map((position, index) => {
+    const { format } = formats[position] as PropertyFormat;
+    return isJson(names[index] as string) ? jsonCellOf(format) : cellOf(format, isForSpreadsheet);
+  });
   return (index) => {
     const row = rows[index] as Outcome['rows'][number];
     let line = '';
@@ -53,6 +56,13 @@ function linesOfRows(
       if (text !== null && text !== undefined) line += (cells[column] as TextFormat)(text);
     }
     return line + LINE_END;
+  };
+}
+
+function jsonCellOf(format: TextFormat): TextFormat {
+  return (text) => {
+    const json = format(text);
+    return json === 'null' ? '' : quoted(json);
   };
 }
 
@@ -79,19 +89,19 @@ const [QUOTE, BRACKET, BRACE] = [0x22, 0x5b, 0x7b];
 /** For records that code of the user's has made. */
 function linesOfValues(
   { values }: Outcome,
-  { names, fields, isForSpreadsheet, replacer }: CsvOptions,
+  { names, fields, isJson, isForSpreadsheet, replacer }: CsvOptions,
 ): WriteLine {
   const all = values(fields);
   const records = replacer ? (JSON.parse(JSON.stringify(all, replacer)) as typeof all) : all;
-  const cell = (value: unknown): string => {
-    if (typeof value === 'string') return quoted(isForSpreadsheet ? harmless(value) : value);
+  const cell = (value: unknown, isOfJson: boolean | undefined): string => {
+    if (typeof value === 'string' && !isOfJson) return quoted(isForSpreadsheet ? harmless(value) : value);
     if (value === null || value === undefined) return '';
-    const json = JSON.stringify(value) ?? '';
-    return typeof value === 'object' ? quoted(json) : json;
+    return quoted(JSON.stringify(value));
   };
+  const ofJson = names.map((name) => isJson(name));
   return (index) => {
     const record = records[index] as Readonly<Record<string, unknown>>;
-    return `${names.map((name) => cell(record[name])).join()}${LINE_END}`;
+    return `${names.map((name, column) => cell(record[name], ofJson[column])).join()}${LINE_END}`;
   };
 }
 

@@ -143,7 +143,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
           '1,plain,2,,1,',
           '2,"",,"{""a"":""x, \\""y\\""""}",,',
           '3,,-1,"[""é"",1]",1,',
-          '4,"a,b ""c""\r\nd",0,=1+1,,',
+          '4,"a,b ""c""\r\nd",0,"""=1+1""",,',
           '5,-1.5,5,5,,',
           '',
         ].join('\r\n'),
@@ -171,7 +171,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
       [
         'is safe for spreadsheets where that is asked for, and leaves numbers as they are',
         '&fields=name,rank,notes&q=rank<=0,rank==5&spreadsheet=true',
-        '\u{feff}name,rank,notes\r\n,-1,"[""é"",1]"\r\n"a,b ""c""\r\nd",0,\'=1+1\r\n-1.5,5,5\r\n',
+        '\u{feff}name,rank,notes\r\n,-1,"[""é"",1]"\r\n"a,b ""c""\r\nd",0,"""=1+1"""\r\n-1.5,5,5\r\n',
       ],
     ] as const)
       it(title, async () => expect((await fetchText(`/shelves?format=csv${query}`)).body).to.equal(expected));
