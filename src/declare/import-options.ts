@@ -1,9 +1,12 @@
 /** Options of imports, in the words of users and clients. Nothing is checked or computed here. */
 
 /** The modes of an import, by the names that clients use. */
-export const IMPORT_MODES = ['create', 'update'] as const;
+export const IMPORT_MODES = ['create', 'update', 'upsert'] as const;
 
-/** Mode of an import: `'create'` stores new records, and `'update'` changes records that are there. */
+/**
+ * Mode of an import: `'create'` stores new records, `'update'` changes records that are there, and `'upsert'` does either, by a key of the
+ * option `upsert`.
+ */
 export type ImportMode = (typeof IMPORT_MODES)[number];
 
 /**

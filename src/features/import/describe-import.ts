@@ -31,7 +31,7 @@ export function importOperation(
     operationId: `import${names.many}`,
     summary: `${WORDS.verb} ${names.phrases}`,
     description: WORDS.description(plan),
-    parameters: importInputs(option).flatMap(inputParameter),
+    parameters: importInputs(plan, option).flatMap(inputParameter),
     requestBody: { required: true, content: { [MEDIA_TYPES.csv]: text, ...lines } },
     answers: {
       200: {

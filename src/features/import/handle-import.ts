@@ -130,11 +130,12 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     const report = new ImportReport(kept?.before);
     if (kept?.isDone) return skipAll(kept, chunks, report);
     await inTransaction(action, input.inputs, async (unit) => {
-      for await (const chunk of chunks) {
+      const pulse = () => sequelize.query('SELECT 1', { transaction: unit.transaction });
+      for await (const chunk of keptAwake(chunks, pulse)) {
         kept?.hasStored(chunk);
         wrong.rows += chunk.length;
         report.rows += chunk.length;
-        const items = await parseRows(action.request, chunk, input.access, wrong);
+        const items = await parseRows(action.request, chunk, input, wrong);
         if (wrong.failed === 0) await write(action, unit, items, input.access, report);
         onChunk(wrong.failed > 0 ? wrong : report);
       }
@@ -154,7 +155,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     for await (const chunk of chunks) {
       if (kept?.hasStored(chunk)) continue;
       report.rows += chunk.length;
-      const items = await parseRows(action.request, chunk, input.access, report);
+      const items = await parseRows(action.request, chunk, input, report);
       await inTransaction(action, input.inputs, async (unit) => {
         await write(action, unit, items, input.access, report);
         await kept?.keep(report.summary(), false, await sessionTarget(sequelize, 'post'));
@@ -215,6 +216,39 @@ type Importer = (
   kept: ResumedImport | null,
   onChunk: (report: ImportReport) => void,
 ) => Promise<ImportReport>;
+
+/** Milliseconds. The server ends a transaction that does nothing for a while. */
+const PULSE = 4_000;
+
+/** The same items. While one is waited for, something is done now and then. */
+async function* keptAwake<T>(items: AsyncIterable<T>, pulse: () => Promise<unknown>): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = iterator.next();
+      next.catch(() => {});
+      while (await isSlower(next, PULSE)) await pulse();
+      const { done, value } = await next;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** True where a promise does not settle in time. */
+async function isSlower(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<true>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, true);
+  });
+  const settled = promise.then(
+    () => false,
+    () => false,
+  );
+  return Promise.race([settled, late]).finally(() => clearTimeout(timer));
+}
 
 /** Compares a file with the one that was imported under its key. */
 async function skipAll(

@@ -4,10 +4,13 @@ import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { keyNames } from '../../describe/row-key.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import { quote } from '../../request/query/query-string.js';
 import { didYouMean, showValue } from '../../util/option-problems.js';
 import { flag } from '../flag.js';
+import { checkUpsert, upsertKeys } from '../upsert/upsert-options.js';
 
 /** The option, compiled. */
 export interface ImportPlan {
@@ -75,8 +78,18 @@ export function importPlan({ features }: Pick<ResourcePlan, 'features'>): Import
 
 /** Problems of the option with others. */
 export const checkImport: ResourceCheck = (plan, options) => {
-  if (!importPlan(plan) || options.readOnly !== true) return [];
-  return ['readOnly is true, and import writes; remove one of the two.'];
+  const { modes = [] } = importPlan(plan) ?? {};
+  if (modes.length === 0) return [];
+  const problems =
+    options.readOnly === true ? ['readOnly is true, and import writes; remove one of the two.'] : [];
+  if (!modes.includes('upsert') || plan.endpoints.has('upsert')) return problems;
+  const endpoints = new Set([...plan.endpoints, 'create', 'upsert'] as const);
+  return [
+    ...problems,
+    ...checkUpsert({ ...plan, endpoints }, options).map((each) =>
+      each.replace("endpoints has 'upsert'", "import.modes has 'upsert'"),
+    ),
+  ];
 };
 
 /** The delimiters of a file, by the texts that name them. */
@@ -88,12 +101,15 @@ export interface ImportInputs extends Inputs {
   readonly isAtomic: boolean;
   readonly isDryRun: boolean;
   readonly delimiter: string;
+  /** The key of an upsert. */
+  readonly onConflict?: ModelInfo;
   readonly idempotencyKey?: string;
 }
 
 /** The parameters. No feature takes part in them, so that each is in this list or is refused. */
-export function importInputs({ modes, atomicRows }: ImportPlan): readonly Input[] {
+export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPlan): readonly Input[] {
   return [
+    ...(modes.includes('upsert') ? [keyInput(upsertKeys(plan))] : []),
     chosen('mode', modes[0] as string, Object.fromEntries(modes.map((mode) => [mode, mode])), {
       description: `What is done with the rows. Default: \`${modes[0]}\`.`,
       values: modes,
@@ -117,6 +133,35 @@ export function importInputs({ modes, atomicRows }: ImportPlan): readonly Input[
       code: 'delimiter.unknown',
     }),
   ];
+}
+
+/** The parameter that names the key of an upsert, by default the first one. */
+function keyInput(keys: readonly ModelInfo[]): Input {
+  const names = keys.map(({ address }) => keyNames(address).join(','));
+  return {
+    in: 'query',
+    name: 'on',
+    endpoints: [],
+    member: 'onConflict',
+    absent: keys[0],
+    turn: 1,
+    read(text, { inputs, issues }) {
+      const found = keys[names.indexOf(text)];
+      const list = names.map((each) => `'${each}'`).join(', ');
+      if (inputs['mode'] !== 'upsert') {
+        const detail = "Parameter 'on' names the key of mode=upsert, and mode is another one; leave it out.";
+        issues.push({ parameter: 'on', code: 'exclusive', detail });
+      } else if (!found) {
+        const detail = `Parameter 'on' is ${quote(text)}; the keys of upserts are ${list}.`;
+        issues.push({ parameter: 'on', code: 'on.unknown', detail, allowed: names });
+      }
+      return found;
+    },
+    describe: () => ({
+      description: `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${names[0]}\`.`,
+      schema: { type: 'string', enum: names },
+    }),
+  };
 }
 
 interface ChoiceWords {

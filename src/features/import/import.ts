@@ -1,4 +1,6 @@
 /** Imports of files: `POST /import`, guarded as the methods whose work it does for each row. */
+
+import type { ImportMode } from '../../declare/import-options.js';
 import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -30,7 +32,7 @@ export const fileImport: FeatureFactory = Object.assign(makeFeature, {
 });
 
 function routeOf(option: ImportPlan): HandledRoute & DescribedRoute {
-  const [first = 'create'] = option.modes;
+  const [first] = METHODS[option.modes[0] as ImportMode] as ['create' | 'update'];
   return {
     ...USUAL.create,
     endpoint: 'import',
@@ -50,23 +52,30 @@ function routeOf(option: ImportPlan): HandledRoute & DescribedRoute {
   };
 }
 
+/** The methods that a mode calls. */
+const METHODS: Readonly<Record<ImportMode, readonly ('create' | 'update')[]>> = {
+  create: ['create'],
+  update: ['update'],
+  upsert: ['create', 'update'],
+};
+
 /** Problems of a controller whose methods an import passes by, or calls for each row. */
 function problemsOf({ controller }: Resource, { modes }: ImportPlan): string[] {
   const lineage = lineageOf(controller, CrudController);
-  const [first, ...others] = modes;
-  return modes.flatMap((mode) => {
-    const { method } = USUAL[mode];
-    const isPassed = others.includes(mode) && isGuarded(lineage, method);
-    const isRead = declaredParameters(lineage, method).length > 0;
+  const [first] = METHODS[modes[0] as ImportMode];
+  const methods = new Set(modes.flatMap((mode) => METHODS[mode]));
+  return [...methods].flatMap((method) => {
+    const modeList = modes.filter((mode) => METHODS[mode].includes(method)).map((mode) => `'${mode}'`);
+    const mend = `leave ${modeList.join(' and ')} out of import.modes.`;
     return [
-      ...(isPassed
+      ...(method !== first && isGuarded(lineage, method)
         ? [
-            `${controller.name}.${method} has decorators that guard it, and import is guarded as ${first}; guard the class, or use can.${mode}, or leave '${mode}' out of import.modes.`,
+            `${controller.name}.${method} has decorators that guard it, and import is guarded as ${first}; guard the class, or use can.${method}, or ${mend}`,
           ]
         : []),
-      ...(isRead
+      ...(declaredParameters(lineage, method).length > 0
         ? [
-            `${controller.name}.${method} has decorated parameters, which are read once for a request, and import calls it for each row; read them from context.request in the method, or leave '${mode}' out of import.modes.`,
+            `${controller.name}.${method} has decorated parameters, which are read once for a request, and import calls it for each row; read them from context.request in the method, or ${mend}`,
           ]
         : []),
     ];

@@ -1,6 +1,7 @@
 /** A request to import a file -> its parameters, its access and the form of the file; and each row -> the arguments of its write. */
 import type { Request } from 'express';
 import type { ImportMode } from '../../declare/import-options.js';
+import type { RowKey } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import { type Access, type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
@@ -15,6 +16,7 @@ import type { JsonSchema } from '../../schema/json-schema.js';
 import { MemberBudget } from '../../schema/json-value.js';
 import { compileItemParser, repeatedKey } from '../bulk/parse-item.js';
 import { hidesState } from '../entity-tag.js';
+import { compileRecordParser, compileTellsGone, compileUpsertItems } from '../upsert/parse-upsert.js';
 import type { ColumnNames } from './csv-columns.js';
 import { type ImportInputs, type ImportPlan, importInputs } from './import-options.js';
 import type { ImportReport } from './import-report.js';
@@ -33,7 +35,7 @@ export function compileImportParser(
   { plan, access: evaluateAccess, features }: ParserSettings,
   option: ImportPlan,
 ): (request: Request) => Promise<ImportArguments> {
-  const readQuery = compileQueryReader(plan, importInputs(option));
+  const readQuery = compileQueryReader(plan, importInputs(plan, option));
   const readHeaders = compileHeaderReader(features.create.inputs.filter(({ isForMany }) => isForMany));
   return async (request) => {
     const asked = await evaluateAccess(request, 'import');
@@ -61,14 +63,15 @@ export function compileColumns(
   mode: ImportMode,
 ): (form: AccessForm) => ColumnNames {
   const { attributes, address } = plan.info;
-  const { properties: shown = {}, required = [] } = bodyJsonSchema(plan, mode);
+  const kind = mode === 'update' ? 'update' : 'create';
+  const { properties: shown = {}, required = [] } = bodyJsonSchema(plan, kind);
   const schemaOf = (name: string): JsonSchema => {
     const type = attributes.get(name)?.type;
     return shown[name] ?? (type ? columnSchema(type) : {});
   };
   const version = plan.entityTag?.kind === 'version' ? plan.entityTag : null;
   return perForm((form) => {
-    const body = bodySchema(plan, mode, closedAttributes(form, mode));
+    const body = bodySchema(plan, kind, closedAttributes(form, kind));
     const state = version && !hidesState(version, form) ? [version.attribute] : [];
     const heads = mode === 'update' ? [...keyNames(address), ...state] : [];
     const names = [...new Set([...heads, ...body.properties])];
@@ -76,7 +79,7 @@ export function compileColumns(
       properties: new Map(names.map((name) => [name, schemaOf(name)])),
       readOnly: body.readOnly,
       required: mode === 'update' ? keyNames(address) : required.filter((name) => body.properties.has(name)),
-      hasDefaults: mode === 'create',
+      hasDefaults: kind === 'create',
     });
   });
 }
@@ -85,24 +88,29 @@ export function compileColumns(
 export type RowParser = (
   request: Request,
   rows: readonly FileRow[],
-  access: Access,
+  input: Pick<ImportArguments, 'access' | 'inputs'>,
   report: ImportReport,
 ) => Promise<readonly ImportItem[]>;
 
 /** Compiles the parser of a mode. */
 export function compileRowParser(
-  { plan, features }: Pick<ParserSettings, 'plan' | 'features'>,
+  { plan, features, access: evaluateAccess }: ParserSettings,
   mode: ImportMode,
 ): RowParser {
-  const parseItem = compileItemParser(plan, mode, compileValuesParser(plan, mode), (key, line) =>
-    repeatedKey(key, line, 'line'),
-  );
+  const repeated = (key: RowKey, line: number) => repeatedKey(key, line, 'line');
+  const parseItem =
+    mode === 'upsert'
+      ? compileUpsertItems(compileRecordParser(plan), repeated)
+      : compileItemParser(plan, mode, compileValuesParser(plan, mode), repeated);
   const { absentFor } = features[mode];
-  return async (request, rows, access, report) => {
+  const tellsGone = compileTellsGone({ plan, access: evaluateAccess });
+  return async (request, rows, { access, inputs: { onConflict } }, report) => {
     const characters = rows.reduce((sum, { text }) => sum + text.length, 0);
+    const usual = absentFor(access.form);
+    const named = mode === 'upsert' && { onConflict, isKept: false, tellsGone: await tellsGone(request) };
     const context = {
       access,
-      absent: absentFor(access.form),
+      absent: named ? Object.freeze({ ...usual, ...named }) : usual,
       keys: new Map<string, number>(),
       budget: new MemberBudget(characters),
     };

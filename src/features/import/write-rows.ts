@@ -1,20 +1,22 @@
 /** Writes the rows of a chunk: with one statement, and where that is refused, with statements for halves, down to the rows that are wrong. */
 import type { Action } from 'routing-controllers';
-import type { Endpoint } from '../../declare/endpoint.js';
+import type { ImportMode } from '../../declare/import-options.js';
 import { isRefusal } from '../../errors/database-fault.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { inCondition } from '../../handle/around-method.js';
 import { decideRoute } from '../../handle/decide-route.js';
 import type { RouteContext } from '../../handle/handled-route.js';
 import { compileMethod } from '../../handle/run-method.js';
-import { compileRowRunners, sessionTarget } from '../../handle/run-rows.js';
+import { compileRowRunners, type RowRunner, sessionTarget } from '../../handle/run-rows.js';
 import type { Access } from '../../operation/access.js';
-import { USUAL } from '../../operation/route-spec.js';
+import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
 import { setCurrentItem, setToldNames } from '../../request/request-notes.js';
 import { itemIssues } from '../../respond/item-problem.js';
 import type { BulkItem } from '../bulk/parse-item.js';
 import { compileSingle, settle } from '../bulk/write-in-turn.js';
-import { compileManyRunner } from '../bulk/write-together.js';
+import { compileManyRunner, type ManyRunner } from '../bulk/write-together.js';
+import { compileUpsertMethod, compileUpsertRows } from '../upsert/run-upsert.js';
+import { compileUpsertTogether } from '../upsert/upsert-together.js';
 import type { ImportReport, RowPlace } from './import-report.js';
 
 /** A row that the schema has accepted. */
@@ -31,42 +33,73 @@ export type RowWriter = (
   report: ImportReport,
 ) => Promise<void>;
 
-const WRITTEN = { create: 'created', update: 'updated' } as const;
+/** Code that writes rows of a mode. */
+interface ModeCode {
+  /** Null where Sequelize writes, or code of the user's. */
+  readonly rows: RowRunner | null;
+  readonly writeMany: ManyRunner | null;
+  readonly writeOne: ReturnType<typeof compileSingle>;
+}
+
+/** Route of an upsert, as its methods and decisions need it. */
+const UPSERT: RouteSpec = { ...USUAL.create, endpoint: 'upsert', operation: 'upsert' };
+
+function compileCode({ resource, shaper, settings, lineage }: RouteContext, mode: ImportMode): ModeCode {
+  const route = mode === 'upsert' ? UPSERT : USUAL[mode];
+  const isByRows = decideRoute(resource, route, lineage, settings).runner === 'rows';
+  if (mode === 'upsert') {
+    const rows = isByRows ? compileUpsertRows(resource) : null;
+    const runMethod = compileUpsertMethod(resource, shaper);
+    const writeMany = rows && compileUpsertTogether(resource);
+    return { rows, writeMany, writeOne: compileSingle(resource, route, rows, runMethod) };
+  }
+  const rows = isByRows ? compileRowRunners(resource)(mode) : null;
+  const runMethod = inCondition(resource, mode, compileMethod(resource, route, shaper));
+  return {
+    rows,
+    writeMany: rows && compileManyRunner(resource, mode),
+    writeOne: compileSingle(resource, route, rows, runMethod),
+  };
+}
 
 /** Compiles the writer of a mode. */
-export function compileRowWriter(
-  { resource, shaper, settings, lineage }: RouteContext,
-  operation: Extract<Endpoint, 'create' | 'update'>,
-): RowWriter {
-  const { plan } = resource;
-  const route = USUAL[operation];
-  const { runner } = decideRoute(resource, route, lineage, settings);
-  const rowRunner = runner === 'rows' ? compileRowRunners(resource)(operation) : null;
-  const writeMany = rowRunner && compileManyRunner(resource, operation);
-  const writeOne = compileSingle(
-    resource,
-    route,
-    rowRunner,
-    inCondition(resource, operation, compileMethod(resource, route, shaper)),
-  );
+export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWriter {
+  const { plan } = context.resource;
+  const { rows: rowRunner, writeMany, writeOne } = compileCode(context, mode);
   const isRuled = Boolean(plan.access?.fields.size);
-  const count = WRITTEN[operation];
+  const count = (report: ImportReport, isNew: boolean) => {
+    report[isNew ? 'created' : 'updated'] += 1;
+  };
 
   /** False where nothing was written: a row is refused, or one statement cannot write them. */
-  const together = async (unit: RequestUnit, rows: readonly ImportItem[], access: Access) => {
+  const together = async (
+    unit: RequestUnit,
+    rows: readonly ImportItem[],
+    access: Access,
+    report: ImportReport,
+  ): Promise<boolean> => {
     if (!writeMany || !rowRunner?.isOpen()) return false;
     const input = { items: rows.map(({ item }) => item), inputs: TOGETHER, access, each: null };
     try {
-      return await unit.attempt(async () => {
-        const on = await sessionTarget(plan.model.sequelize, route.verb);
-        return (await writeMany(input, rows.length, on)) !== null;
+      const written = await unit.attempt(async () => {
+        const on = await sessionTarget(plan.model.sequelize, 'post');
+        return writeMany(input, rows.length, on);
       });
+      if (!written) return false;
+      for (const index of rows.keys()) count(report, written.created?.[index] ?? mode === 'create');
+      return true;
     } catch (error) {
       if (isRefusal(error)) return false;
       throw error;
     }
   };
-  const alone = async (action: Action, unit: RequestUnit, { item, ...place }: ImportItem, access: Access) => {
+  const alone = async (
+    action: Action,
+    unit: RequestUnit,
+    { item, ...place }: ImportItem,
+    access: Access,
+    report: ImportReport,
+  ): Promise<void> => {
     const { request } = action;
     setCurrentItem(request, null);
     if (isRuled) setToldNames(request, access.form, item.body);
@@ -74,22 +107,15 @@ export function compileRowWriter(
       if (!item.input) throw item.problem ?? new TypeError('A row has neither values nor a problem.');
       return writeOne(action, item.input);
     };
-    const { problem } = await settle(action, unit, write, item.input !== null);
-    return problem ? { place, issues: itemIssues(problem) } : null;
+    const { problem, item: outcome } = await settle(action, unit, write, item.input !== null);
+    if (problem) report.refuse(place, itemIssues(problem));
+    else count(report, outcome.isNew ?? mode === 'create');
   };
   return async function writeRows(action, unit, rows, access, report) {
-    if (rows.length > 1 && (await together(unit, rows, access))) {
-      report[count] += rows.length;
-      return;
-    }
+    if (rows.length > 1 && (await together(unit, rows, access, report))) return;
     const [first] = rows;
     if (!first) return;
-    if (rows.length === 1) {
-      const refused = await alone(action, unit, first, access);
-      if (refused) report.refuse(refused.place, refused.issues);
-      else report[count] += 1;
-      return;
-    }
+    if (rows.length === 1) return alone(action, unit, first, access, report);
     // Where each row passes code of the user's, halves would be looked at in vain.
     const size = writeMany ? Math.ceil(rows.length / 2) : 1;
     for (let from = 0; from < rows.length; from += size)

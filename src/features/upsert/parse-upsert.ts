@@ -53,10 +53,7 @@ export function compileUpsertParser({ plan, features, access: evaluateAccess, bo
   const readHeaders = compileHeaderReader(inputs.filter(({ isForMany }) => isForMany));
   const limits = bodyLimits(plan, 'create', bodyLimit);
   const parseOne = compileRecordParser(plan);
-  const tellsGone = async (request: Request): Promise<boolean> =>
-    plan.info.softDelete !== null &&
-    plan.endpoints.has('restore') &&
-    (!plan.access?.can.has('deleted') || (await evaluateAccess.allows(request, 'deleted')));
+  const tellsGone = compileTellsGone({ plan, access: evaluateAccess });
   return async (request: Request): Promise<BulkArguments | UpsertArguments> => {
     const access = await evaluateAccess(request, 'upsert');
     const { isAtomic, isDryRun, ...named } = readQuery(request.url, access) as BulkInputs & UpsertInputs;
@@ -74,9 +71,17 @@ export function compileUpsertParser({ plan, features, access: evaluateAccess, bo
     }
     checkLength(body, maxOf(plan));
     const head = { inputs: { ...named, filter: null, isAtomic, isDryRun }, access, absent: query };
-    const items = await parseItems(request, head, body, compileItemParser(parseOne));
+    const items = await parseItems(request, head, body, compileUpsertItems(parseOne));
     return { ...head, items, each: null };
   };
+}
+
+/** True for a request that may learn that a soft-deleted row has its key. */
+export function compileTellsGone({ plan, access }: Pick<ParserSettings, 'plan' | 'access'>) {
+  return async (request: Request): Promise<boolean> =>
+    plan.info.softDelete !== null &&
+    plan.endpoints.has('restore') &&
+    (!plan.access?.can.has('deleted') || (await access.allows(request, 'deleted')));
 }
 
 /** @throws RefusedRequestError 412 for a condition on a record that is found by the values of the body only */
@@ -90,7 +95,7 @@ function refuseCondition(request: Request, name: string): void {
 type RecordParser = ReturnType<typeof compileRecordParser>;
 
 /** Parses the values of a record. The key has to have a value in each of its parts. */
-function compileRecordParser(plan: ResourcePlan) {
+export function compileRecordParser(plan: ResourcePlan) {
   const schemaFor = perForm((form) => bodySchema(plan, 'create', closedAttributes(form, 'create')));
   const isRuled = Boolean(plan.access?.fields.size);
   return async (
@@ -128,7 +133,7 @@ function missingPart(name: string): RequestIssue {
 }
 
 /** Parses one of many. Records of one key are found before any SQL, where their keys are written alike. */
-function compileItemParser(parseOne: RecordParser): ItemParser {
+export function compileUpsertItems(parseOne: RecordParser, repeated = repeatedKey): ItemParser {
   return async (request, { access, absent, index, keys, budget }, body) => {
     const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
       body,
@@ -144,7 +149,7 @@ function compileItemParser(parseOne: RecordParser): ItemParser {
       const parts = partsOf(address, parsed.id);
       const text = idTextOf(address, ({ type }, index) => encodeParameter(type, parts[index]));
       const before = text === undefined ? undefined : keys.get(text);
-      if (before !== undefined) return wrong([repeatedKey(address, before)]);
+      if (before !== undefined) return wrong([repeated(address, before)]);
       if (text !== undefined) keys.set(text, index);
       return { body, input: parsed, problem: null };
     } catch (error) {
