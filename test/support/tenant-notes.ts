@@ -81,7 +81,8 @@ const LISTS = {
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
-  endpoints: [...OPERATIONS, 'restore', 'purge', ...BULK_ENDPOINTS],
+  endpoints: [...OPERATIONS, 'restore', 'purge', 'upsert', ...BULK_ENDPOINTS],
+  upsert: [['owner', 'code']] as never,
   can: { deleted: true },
   ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
 } as const;

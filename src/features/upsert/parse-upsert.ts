@@ -25,7 +25,13 @@ import {
 import { type BulkInputs, bulkInputs, maxOf } from '../bulk/bulk-options.js';
 import { type BulkArguments, checkLength, parseItems } from '../bulk/parse-bulk.js';
 import { type BulkItem, type ItemParser, repeatedKey } from '../bulk/parse-item.js';
-import { ON_CONFLICT, type UpsertInputs, upsertInputs, upsertKeys } from './upsert-options.js';
+import {
+  ON_CONFLICT,
+  ON_CONFLICT_DO,
+  type UpsertInputs,
+  upsertInputs,
+  upsertKeys,
+} from './upsert-options.js';
 
 /** Arguments of an upsert of one record. */
 export interface UpsertArguments extends RequestArguments {
@@ -33,13 +39,13 @@ export interface UpsertArguments extends RequestArguments {
   readonly values: Readonly<BodyValues>;
 }
 
-/** True where a request names a key, or tries to. */
+/** True where a request has one of the parameters: without a key no record may be written for them. */
 export function namesConflict({ url }: Request): boolean {
   if (!url.includes('?')) return false;
   const { parameters, issues } = parseQueryString(url);
-  return (
-    parameters.has(ON_CONFLICT) ||
-    issues.some((issue) => 'parameter' in issue && issue.parameter === ON_CONFLICT)
+  return [ON_CONFLICT, ON_CONFLICT_DO].some(
+    (name) =>
+      parameters.has(name) || issues.some((issue) => 'parameter' in issue && issue.parameter === name),
   );
 }
 

@@ -152,6 +152,8 @@ export interface UpsertInputs extends Inputs {
 
 /** Parameter that names the key. */
 export const ON_CONFLICT = 'on_conflict';
+/** Parameter that says what is done with a record that has the key. */
+export const ON_CONFLICT_DO = 'on_conflict_do';
 
 /** The parameters of an upsert. */
 export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
@@ -180,15 +182,15 @@ export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
     },
     {
       in: 'query',
-      name: 'on_conflict_do',
+      name: ON_CONFLICT_DO,
       endpoints: [],
       member: 'isKept',
       absent: false,
       read(text, { issues }) {
         if (text === 'update' || text === 'nothing') return text === 'nothing';
-        const detail = `Parameter 'on_conflict_do' is ${quote(text)}; it accepts update and nothing.`;
+        const detail = `Parameter '${ON_CONFLICT_DO}' is ${quote(text)}; it accepts update and nothing.`;
         issues.push({
-          parameter: 'on_conflict_do',
+          parameter: ON_CONFLICT_DO,
           code: 'on_conflict_do.unknown',
           detail,
           allowed: ['update', 'nothing'],

@@ -200,6 +200,14 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
     },
   ],
+  'refuses a word without a key': [
+    '/places?on_conflict_do=nothing',
+    named('Brest'),
+    400,
+    issue('required', "Parameter 'on_conflict' names the key by which a record is found, and is missing.", {
+      parameter: 'on_conflict',
+    }),
+  ],
   'refuses another parameter': [
     `${BY_CODE}&atomic=false`,
     coded('PAR', 'Paris'),
@@ -378,7 +386,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 const Passing = passingController(crudController(Place)) as unknown as new () => CrudController;
 const APPLICATIONS: Readonly<Record<string, BootstrapOptions>> = {
-  'generated routes': {},
+  'generated routes': { idempotency: { principal: userOf } },
   'overrides that call super': { controllers: [Passing] },
 };
 
@@ -450,6 +458,25 @@ for (const [kind, options] of Object.entries(APPLICATIONS)) {
         expect([found, text]).to.deep.equal([status, '']);
       }
     });
+
+    if (options.idempotency)
+      it('is done once under a key', async () => {
+        for (const site of [paths.fast, paths.general])
+          for (const [key, body] of Object.entries({
+            one: coded('BRE', 'Brest'),
+            other: coded('BRE', 'Brest', { people: 3 }),
+            many: [coded('PAR', 'Paris'), coded('XXX', 'Laon')],
+          })) {
+            if (key === 'one') await reset();
+            const headers = { user: 'ann', 'Idempotency-Key': `"${site.port} ${key}"` };
+            const ask = () => send(site, { method: 'POST', path: BY_CODE, body, headers });
+            const { status, body: answer } = await ask();
+            expect(status).to.equal(key === 'one' ? 201 : 200);
+            const again = await ask();
+            expect([again.status, again.body]).to.deep.equal([status, answer]);
+            expect(again.headers).to.include('Idempotent-Replayed: true');
+          }
+      });
 
     it('leaves creates as they are', async () => {
       const create = (body: unknown) =>
