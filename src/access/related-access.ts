@@ -64,7 +64,7 @@ export function compileWantedRelations(
   if (all.every((each) => openRelation(each))) return null;
   return (url, { unreadable } = OPEN_ACCESS.form) => {
     // Names may be percent-encoded.
-    if (!/include|sort|q=|%/.test(url)) return NONE;
+    if (!/include|sort|group|q=|%/.test(url)) return NONE;
     const { parameters } = parseQueryString(url);
     const wanted = includedPaths(parameters.get('include') ?? '', paths);
     const shown = included.filter(({ path }) => wanted.has(path));
@@ -76,7 +76,7 @@ export function compileWantedRelations(
     const orderedBy = (sortKeys: ResourcePlan['sortKeys'], name: string) =>
       sortRelations({ sortKeys }, (parameters.get(name) ?? '').split(',', MAX_SORT_TERMS));
     const sorting = [
-      ...orderedBy(plan.sortKeys, 'sort'),
+      ...ORDERED.flatMap((name) => orderedBy(plan.sortKeys, name)),
       ...shown.flatMap(({ path, target: { sortKeys } }) => orderedBy(sortKeys, `${path}.sort`)),
     ];
     return [...new Set([...shown, ...named, ...within, ...sorting])];
@@ -84,6 +84,9 @@ export function compileWantedRelations(
 }
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
+
+/** Parameters that name keys of orders. */
+const ORDERED = ['sort', 'group'] as const;
 
 /** The relations that conditions can be about, those behind them too. */
 function everyFiltered(filters: ReadonlyMap<string, RelationFilter>): readonly RelatedPlan[] {

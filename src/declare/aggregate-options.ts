@@ -21,10 +21,13 @@ export type Measure = (typeof MEASURES)[number];
  * aggregate: { group: ['countryCode', { createdAt: ['day', 'month'] }], sum: ['population'], max: ['createdAt'] }
  * ```
  */
-export interface AggregateOptions<A extends string = string>
+export interface AggregateOptions<A extends string = string, R extends string = string>
   extends Readonly<Partial<Record<Measure, readonly A[]>>> {
-  /** Attributes that records may be grouped by, and moments and days by spans of time. Default: none. */
-  group?: readonly (A | { readonly [attribute in A]?: readonly TimeUnit[] })[];
+  /**
+   * Attributes that records may be grouped by, and moments and days by spans of time. `country.name` is an attribute of the record behind a
+   * relation to one, which `sortAllow` has to name, too. Default: none.
+   */
+  group?: readonly (A | `${R}.${string}` | { readonly [attribute in A]?: readonly TimeUnit[] })[];
   /** Groups in an answer. Default: 100, and at most 1000. */
   size?: { default?: number; max?: number };
   /**

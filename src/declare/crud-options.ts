@@ -212,7 +212,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    *
    * @example { group: ['countryCode', { createdAt: ['day', 'month'] }], sum: ['population'] }
    */
-  aggregate?: AggregateOptions<Attribute<M>>;
+  aggregate?: AggregateOptions<Attribute<M>, RelationName<M>>;
   /** Relations that a client may include in a record. Default: nothing. */
   include?: IncludeAllow;
   /** Relations that have a list under each record, such as `GET /cities/{id}/reviews`. Default: none. */

@@ -1,6 +1,6 @@
 /** The parameters of `GET /cities/aggregate` -> the parts of its operation. */
 import { comparedText, operatorsOf, operatorsOfColumn, rangeMark } from '../../compile/filter-operators.js';
-import type { FilterPlan } from '../../compile/resource-plan.js';
+import type { FilterPlan, ResourcePlan } from '../../compile/resource-plan.js';
 import { MEASURES } from '../../declare/aggregate-options.js';
 import { comparedType } from '../../describe/column-type.js';
 import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
@@ -13,9 +13,11 @@ import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import { chosenNames } from '../chosen-names.js';
 import { readInteger } from '../paging.js';
+import { sortReader } from '../sort.js';
 import { COUNT, type GroupOrder, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
 import { type AggregatePlan, MAX_PAGED } from './aggregate-options.js';
 import { canGroup, hasMeasure, isMoment, measureType, NUMBER_OF_ROWS } from './aggregate-types.js';
+import { readRelatedGroup, relatedGroup } from './related-group.js';
 import { isTimeZone } from './time-zone.js';
 
 /** The parameters of a list that aggregates take, too: those that choose the rows. */
@@ -70,20 +72,34 @@ export function isZoned({ attribute, unit }: GroupTerm, { attributes }: RecordIn
 const NO_NAMES = Object.freeze([]);
 
 /** The parameters that only aggregates have. */
-export function aggregateInputs(plan: AggregatePlan, info: RecordInfo): readonly Input[] {
+export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): readonly Input[] {
+  const { info } = resource;
+  const readKeys = sortReader(resource);
   const attributeOf = (name: string) => info.attributes.get(name) as AttributeInfo;
   const { groups, measures } = plan;
-  const groupsFor = ({ unreadable }: AccessForm) =>
-    pick(
-      groups,
-      ({ attribute, unit }) => !unreadable.has(attribute) && canGroup(unit, attributeOf(attribute)),
+  const groupsFor = (names: readonly string[], reading: Reading): ReadonlyMap<string, GroupTerm> => {
+    const { unreadable } = reading.access.form;
+    return new Map(
+      [...groups].flatMap(([name, term]): (readonly [string, GroupTerm])[] => {
+        if (info.attributes.has(term.attribute))
+          return !unreadable.has(term.attribute) && canGroup(term.unit, attributeOf(term.attribute))
+            ? [[name, term]]
+            : [];
+        const key = relatedGroup(resource, name)?.related.relation.parentKey ?? '';
+        if (unreadable.has(key)) return [];
+        // Relations that the text does not name are not asked for.
+        const found = names.includes(name) ? readRelatedGroup(term, reading, readKeys) : term;
+        return found ? [[name, found]] : [];
+      }),
     );
+  };
   const isMeasured = ({ attribute, measure }: MeasureTerm, { unreadable }: AccessForm) =>
     !unreadable.has(attribute) && hasMeasure(measure, attributeOf(attribute));
   const group = namesInput('group', {
     turn: 0,
     absent: NO_NAMES,
-    read: (text, reading) => readNames('group', text, groupsFor(reading.access.form), MAX_GROUPS, reading),
+    read: (text, reading) =>
+      readNames('group', text, groupsFor(text.split(',', MAX_GROUPS), reading), MAX_GROUPS, reading),
     describe: () =>
       chosenNames('The groups of records. Default: one group of all.', [...groups.keys()], MAX_GROUPS),
   });

@@ -1,4 +1,5 @@
 /** Groups of rows, as one value: a compiler turns it into SQL, and nothing of SQL is in it. */
+import type { SortTerm } from '../../compile/resource-plan.js';
 import type { Measure, TimeUnit } from '../../declare/aggregate-options.js';
 import type { Predicate } from '../../request/query/predicate.js';
 
@@ -9,6 +10,8 @@ export interface GroupTerm {
   readonly attribute: string;
   /** Span of time that the value begins; null is the value as it is. */
   readonly unit: TimeUnit | null;
+  /** The value of the record behind a relation to one, as far as the request sees it. Default: that of the attribute. */
+  readonly key?: SortTerm;
 }
 
 /** A value that is computed of each group. */

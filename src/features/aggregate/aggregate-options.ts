@@ -1,7 +1,7 @@
 /** The option `aggregate` of `@Crud` -> its plan, or everything that is wrong with it. */
 import { isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import { isSpelled } from '../../compile/compile-sort.js';
+import { isRelatedName, isSpelled } from '../../compile/compile-sort.js';
 import type { PageSize, ResourcePlan } from '../../compile/resource-plan.js';
 import { MEASURES, type Measure, type TimeUnit } from '../../declare/aggregate-options.js';
 import { type AttributeInfo, customAttributes } from '../../describe/model-info.js';
@@ -100,6 +100,9 @@ function compileGroups(given: unknown, check: OptionCheck): readonly GroupTerm[]
   return listOf('aggregate.group', given, report).flatMap((each): GroupTerm[] => {
     const entries = isPlain(each) ? Object.entries(each as object) : [[String(each), null] as const];
     return entries.flatMap(([name, units]): GroupTerm[] => {
+      // The relations are compiled later: see `relatedProblem`.
+      if (units === null && isRelatedName(check, name))
+        return [Object.freeze({ name, attribute: name, unit: null })];
       const attribute = shownAttribute(check, 'aggregate.group', name);
       if (!attribute) return [];
       const problem = groupProblem(attribute);

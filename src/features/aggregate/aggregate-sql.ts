@@ -8,6 +8,7 @@ import {
   compilePredicate,
   selectedCast,
 } from '../../execute/sql/predicate-sql.js';
+import { joinOrder } from '../../execute/sql/sort-sql.js';
 import {
   identifier,
   joinSql,
@@ -18,6 +19,7 @@ import {
 } from '../../execute/sql/sql-fragment.js';
 import { type AggregateOperation, COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
 import { isMoment } from './aggregate-types.js';
+import { attributeOfGroup } from './related-group.js';
 
 const ROWS = raw('count(*)');
 
@@ -37,17 +39,25 @@ export function compileAggregateSql(info: RecordInfo, operation: AggregateOperat
     [COUNT, ROWS],
     ...measures.map((term) => [term.name, measureSql(term, info, column)] as const),
   ]);
-  const columns = [...group.map((term) => groupSql(term, info, column, zone)), ...measured.values()];
+  const { joins, places } = joinOrder(
+    group.flatMap(({ key }) => key ?? []),
+    column,
+  );
+  const groupOf = (term: GroupTerm) => {
+    const at = term.key && places.get(term.key)?.at;
+    return at ? shownValue(attributeOfGroup(info, term), at) : groupSql(term, info, column, zone);
+  };
+  const columns = [...group.map(groupOf), ...measured.values()];
   const shown = columns.map((each, index) => sql`${each} AS ${raw(identifier(columnAt(index)))}`);
   const names = [...group.map(({ name }) => name), ...measured.keys()];
-  const places = order.map(
+  const numbers = order.map(
     ({ name, descending }) => `${names.indexOf(name) + 1}${descending ? ' DESC' : ''}`,
   );
   const clauses = [
-    sql`SELECT ${joinSql(shown, ', ')} ${rowsSql(info, where, column)}`,
+    sql`SELECT ${joinSql(shown, ', ')} ${rowsSql(info, where, column, joins)}`,
     ...(group.length === 0 ? [] : [raw(`GROUP BY ${group.map((_, index) => index + 1).join(', ')}`)]),
     ...(having ? [sql`HAVING ${compilePredicate(having, (name) => measured.get(name) ?? ROWS)}`] : []),
-    ...(places.length === 0 ? [] : [raw(`ORDER BY ${places.join(', ')}`)]),
+    ...(numbers.length === 0 ? [] : [raw(`ORDER BY ${numbers.join(', ')}`)]),
     raw(`LIMIT ${window.size + 1} OFFSET ${(window.page - 1) * window.size}`),
   ];
   return joinSql(clauses, ' ');
@@ -58,9 +68,14 @@ export function compileEstimateSql(info: RecordInfo, { where }: AggregateOperati
   return sql`EXPLAIN (FORMAT JSON) SELECT 1 ${rowsSql(info, where, columnsOf(info, info.name))}`;
 }
 
-function rowsSql(info: RecordInfo, where: AggregateOperation['where'], column: ColumnSql): SqlFragment {
+function rowsSql(
+  info: RecordInfo,
+  where: AggregateOperation['where'],
+  column: ColumnSql,
+  joins: readonly SqlFragment[] = [],
+): SqlFragment {
   const condition = where ? sql` WHERE ${compilePredicate(where, column)}` : raw('');
-  return sql`FROM ${tableSource(info, info.name)}${condition}`;
+  return sql`FROM ${tableSource(info, info.name)}${joinSql(joins, '')}${condition}`;
 }
 
 function groupSql(

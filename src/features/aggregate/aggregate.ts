@@ -18,6 +18,7 @@ import {
 } from './aggregate-options.js';
 import { aggregateSchemas, describeAggregate, describeBelow, WORDS } from './describe-aggregate.js';
 import { compileAggregateHandler, compileSubAggregateHandler, decideAggregate } from './handle-aggregate.js';
+import { relatedProblem } from './related-group.js';
 
 /** A route for the resources that have the option. */
 export const aggregate: FeatureFactory = Object.assign(() => null, {
@@ -46,7 +47,7 @@ function routeOf(plan: AggregatePlan): HandledRoute & DescribedRoute {
     // Its guards decide about the same rows.
     single: USUAL.list,
     mend: (name) => `name another word with aggregate.path of ${name}`,
-    problems,
+    problems: (resource) => [...problems(resource), ...groupProblems(plan, resource)],
     decide: decideAggregate,
     compile: (context) => compileAggregateHandler(plan, context),
     describe: (mounted) => describeAggregate(plan, mounted),
@@ -69,6 +70,15 @@ function routeBelow(subresource: SubresourcePlan, plan: AggregatePlan): HandledR
     compile: (context) => compileSubAggregateHandler(plan, subresourceOf(subresource, context), context),
     describe: (mounted) => describeBelow(subresource, plan, mounted),
   };
+}
+
+/** Problems of groups behind relations. */
+function groupProblems({ groups }: AggregatePlan, { plan }: Resource): string[] {
+  const related = [...groups.values()].filter(({ attribute }) => !plan.info.attributes.has(attribute));
+  return related.flatMap(({ name }) => {
+    const problem = relatedProblem(plan, name);
+    return problem === undefined ? [] : `${plan.name}: aggregate.group names '${name}', ${problem}`;
+  });
 }
 
 /** Code that decides about the rows of lists, and that no group would ask. */

@@ -17,6 +17,7 @@ import { parentProblems } from '../sub-resources/sub-resources.js';
 import type { MeasureTerm } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
 import { inputsOf } from './handle-aggregate.js';
+import { relatedGroup } from './related-group.js';
 
 /** Texts of the route. */
 export const WORDS: RouteWords = {
@@ -74,9 +75,14 @@ export function aggregateSchemas(
 ): Record<string, JsonSchema> {
   const { properties: shown = {} } = recordJsonSchema(plan);
   const schemaOf = (name: string): JsonSchema => orNull(withoutWords(shown[name] ?? {}));
+  const behind = (name: string): JsonSchema | undefined => {
+    const found = relatedGroup(plan, name);
+    const known = found && recordJsonSchema(found.related.target).properties?.[found.attribute];
+    return known && orNull(withoutWords(known));
+  };
   const group = [...groups.values()].map(({ name, attribute, unit }) => [
     name,
-    unit === null ? schemaOf(attribute) : spanSchema(unit, schemaOf(attribute)),
+    unit === null ? (behind(name) ?? schemaOf(attribute)) : spanSchema(unit, schemaOf(attribute)),
   ]);
   const measured = MEASURES.flatMap((measure) => {
     const own = [...measures.values()].filter((term) => term.measure === measure);

@@ -48,9 +48,9 @@ export function decideAggregate({ resource, lineage, settings }: RouteContext): 
 /** The inputs of a resource's aggregates. */
 export function inputsOf(
   plan: AggregatePlan,
-  { plan: { info }, features }: { readonly plan: ResourcePlan; readonly features: ResourceFeatures },
+  resource: { readonly plan: ResourcePlan; readonly features: ResourceFeatures },
 ) {
-  return features.listInputs(ROW_INPUTS, aggregateInputs(plan, info));
+  return resource.features.listInputs(ROW_INPUTS, aggregateInputs(plan, resource.plan));
 }
 
 /** Compiles the handler of the groups of all records. */

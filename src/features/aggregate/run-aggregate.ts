@@ -12,6 +12,7 @@ import { zoneIssue } from './aggregate-inputs.js';
 import type { AggregateOperation, GroupTerm, MeasureTerm } from './aggregate-operation.js';
 import { compileAggregateSql, compileEstimateSql } from './aggregate-sql.js';
 import { groupType, measureType } from './aggregate-types.js';
+import { attributeOfGroup } from './related-group.js';
 
 /** Values by attribute, as answers have them. */
 type Values = Readonly<Record<string, unknown>>;
@@ -97,8 +98,8 @@ function itemWriter(info: RecordInfo, { group, measures }: AggregateOperation) {
   };
 }
 
-function formatOfGroup(info: RecordInfo, { attribute, unit }: GroupTerm) {
-  return orNull(wireFormat(groupType(unit, attributeOf(info, attribute).type)));
+function formatOfGroup(info: RecordInfo, term: GroupTerm) {
+  return orNull(wireFormat(groupType(term.unit, attributeOfGroup(info, term).type)));
 }
 
 function formatOf(info: RecordInfo, { attribute, measure }: MeasureTerm) {

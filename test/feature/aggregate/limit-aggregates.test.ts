@@ -307,6 +307,10 @@ describe('the option aggregate', () => {
         { group: ['count'] },
         "aggregate.group names 'count', which is the number of records in an order of groups; remove it.",
       ],
+      [
+        { group: ['shop.name'] },
+        "aggregate.group names 'shop.name', which is no attribute, and sortAllow has no such name of a relation to one; name it there, too, or remove it.",
+      ],
       [{ size: { max: 0 } }, 'aggregate.size.max is 0; use an integer from 1 to 10000.'],
       [{ size: { default: 9, max: 5 } }, 'aggregate.size.default is 9; use an integer from 1 to 5.'],
       [{ maxEstimate: '1e6' }, 'aggregate.maxEstimate is "1e6"; use a number of records, such as 1_000_000.'],

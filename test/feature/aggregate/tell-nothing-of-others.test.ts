@@ -11,22 +11,30 @@ import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
-@Crud({ scope: { tenant: (request) => request.get('Tenant') }, subresources: ['tickets'] })
+@Crud({
+  scope: { tenant: (request) => request.get('Tenant') },
+  subresources: ['tickets'],
+  sortAllow: ['name', 'plan'],
+  fields: { plan: { read: (request) => request.get('Role') === 'staff' } },
+})
 @Table({ tableName: 'boards', timestamps: false })
 class Board extends NumberedRow {
   @Column(DataType.TEXT) declare tenant: string;
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.TEXT) declare plan: string;
   @HasMany(() => Ticket) declare tickets: Ticket[];
 }
 
-const STRANGE = ['secret', 'tenant', 'none'] as const;
+const STRANGE = ['secret', 'tenant', 'board.plan', 'none'] as const;
 
 @Crud({
   scope: { tenant: (request) => request.get('Tenant') },
   visible: () => filter`isOpen==true`,
   fields: { secret: { read: (request) => request.get('Role') === 'staff' } },
   filterAllow: ['kind', 'cost', 'secret', 'board.tenant'],
+  sortAllow: { 'board.name': true, 'board.plan': true },
   aggregate: {
-    group: ['kind', 'secret', 'boardId', { due: ['day', 'month'] }],
+    group: ['kind', 'secret', 'boardId', 'board.name', 'board.plan', { due: ['day', 'month'] }],
     sum: ['cost', 'secret'],
     max: ['cost', 'secret', 'due'],
     countDistinct: ['kind', 'secret'],
@@ -54,7 +62,7 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
   );
   const ownRow = ({ pick, roll }: Dice) => ({
     tenant: 'a',
-    boardId: pick([1, 2, null]),
+    boardId: pick([1, 2, 3, null]),
     isOpen: true,
     kind: pick(KINDS),
     cost: pick([null, roll(9)]),
@@ -64,6 +72,9 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
   const changeOthers = async (random: Dice) => {
     const { sequelize } = paths.site.engine;
     const [least, most] = [random.roll(1000), 1 + random.roll(1000)];
+    await sequelize.query(
+      `UPDATE boards SET plan = 'plan ${least}', name = CASE WHEN id = 3 THEN 'secret ${most}' ELSE name END`,
+    );
     await sequelize.query(`UPDATE tickets SET secret = ${least} + id * ${most}`);
     await Ticket.destroy({
       where: { id: Array.from({ length: 99 }, (_, index) => 1000 + index) },
@@ -83,7 +94,7 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
     const strange = once(3);
     const of = (known: readonly string[], least: number, most: number) =>
       some(strange ? [...known, ...STRANGE] : known, least, most);
-    const group = of(['kind', 'boardId', 'due.day', 'due.month'], 0, 2);
+    const group = of(['kind', 'boardId', 'board.name', 'due.day', 'due.month'], 0, 2);
     const sum = of(['cost'], 0, 1);
     const max = of(['cost', 'due'], 0, 2);
     const measured = ['count', ...sum.map((name) => `sum.${name}`), ...max.map((name) => `max.${name}`)];
@@ -103,9 +114,9 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
   };
   before(async () => {
     await Board.bulkCreate([
-      { id: 1, tenant: 'a' },
-      { id: 2, tenant: 'a' },
-      { id: 3, tenant: 'b' },
+      { id: 1, tenant: 'a', name: 'one' },
+      { id: 2, tenant: 'a', name: 'two' },
+      { id: 3, tenant: 'b', name: 'three' },
     ]);
     const random = dice(7);
     await Ticket.bulkCreate(Array.from({ length: 60 }, () => ({ ...ownRow(random), secret: 1 })));
@@ -174,6 +185,36 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
       '/boards/:id/tickets/aggregate subresources.tickets.aggregate',
       '/tickets/aggregate aggregate.groups',
     ]);
+  });
+
+  it('is by the record behind a relation, as far as that is seen', async () => {
+    const rows = await Ticket.findAll({ where: { tenant: 'a', isOpen: true } });
+    const numberOf = (...boards: (number | null)[]) =>
+      rows.filter((row) => boards.includes(row.boardId)).length;
+    const get = async (query: string, headers = {}) => {
+      const { status, body } = await paths.same({
+        path: `/tickets/aggregate?${query}`,
+        headers: { Tenant: 'a', ...headers },
+      });
+      return { status, body: JSON.parse(body) };
+    };
+    expect((await get('group=board.name&sort=-board.name')).body.items).to.deep.equal([
+      { group: { 'board.name': null }, count: numberOf(3, null) },
+      { group: { 'board.name': 'two' }, count: numberOf(2) },
+      { group: { 'board.name': 'one' }, count: numberOf(1) },
+    ]);
+    const masked = await get('group=board.plan');
+    expect([masked.status, masked.body.detail]).to.deep.equal([
+      400,
+      "Parameter 'group' has 'board.plan'. Did you mean 'board.name'? It accepts kind, boardId, board.name, due.day, due.month.",
+    ]);
+    expect((await get('group=board.plan&size=1', { Role: 'staff' })).status).to.equal(200);
+    const schema = paths.site.crud.openapi().components.schemas['TicketGroups'];
+    expect(
+      Object(schema?.properties?.['items']).items.properties.group.properties['board.name'],
+    ).to.deep.equal({
+      type: ['string', 'null'],
+    });
   });
 
   it('is a method of repositories, of all attributes', async () => {
