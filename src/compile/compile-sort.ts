@@ -231,6 +231,8 @@ export function sortRelations(
 
 /** The value of a key as plain data. A relation is its name. */
 export function valueShape(value: SortValue): unknown {
+  // Its text is in the shape of the lifted order.
+  if (value.kind === 'rank') return [value.kind, value.among];
   if (value.kind !== 'related') return value;
   const { attribute, nulls = null, value: inner } = value.key;
   return [value.related.relation.name, attribute, nulls, inner ? valueShape(inner) : null];

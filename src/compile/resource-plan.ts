@@ -31,11 +31,24 @@ export interface SortTerm {
   readonly value?: SortValue;
 }
 
-/** A value of an order: the small letters of the attribute, a text inside of a JSONB attribute, or a key of the record behind a relation. */
+/**
+ * A value of an order: the small letters of the attribute, a text inside of a JSONB attribute, a key of the record behind a relation, or one
+ * that a feature has written.
+ */
 export type SortValue =
   | { readonly kind: 'lower' }
   | { readonly kind: 'json'; readonly attribute: string; readonly path: readonly string[] }
-  | { readonly kind: 'related'; readonly related: RelatedPlan; readonly key: SortKey };
+  | { readonly kind: 'related'; readonly related: RelatedPlan; readonly key: SortKey }
+  | RankValue;
+
+/** A value that is computed for each row, of pages by number alone. It is written as a condition in SQL is: `FragmentFilter`. */
+export interface RankValue {
+  readonly kind: 'rank';
+  readonly texts: readonly string[];
+  readonly parts: readonly (string | { readonly attribute: string } | { readonly column: string })[];
+  /** So many rows are sorted, the first that are found: it would take too long for all. */
+  readonly among: number;
+}
 
 /** The same for both directions. */
 export type SortKey = Omit<SortTerm, 'descending'>;

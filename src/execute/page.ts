@@ -139,6 +139,10 @@ async function findCursorPage<Row, Range>(
   window: KeysetWindow,
   count: Count,
 ): Promise<CursorPage<Row>> {
+  if (source.terms.some(({ value }) => value?.kind === 'rank'))
+    throw new TypeError(
+      'A rank is the same for many rows, and no place in a list; page its order by number.',
+    );
   const page = await findPlaced(source, window).catch((error: unknown) => {
     // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
     // was made up, which is possible where cursors are not signed.

@@ -19,6 +19,8 @@ import { didYouMean } from '../util/option-problems.js';
 import { chosenNames } from './chosen-names.js';
 import { isHidden } from './include-names.js';
 import { isRuled } from './scope.js';
+import { relevanceReader } from './search/relevance.js';
+import { RELEVANCE } from './search/search-options.js';
 
 /** Parses orders of the rows of a resource. */
 export type SortReader = (
@@ -62,6 +64,8 @@ export const sort: FeatureFactory = ({ plan }) => {
   const { defaultSort } = plan;
   const read = sortReader(plan);
   const relations = sortRelations(plan);
+  const readRelevance = relevanceReader(plan);
+  const names = readRelevance && plan.pagination === 'offset' ? [RELEVANCE] : [];
   const shown = orderNames(defaultSort);
   return {
     inputs: [
@@ -71,13 +75,14 @@ export const sort: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: defaultSort,
         turn: 2,
-        read: (text, { issues, access, related }) => read(text, access.form, issues, related),
+        read: (text, reading) =>
+          readRelevance?.(text, reading) ?? read(text, reading.access.form, reading.issues, reading.related),
         describe: () =>
           chosenNames(
             `The order; \`-\` is descending. An attribute is named once. Default: \`${shown}\`. ` +
               'The primary key is appended, so that the order is total.',
-            plan.sortable.flatMap((name) => [name, `-${name}`]),
-            Math.min(MAX_SORT_TERMS, plan.sortable.length),
+            [...plan.sortable.flatMap((name) => [name, `-${name}`]), ...names],
+            Math.max(1, Math.min(MAX_SORT_TERMS, plan.sortable.length)),
           ),
       },
     ],

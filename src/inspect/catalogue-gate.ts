@@ -227,6 +227,8 @@ function orderProblems(plan: ResourcePlan): string[] {
 function keyOrderProblems(name: string, info: RecordInfo, key: SortKey): string[] {
   const { value } = key;
   if (value?.kind === 'related') return keyOrderProblems(name, value.related.target.info, value.key);
+  // That of a request, which has no column.
+  if (value?.kind === 'rank') return [];
   const attribute = sortedAttribute(key);
   const found = info.attributes.get(attribute)?.found;
   if (!found || isSortedBy(key, found)) return [];

@@ -317,11 +317,12 @@ function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
   const early = inTurn.filter(({ turn = 0 }) => turn < PLACES);
   const late = inTurn.filter((each) => !early.includes(each));
-  return (request: Reading): Inputs => {
+  const takes = (name: string) => inputs.some((input) => input.name === name);
+  return (request: Omit<Reading, 'takes'>): Inputs => {
     const { textOf, inputs: before, issues, access } = request;
     const readAll = (some: readonly Input[], known: Inputs): Inputs => {
       const found: Record<string, unknown> = { ...known };
-      const reading: Reading = { ...request, inputs: found, digest: () => rows.digest(found, access) };
+      const reading: Reading = { ...request, takes, inputs: found, digest: () => rows.digest(found, access) };
       for (const input of some) {
         const text = textOf(input.name);
         if (text === undefined) continue;

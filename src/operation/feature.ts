@@ -66,6 +66,8 @@ export interface Inputs
 export interface Reading {
   /** The text of a query parameter or header, for an input that depends on another one. */
   textOf(name: string): string | undefined;
+  /** True where the route has an input of this name. */
+  takes(name: string): boolean;
   /** Inputs that are parsed already. */
   readonly inputs: Inputs;
   /** Access of the request. */

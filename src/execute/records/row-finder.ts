@@ -23,8 +23,10 @@ import { identifier, quotedSql, type SqlFragment, sql } from '../sql/sql-fragmen
 import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
 
 /** Rows, and their order. */
-interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
+export interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
   readonly order?: readonly SortTerm[];
+  /** One more condition on the rows of a page by number; null is none. */
+  readonly among?: SqlFragment | null;
 }
 
 interface FinderOptions {
@@ -103,7 +105,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   /** The rows behind an offset. */
   findFrom(offset: number, limit: number): Promise<M[]> {
-    return this.select(this.terms, null, { limit, offset });
+    return this.select(this.terms, this.#criteria.among ?? null, { limit, offset });
   }
 
   /** Number of rows, counted up to a limit; `Infinity` counts all. */

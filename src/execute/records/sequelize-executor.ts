@@ -66,9 +66,9 @@ import {
   type QueryContext,
   type RecordCall,
 } from './repository-operations.js';
-import { RowFinder } from './row-finder.js';
+import { type FinderCriteria, RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
+import { keepingOurs, queryOf, rankedRows, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
 import { insertRecord, modelTriggers, needsLock, updateUnseen, type WriteOptions } from './update-record.js';
 
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
@@ -112,7 +112,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       case 'read':
         return foundOne(await this.#read(operation, rows, options));
       case 'list':
-        return find ? this.#findAll(rows, find, options) : this.#list(operation, rows, options);
+        return find ? this.#findAll(rows, find, options) : this.#list(operation, slots, rows, options);
       case 'update': {
         const { differs, set } = operation;
         return foundOne(await (differs ? this.#restore(rows, options) : this.#update(rows, set, options)));
@@ -179,10 +179,12 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #list(
     operation: ListOperation,
+    slots: Slots,
     rows: SequelizeRows<M>,
     scope: TransactionOption,
   ): Promise<FoundRecords<M>> {
-    const page = await findPage(this.#finder(rows, operation.order, scope), operation);
+    const among = rankedRows(this.#info, operation, slots);
+    const page = await findPage(this.#finder({ ...rows, among }, operation.order, scope), operation);
     return { ...foundAll(page.items), page };
   }
 
@@ -347,7 +349,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));
   }
 
-  #finder(rows: SequelizeRows<M>, order: readonly SortTerm[], scope: TransactionOption): RowFinder<M> {
+  #finder(rows: FinderCriteria<M>, order: readonly SortTerm[], scope: TransactionOption): RowFinder<M> {
     return new RowFinder(this.#model, { ...rows, order }, { ...hookOptions(this.#model, 'read'), ...scope });
   }
 

@@ -7,11 +7,13 @@ import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { valuesOfId } from '../../describe/row-key.js';
 import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
+import type { ListOperation } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import { bareColumnsOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { joinSql, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { firstOf, rankedOf } from '../sql/select-sql.js';
+import { joinSql, quotedSql, type SqlFragment, sql, tableSource } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
 /** Rows of a model. */
@@ -35,6 +37,19 @@ export function rowsOf<M extends Model>(
   const { others, ...words } = deletionWords(model, conjuncts(where));
   const within = allOf(...others.filter((part) => !isKey(part)));
   return { within: within && bindTexts(within, slots as Readonly<Record<string, string>>), ...words };
+}
+
+/** The rows of a list that a rank sorts, as one more condition; null for another order. */
+export function rankedRows(
+  info: RecordInfo,
+  { where, order }: Pick<ListOperation, 'where' | 'order'>,
+  slots: Slots,
+): SqlFragment | null {
+  const limit = rankedOf(order);
+  if (limit === undefined) return null;
+  const table = { info, source: tableSource(info, info.name), column: columnsOf(info, info.name) };
+  const bound = where && bindTexts(where, slots as Readonly<Record<string, string>>);
+  return firstOf(table, bound ? [compilePredicate(bound, table.column)] : [], limit);
 }
 
 /** The rows with these ids. */

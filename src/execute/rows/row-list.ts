@@ -1,6 +1,5 @@
 /** The rows of one list operation, as texts: by number, by keyset, and how many there are. */
 
-import { followsRelation } from '../../compile/compile-sort.js';
 import type { ListOperation } from '../../operation/operation.js';
 import type { StatementTarget, TextParser, TextResult, TextRow } from '../../postgres/index.js';
 import type { Keyset, KeyValues } from '../../request/query/cursor-codec.js';
@@ -10,8 +9,8 @@ import type { PageSource } from '../page.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type LiftedPredicate, slotAt } from '../sql/lift-values.js';
 import type { OperationCompiler } from '../sql/operation-compiler.js';
-import type { ListSql, RowsSql } from '../sql/select-sql.js';
-import { liftOrder } from '../sql/sort-sql.js';
+import { type ListSql, type RowsSql, rankedOf } from '../sql/select-sql.js';
+import { isLifted, liftOrder } from '../sql/sort-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
@@ -43,7 +42,7 @@ export class RowList implements PageSource<TextRow, RowRange> {
     this.#where = compiler.lift(operation.where);
     this.#slots = this.#where.bound ? joinSlots(slots, this.#where.bound) : slots;
     this.#on = on;
-    if (followsRelation(operation.order)) {
+    if (isLifted(operation.order)) {
       const { order, shape, bound } = liftOrder(operation.order);
       this.#list = compiler.list({ ...operation, order }, shape);
       this.#slots = joinSlots(this.#slots, bound);
@@ -110,6 +109,7 @@ export class RowList implements PageSource<TextRow, RowRange> {
       columns: this.#list.selection.columns,
       conditions: [],
       order: this.#list.terms,
+      among: rankedOf(this.#list.terms),
       tail: isFirst ? raw(` LIMIT ${limit}`) : sql` LIMIT ${raw(String(limit))} OFFSET ${OFFSET}`,
     }));
   }

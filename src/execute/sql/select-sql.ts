@@ -3,7 +3,7 @@
 import { followsRelation, isOfAttribute } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ColumnKind } from '../../describe/column-type.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../../describe/model-info.js';
 import type { Selection } from '../../operation/operation.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, selectedColumn } from './predicate-sql.js';
@@ -103,17 +103,39 @@ export interface RowsSql {
   readonly joins?: readonly SqlFragment[];
   /** Counts the rows, up to this many, and selects nothing of them. */
   readonly countTo?: number;
+  /** Selects from as many of the rows, in any order. Default: from all. */
+  readonly among?: number | undefined;
 }
 
 /** Selects rows, or something else of them, such as their number. */
-export function compileSelect({ source, column }: TableSql, rows: RowsSql): Statement {
-  const { columns, conditions, order = [], tail = raw(''), joins = [], countTo } = rows;
-  const where = whereSql(conditions);
+export function compileSelect(table: TableSql, rows: RowsSql): Statement {
+  const { source, column } = table;
+  const { columns, conditions, order = [], tail = raw(''), joins = [], countTo, among } = rows;
+  const where = whereSql(among === undefined ? conditions : [firstOf(table, conditions, among)]);
   if (countTo !== undefined) return toStatement(countSql(sql` FROM ${source}${where}`, countTo));
   const from = sql` FROM ${joinSql([source, ...joins], '')}${where}`;
   const keys = order.map((term) => orderTerm(term, keySql(term, column)));
   const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
   return toStatement(sql`SELECT ${joinSql(columns, ', ')}${from}${orderBy}${tail}`);
+}
+
+/** The order of a list by a value that is computed for some of its rows: the number of these; undefined for any other order. */
+export function rankedOf(terms: readonly SortTerm[]): number | undefined {
+  const [value] = terms.flatMap((term) => (term.value?.kind === 'rank' ? term.value : []));
+  return value?.among;
+}
+
+/** True in SQL for as many rows of some conditions, in any order. */
+export function firstOf(
+  { info, source, column }: Pick<TableSql, 'source' | 'column'> & { readonly info: RecordInfo },
+  conditions: readonly SqlFragment[],
+  limit: number,
+): SqlFragment {
+  const key = joinSql(
+    info.primaryKey.map(({ name }) => column(name)),
+    ', ',
+  );
+  return sql`(${key}) IN (SELECT ${key} FROM ${source}${whereSql(conditions)} LIMIT ${raw(String(limit))})`;
 }
 
 /**

@@ -1,13 +1,19 @@
 /** The values of orders: columns, what is made of them, and values of the record behind a relation. */
 
 import { areNullsFirst, orderShape } from '../../compile/compile-sort.js';
-import type { RelatedPlan, SortKey, SortTerm, SortValue } from '../../compile/resource-plan.js';
+import type { RankValue, RelatedPlan, SortKey, SortTerm, SortValue } from '../../compile/resource-plan.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { isUniqueKey, type TableFacts, tableFacts } from '../../describe/table-facts.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { anyRelated, grantedOf, openRelation, relatedSlots } from '../../operation/related-rows.js';
-import type { OuterValue, RelatedFilter, Value } from '../../request/query/predicate.js';
+import type {
+  FragmentFilter,
+  OuterValue,
+  Predicate,
+  RelatedFilter,
+  Value,
+} from '../../request/query/predicate.js';
 import { liftAll } from './lift-values.js';
 import {
   attributeOf,
@@ -25,6 +31,8 @@ type RelatedValue = Extract<SortValue, { kind: 'related' }>;
 export interface PlacedTerm {
   /** The record behind the relation, with slots in the place of values. Default: the same with texts. */
   readonly row?: RelatedFilter<Value> | undefined;
+  /** A rank, with slots in the place of values. Default: the same with texts. */
+  readonly rank?: FragmentFilter<Value>;
   /** The value in a statement that joins the other table. */
   readonly at?: SqlFragment;
   /** Name of that table in the statement: an index has columns of one table only. Default: that of the rows. */
@@ -47,6 +55,8 @@ export function keySql(term: SortKey & PlacedTerm, column: ColumnSql): SqlFragme
       const shown = (inner: ColumnSql) => ({ columns: keySql(key, inner), tail: firstSql(related, inner) });
       return sql`(${selectRow(rowOf(term, value), column, 0, shown)})`;
     }
+    case 'rank':
+      return compilePredicate(term.rank ?? rankOf(value), column);
   }
 }
 
@@ -66,19 +76,29 @@ interface LiftedOrder {
   readonly bound: Readonly<Record<string, string>>;
 }
 
-/** Lifts the values out of the rows behind relations by which an order sorts. */
+/** True where an order has values of a request. */
+export function isLifted(order: readonly SortTerm[]): boolean {
+  return order.some(({ value }) => value?.kind === 'related' || value?.kind === 'rank');
+}
+
+/** Lifts the values out of the rows behind relations by which an order sorts, and out of a rank. */
 export function liftOrder(order: readonly SortTerm[]): LiftedOrder {
-  const rows = new Map<RelatedPlan, RelatedFilter<Value>>();
-  for (const term of order)
+  const rows = new Map<RelatedPlan | RankValue, Predicate>();
+  for (const term of order) {
     if (term.value?.kind === 'related') rows.set(term.value.related, rowOf(term, term.value));
+    if (term.value?.kind === 'rank') rows.set(term.value, rankOf(term.value));
+  }
   const lifted = liftAll(null, [...rows.values()], 'order');
-  const plans = [...rows.keys()];
+  const keys = [...rows.keys()];
+  // Lifting keeps the kind of a predicate.
+  const liftedOf = (key: RelatedPlan | RankValue): unknown => lifted.rows[keys.indexOf(key)];
   return {
     order: order.map((term) => {
-      if (term.value?.kind !== 'related') return term;
-      // Lifting keeps the kind of a predicate.
-      const row = lifted.rows[plans.indexOf(term.value.related)] as RelatedFilter<Value>;
-      return { ...term, row };
+      if (term.value?.kind === 'related')
+        return { ...term, row: liftedOf(term.value.related) as RelatedFilter<Value> };
+      if (term.value?.kind === 'rank')
+        return { ...term, rank: liftedOf(term.value) as FragmentFilter<Value> };
+      return term;
     }),
     shape: `${orderShape(order)}${lifted.shape}`,
     bound: lifted.bound,
@@ -93,6 +113,10 @@ function rowOf(term: SortKey & PlacedTerm, { related }: RelatedValue): RelatedFi
   throw new TypeError(
     `The order by '${term.attribute}' is of no request, so that nothing says which rows of ${related.target.name} may be seen; pass on the sort of its query.`,
   );
+}
+
+function rankOf({ texts, parts }: RankValue): FragmentFilter {
+  return { kind: 'sql', texts, parts };
 }
 
 /** A table that a list is joined with, and the values that its rows are sorted by. */

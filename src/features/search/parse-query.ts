@@ -49,12 +49,18 @@ type Piece = string | FragmentFilter['parts'][number] | { readonly value: string
  * be there: no index serves it.
  */
 export function queryCondition({ vector, config, prefix }: TextSearch, text: string): FragmentFilter {
-  const query = queryOf(text, `${quoteText(config)}::regconfig`, prefix);
+  const query = queryOf(text, config, prefix);
   return fragmentOf([vector, ' @@ ', ...query, ' AND querytree(', ...query, ") NOT IN ('', 'T')"]);
 }
 
+/** The rank of a row: its vector has more of the words, or has them nearer to one another. */
+export function queryRank({ vector, config, prefix }: TextSearch, text: string): FragmentFilter {
+  return fragmentOf(['ts_rank_cd(', vector, ', ', ...queryOf(text, config, prefix), ')']);
+}
+
 /** The query of a search, and beside it the one whose last word is the beginning of a word. */
-function queryOf(text: string, config: string, isPrefix: boolean): readonly Piece[] {
+function queryOf(text: string, name: string, isPrefix: boolean): readonly Piece[] {
+  const config = `${quoteText(name)}::regconfig`;
   const parse = (part: string): readonly Piece[] => [
     `websearch_to_tsquery(${config}, `,
     { value: part },

@@ -104,14 +104,22 @@ function vectorOf(
   return Object.freeze({ attribute: name });
 }
 
-/** Attributes that no request may read would be searched by none. */
-export const checkSearch: ResourceCheck = ({ features, access }) => {
-  const { attributes = [] } = searchOf({ features }) ?? {};
-  return attributes
-    .filter((name) => access?.fields.get(name)?.read === false)
-    .map(
-      (name) => `search names '${name}', which fields lets no request read; remove it from one of the two.`,
-    );
+/** Name of the order by rank. */
+export const RELEVANCE = 'relevance';
+
+/** Attributes that no request may read would be searched by none, and one of the name of an order could not be sorted by. */
+export const checkSearch: ResourceCheck = ({ features, access, sortable }) => {
+  const { attributes, text } = searchOf({ features }) ?? { attributes: [], text: null };
+  return [
+    ...attributes
+      .filter((name) => access?.fields.get(name)?.read === false)
+      .map(
+        (name) => `search names '${name}', which fields lets no request read; remove it from one of the two.`,
+      ),
+    ...(text && sortable.includes(RELEVANCE)
+      ? [`sortAllow names '${RELEVANCE}', which is the order of a search; rename it, or leave it out.`]
+      : []),
+  ];
 };
 
 /** The search of a resource; null where it has none. */

@@ -2,8 +2,16 @@
 // @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
+import { Get } from 'routing-controllers';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
+import {
+  Crud,
+  crudController,
+  InjectListQuery,
+  type ListQuery,
+  type OffsetListQuery,
+  Repository,
+} from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -35,7 +43,36 @@ class Term extends NumberedRow {
   @Column({ type: 'tsvector', field: 'the words' }) declare words: string;
 }
 
+@Crud({
+  search: { vector: 'tsv', of: ['text'], config: 'english', prefix: true },
+  sortAllow: ['id'],
+  pageSize: { default: 20, max: 1000 },
+  export: ['ndjson'],
+})
+@Table({ tableName: 'papers', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
+class Paper extends NumberedRow {
+  @Column(DataType.TEXT) declare text: string;
+}
+
+class Papers extends crudController(Paper) {
+  @Get('/of/own')
+  own(@InjectListQuery() query: ListQuery) {
+    return new Repository(Paper).page(query as OffsetListQuery);
+  }
+
+  @Get('/of/cursors')
+  cursors(@InjectListQuery() query: ListQuery) {
+    return new Repository(Paper).cursorPage({ ...query, kind: 'cursor', after: null } as never);
+  }
+}
+
 const TABLES = `
+  CREATE TABLE papers (id serial PRIMARY KEY, text text, "deletedAt" timestamptz,
+    tsv tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED);
+  CREATE INDEX ON papers USING gin (tsv);
+  INSERT INTO papers (text) VALUES ('one whale'), ('whale, whale and whale'), ('a whale and another whale'), ('whales'), ('no fish'),
+    ('$1 whale ? :id whale');
+  INSERT INTO papers (text, "deletedAt") VALUES ('whale whale whale whale', now());
   CREATE TABLE articles (id serial PRIMARY KEY, title text, body text, tsv tsvector GENERATED ALWAYS AS
     (to_tsvector('english', coalesce(title, '') || ' ' || coalesce(body, ''))) STORED);
   CREATE TABLE terms (id serial PRIMARY KEY, text text, "the words" tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED);
@@ -48,8 +85,8 @@ describe('a search by a vector', () => {
   const paths = forSuite(async () => {
     const database = await freshDatabase();
     await execute(database.url, TABLES);
-    const bootstrap = { logger: new CapturedLog(), indexAdvice: false };
-    return TwoPaths.start({ models: [Article, Term], database, bootstrap });
+    const bootstrap = { logger: new CapturedLog(), indexAdvice: false, controllers: [Papers] };
+    return TwoPaths.start({ models: [Article, Term, Paper], database, bootstrap });
   });
 
   const answer = async (path: string, headers: Record<string, string> = { role: 'editor' }) => {
@@ -169,5 +206,62 @@ describe('a search by a vector', () => {
       422,
       ['unknownProperty'],
     ]);
+  });
+
+  describe('by relevance', () => {
+    it('has the best hits first, those of equal rank by their key, on pages by number', async () => {
+      for (const path of ['/papers?sort=relevance&', '/papers/of/own?sort=relevance&']) {
+        expect(await found(path, 'whale'), path).to.deep.equal([2, 3, 6, 1, 4]);
+        expect(await found(path, 'whal'), path).to.deep.equal([2, 3, 6, 1, 4]);
+        expect(await found(`${path}size=2&page=2&`, 'whale'), path).to.deep.equal([6, 1]);
+      }
+      const { body } = await answer('/papers?sort=relevance&size=1&search=whale&fields=id');
+      expect(body).to.deep.equal({
+        ...{ items: [{ id: 2 }], total: 5, page: 1, size: 1, pages: 5 },
+        ...{ has_next: true, has_prev: false },
+      });
+      expect(await found('/papers?', 'whale')).to.deep.equal([1, 2, 3, 4, 6]);
+    });
+
+    const ALONE =
+      'relevance is alone in sort, and has no other direction; leave the rest out, or sort by attributes.';
+    const NO_PAGES =
+      'An order by relevance has pages by number alone, and this list has none; sort by an attribute.';
+    const END = 'Pages of an order by relevance end at 1000 rows; sort by an attribute to read more.';
+    const REFUSED: readonly (readonly [path: string, detail: string])[] = [
+      [
+        '/papers?sort=relevance',
+        'An order by relevance is that of a search; add search, or sort by an attribute.',
+      ],
+      ['/papers?search=whale&sort=-relevance', ALONE],
+      ['/papers?search=whale&sort=relevance,id', ALONE],
+      ['/papers?search=whale&sort=id&sort=relevance', ALONE],
+      ['/papers?search=whale&sort=relevance&page=11&size=100', END],
+      ['/papers?search=whale&sort=relevance&page=2&size=1000', END],
+      ['/papers?search=whale&sort=relevance&format=ndjson', NO_PAGES],
+      ['/articles?search=cat&sort=relevance', NO_PAGES],
+    ];
+    for (const [path, detail] of REFUSED) {
+      it(`refuses ${path}`, async () => {
+        expect(await answer(path)).to.deep.equal({
+          status: 400,
+          body: { detail, errors: [{ parameter: 'sort', code: 'sort.relevance', detail }] },
+        });
+      });
+    }
+
+    it('leaves the other problems to be told alone', async () => {
+      expect(await found('/papers?sort=relevance&', '-whale')).to.deep.equal(['search.negative']);
+      expect((await answer('/papers/of/cursors?search=whale&sort=relevance')).status).to.equal(500);
+    });
+
+    it('ends in time where tens of thousands are found, and reaches a thousand of them', async () => {
+      await paths.site.engine.sequelize.query(
+        `INSERT INTO papers (text) SELECT 'a squid ' || repeat('squid ', n % 7) FROM generate_series(1, 46000) n; ANALYZE papers`,
+      );
+      const { status, body } = await answer('/papers?search=squid&sort=relevance&page=10&size=100');
+      expect([status, body.items.length, body.total]).to.deep.equal([200, 100, 46_000]);
+      expect(body.items.every(({ text }: Paper) => text === `a squid ${'squid '.repeat(6)}`)).to.equal(true);
+    });
   });
 });
