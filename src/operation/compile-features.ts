@@ -198,9 +198,13 @@ function compileReaders(
   return Object.freeze({
     inputs,
     absentFor,
-    readQuery: queryReader(plan, inQuery, absentFor, rows),
+    readQuery: queryReader(plan, inQuery, absentFor, rows, hintsOf(features, endpoint)),
     readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
   });
+}
+
+function hintsOf(features: readonly Feature[], endpoint: Endpoint): Feature['hints'] {
+  return endpoint === 'list' ? Object.assign({}, ...features.map(({ hints }) => hints)) : {};
 }
 
 interface ListedRows {
@@ -257,6 +261,7 @@ function queryReader(
   inputs: readonly Input[],
   absentFor: EndpointFeatures['absentFor'],
   rows = ANY_ROWS,
+  hints: Feature['hints'] = {},
 ): EndpointFeatures['readQuery'] {
   const readerOf = (form: AccessForm, allowed = NOTHING_ASKED.allowed) => {
     const some = inputs.filter(
@@ -277,7 +282,7 @@ function queryReader(
     return read({
       textOf: (name) => parameters.get(name),
       inputs: absent,
-      issues: parameterIssues(plan, query, skipped.length > 0 ? [...names, ...skipped] : names),
+      issues: parameterIssues(plan, query, skipped.length > 0 ? [...names, ...skipped] : names, hints),
       access,
       related,
       digest: NO_DIGEST,

@@ -285,6 +285,8 @@ export interface Feature {
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** Other answers that succeed, with the record, for the document: the description of each status. */
   readonly records?: ByEndpoint<Readonly<Record<number, string>>>;
+  /** Sentences for query parameters that a list does not have, by the names that other interfaces give them. */
+  readonly hints?: Readonly<Record<string, string>>;
   /** Statuses of problems, for the document. */
   readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
   /** Causes of problems, for the document: a sentence behind the description of a status. */

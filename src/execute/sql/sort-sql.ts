@@ -5,6 +5,7 @@ import type { RankValue, RelatedPlan, SortKey, SortTerm, SortValue } from '../..
 import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { isUniqueKey, type TableFacts, tableFacts } from '../../describe/table-facts.js';
+import { OPEN_ACCESS } from '../../operation/access.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { anyRelated, grantedOf, openRelation, relatedSlots } from '../../operation/related-rows.js';
 import type {
@@ -206,12 +207,14 @@ function mayBeNull({ key, related: { target } }: RelatedValue): boolean {
  * Why a row may have no record behind a relation that a request sees, as the end of a sentence; null where each has one. Only then
  * an inner join, which an index of the other table serves, leaves out no row.
  */
-export function looseReason({ relation, target, where }: RelatedPlan): string | null {
+export function looseReason(plan: RelatedPlan): string | null {
+  const { relation, target, where } = plan;
   const { parent, parentKey, targetKey } = relation;
   const { info, access } = target;
+  const everybody = { target: OPEN_ACCESS, where: null, through: null };
   const facts = tableFacts(parent);
   const found = tableFacts(target.model);
-  if (where || access?.visible || access?.scope.size || info.softDelete)
+  if (where || access?.visible || access?.scope.size || anyRelated(plan, everybody, null).where)
     return `a request may not see each ${info.name}`;
   if (!facts || !found) return 'nothing is known of its tables';
   if (found.hasRowSecurity) return `row security may hide rows of ${info.name}`;

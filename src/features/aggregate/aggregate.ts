@@ -6,7 +6,7 @@ import { isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
-import type { FeatureFactory } from '../../operation/feature.js';
+import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { decideSubresource, subresourceOf } from '../sub-resources/sub-resources.js';
 import {
@@ -21,7 +21,7 @@ import { compileAggregateHandler, compileSubAggregateHandler, decideAggregate } 
 import { relatedProblem } from './related-group.js';
 
 /** A route for the resources that have the option. */
-export const aggregate: FeatureFactory = Object.assign(() => null, {
+export const aggregate: FeatureFactory = Object.assign(hintsOf, {
   resourceOptions: { aggregate: compileAggregate },
   check: checkAggregate,
   indexes: aggregateIndexes,
@@ -34,6 +34,14 @@ export const aggregate: FeatureFactory = Object.assign(() => null, {
     return [...(own ? [routeOf(own)] : []), ...below];
   },
 });
+
+/** Other interfaces have the values of an attribute at the list. */
+function hintsOf({ plan }: Pick<FeatureContext, 'plan'>): Feature | null {
+  const own = aggregatePlan(plan);
+  if (!own) return null;
+  const distinct = `For the distinct values of an attribute, send group=… to ${plan.prefix}/${own.word}.`;
+  return { hints: { distinct } };
+}
 
 function routeOf(plan: AggregatePlan): HandledRoute & DescribedRoute {
   return {

@@ -99,11 +99,14 @@ export function repeatedIssue(parameter: string): RequestIssue {
 /**
  * Problems of a query string before its values are read: parameters given twice or not decodable, and parameters that
  * the route does not read. Where the resource ignores the latter, their problems are left out.
+ *
+ * @param hints sentences for some of those, by name
  */
 export function parameterIssues(
   plan: ResourcePlan,
   { parameters, issues }: QueryString,
   accepted: readonly string[],
+  hints: Readonly<Record<string, string>> = {},
 ): RequestIssue[] {
   if (parameters.size === 0 && issues.length === 0) return [];
   if (plan.unknownQuery === 'ignore') {
@@ -112,9 +115,10 @@ export function parameterIssues(
   const unknown = [...parameters.keys()].filter((name) => !accepted.includes(name));
   if (unknown.length === 0) return [...issues];
   // More are not told.
-  const told = unknown
-    .slice(0, MAX_ISSUES + 1)
-    .map((name) => unknownParameter(name, accepted, filterHint(plan, name, accepted)));
+  const told = unknown.slice(0, MAX_ISSUES + 1).map((name) => {
+    const hint = Object.hasOwn(hints, name) ? ` ${hints[name]}` : filterHint(plan, name, accepted);
+    return unknownParameter(name, accepted, hint);
+  });
   return [...issues, ...told];
 }
 

@@ -142,6 +142,14 @@ except(NO_OVERRIDES).describe('the route of aggregates', () => {
     expect(await refused('q=size==2', { Blind: 'yes' })).to.have.length(1);
   });
 
+  it('is named where a list is asked for distinct values', async () => {
+    const { status, body } = await get('/marbles?distinct=colour');
+    expect(status).to.equal(400);
+    expect(body.detail).to.match(
+      /^This route has no parameter 'distinct'\. For the distinct values of an attribute, send group=… to \/marbles\/aggregate\. It accepts /,
+    );
+  });
+
   it('has a tag as lists have, and stands in the table of routes', async () => {
     const first = await get('/marbles/aggregate?group=colour');
     expect(first.get('ETag')).to.match(/^W\//);

@@ -3,7 +3,17 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import fc from 'fast-check';
-import { BelongsTo, Column, DataType, HasMany, HasOne, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  BelongsTo,
+  Column,
+  DataType,
+  DefaultScope,
+  HasMany,
+  HasOne,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
 import { Crud, EVERYTHING, filter } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
@@ -96,6 +106,40 @@ class Walked extends KeyedRow {
   declare land?: object | null;
 }
 
+/** Read by Sequelize, whose default scope joins many rows; one of its own hides some lands. */
+@Crud({
+  prefix: '/scoped',
+  pagination: 'cursor',
+  sortAllow: { name: { ignoreCase: true }, 'land.name': true, 'open.name': { nulls: 'last' } },
+} as object)
+@DefaultScope(() => ({ include: [{ model: Street, as: 'streets' }] }))
+@Table({ tableName: 'towns', timestamps: false })
+class Scoped extends KeyedRow {
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column({ type: DataType.TEXT, field: 'land key' }) declare landKey: string | null;
+  @Column(DataType.INTEGER) declare twinId: number | null;
+  @BelongsTo(() => Land, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
+  declare land?: object | null;
+  @BelongsTo(() => OpenLand, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
+  declare open?: object | null;
+  @HasMany(() => Street, { foreignKey: 'townId', constraints: false }) declare streets?: object[];
+}
+
+/** Its default scope has the lands of one tenant. */
+@Crud({ prefix: '/open', sortAllow: ['name'] } as object)
+@DefaultScope(() => ({ where: { tenant: 2 } }))
+@Table({ tableName: 'lands', timestamps: false })
+class OpenLand extends Model {
+  @PrimaryKey @Column(DataType.TEXT) declare code: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare part: number;
+  @Column(DataType.INTEGER) declare tenant: number;
+  @Column({ type: DataType.TEXT, unique: true, field: 'the key' }) declare key: string;
+  @Column({ type: DataType.TEXT, field: 'the name' }) declare name: string | null;
+  @Column(DataType.INTEGER) declare area: number | null;
+  @Column(DataType.DATE(6)) declare founded: Date | null;
+  @Column(DataType.DATE) declare deletedAt: Date | null;
+}
+
 const LANDS = [
   { key: 'a', name: 'Ob', tenant: 1, area: 5, founded: '2026-01-01T00:00:00.123456Z' },
   { key: 'b', name: 'ob', tenant: 1, area: null, founded: '2026-01-01T00:00:00.123457Z' },
@@ -186,7 +230,7 @@ describe('sorting by a relation', function () {
 
   const paths = forSuite(() =>
     TwoPaths.start({
-      models: [Land, Town, Mayor, Street, Walked],
+      models: [Land, Town, Mayor, Street, Walked, Scoped, OpenLand],
       bootstrap: { logger: new CapturedLog() },
     }),
   );
@@ -316,6 +360,22 @@ describe('sorting by a relation', function () {
         .sort(),
     );
     expect(items.map((item) => idsOf(item.streets))).to.deep.equal([idsOf(seen)]);
+  });
+
+  it('holds where a default scope joins rows, and where one hides them', async () => {
+    const terms = [{ name: 'land.name', descending: true }];
+    expect(await walk('/scoped?sort=-land.name&size=3&fields=id', headersOf(1))).to.deep.equal(
+      expected(terms, 1),
+    );
+    const byName = [...TOWNS].sort((one, other) =>
+      one.name === other.name ? one.id - other.id : one.name < other.name ? -1 : 1,
+    );
+    expect(await walk('/scoped?sort=name&size=3&fields=id')).to.deep.equal(byName.map(({ id }) => id));
+    const rank = (town: TownRow) => landOf(town, 2)?.name ?? '~';
+    const byOpen = [...TOWNS].sort((one, other) =>
+      rank(one) === rank(other) ? one.id - other.id : rank(one) < rank(other) ? -1 : 1,
+    );
+    expect(await walk('/scoped?sort=open.name&size=3&fields=id')).to.deep.equal(byOpen.map(({ id }) => id));
   });
 
   it('has a warning where no index can serve the order, with the reason', async () => {
