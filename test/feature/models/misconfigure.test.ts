@@ -83,7 +83,7 @@ class NoDecorators {
 }
 
 const CRUD_OPTIONS =
-  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, softDelete, sentBack, bulk';
+  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, search, softDelete, sentBack, bulk, aggregate, export, upsert, import';
 
 describe('misconfiguring', () => {
   const site = serveTestApp(() => ({
