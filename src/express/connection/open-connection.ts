@@ -4,7 +4,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { addPendingBytes, pendingBytes } from '../../request/node-internals.js';
+import { addPendingBytes, keepAnswersYoung, pendingBytes } from '../../request/node-internals.js';
 import { SAFE_METHODS } from '../../request/request-sessions.js';
 import { toProblem } from '../../respond/problem.js';
 import { logFailure, sendProblem } from '../../respond/send-problem.js';
@@ -93,6 +93,7 @@ export class OpenConnection {
   #unsent = 0;
 
   constructor(socket: Socket) {
+    keepAnswersYoung();
     this.#socket = socket;
     // Node says which server has accepted a connection.
     this.sizes = sizesOf((socket as { readonly server?: object }).server ?? socket);

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { headerName, setKnownHeader } from '../../../src/request/node-internals.js';
 
@@ -39,5 +42,19 @@ describe('a known header', () => {
     expect(() => setKnownHeader(response, TAG, '"1"'))
       .to.throw()
       .that.has.property('code', 'ERR_HTTP_HEADERS_SENT');
+  });
+});
+
+describe('an answer after many clients have left at once', () => {
+  it('is no work for full collections', async () => {
+    const program = join(__dirname, 'clients-leave-program.js');
+    // In the smallest young generation V8 decides at once.
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--expose-gc',
+      '--max-semi-space-size=1',
+      program,
+    ]);
+    // 1,300 of each request, where V8 has decided for the old generation.
+    expect(Number(stdout)).to.be.below(500);
   });
 });

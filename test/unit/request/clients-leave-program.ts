@@ -1,0 +1,61 @@
+/** Sends answers, leaves many unsent, sends more, and prints how many bytes of each the young generation has promoted. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { connectionOf } from '../../../src/express/connection/open-connection.js';
+
+/** Of `--expose-gc`. */
+declare function gc(options?: { type: 'minor' }): void;
+
+/** So many that V8 compiles Node's `end` with what it has decided. */
+const HOT = 20_000;
+const MEASURED = 5_000;
+const UNSENT = 200;
+
+/** A connection whose client takes everything at once. */
+const CONNECTION = new Duplex({
+  read: () => undefined,
+  write: (_chunk, _encoding, done) => done(),
+  writev: (_chunks, done) => done(),
+  decodeStrings: false,
+}) as Socket;
+
+function answer(isSent: boolean): ServerResponse {
+  const request = new IncomingMessage(CONNECTION);
+  const response = new ServerResponse(request);
+  Object.assign(request, { res: response });
+  if (isSent) response.assignSocket(CONNECTION);
+  response.end('{"id":1}');
+  if (isSent) response.detachSocket(CONNECTION);
+  return response;
+}
+
+async function send(answers: number): Promise<void> {
+  for (let sent = 0; sent < answers; sent += 1) {
+    answer(true);
+    if (sent % 32 === 0) await setImmediate();
+  }
+}
+
+function oldBytes(): number {
+  const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space');
+  return space?.space_used_size ?? Number.NaN;
+}
+
+async function run(): Promise<number> {
+  connectionOf(new Socket());
+  await send(HOT);
+  const unsent = Array.from({ length: UNSENT }, () => answer(false));
+  gc({ type: 'minor' });
+  gc({ type: 'minor' });
+  unsent.length = 0;
+  await send(HOT);
+  gc();
+  const before = oldBytes();
+  await send(MEASURED);
+  return (oldBytes() - before) / MEASURED;
+}
+
+void run().then((bytes) => process.stdout.write(String(bytes)));
