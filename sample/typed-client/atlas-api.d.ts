@@ -34,6 +34,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cities/aggregate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group cities
+         * @description Groups of the records that the list has, each with the number of its records and the measures that the request names. NULL is a group.
+         */
+        get: operations["aggregateCities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cities/{id}": {
         parameters: {
             query?: never;
@@ -98,6 +118,26 @@ export interface paths {
          * @description An array of new records. All happens or nothing, unless `atomic` is `false`.
          */
         post: operations["createManyCities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cities/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import cities
+         * @description A file of CSV with the names of properties in its first row, or of JSON lines. All rows are stored or none, unless `atomic` is `false`.
+         */
+        post: operations["importCities"];
         delete?: never;
         options?: never;
         head?: never;
@@ -216,6 +256,26 @@ export interface paths {
          *     Pages have numbers.
          */
         get: operations["listCountryCities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/countries/{id}/cities/aggregate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group cities of a country
+         * @description Groups of the records that the list has, each with the number of its records and the measures that the request names. NULL is a group.
+         */
+        get: operations["aggregateCountryCities"];
         put?: never;
         post?: never;
         delete?: never;
@@ -528,6 +588,67 @@ export interface components {
                 item?: components["schemas"]["CityWritten"];
                 problem?: components["schemas"]["Problem"];
             }[];
+        };
+        CityGroups: {
+            items: {
+                /** @description The values of the group: those that `group` names. */
+                group: {
+                    countryCode?: string | null;
+                    featureCode?: string | null;
+                };
+                /** @description How many records the group has. */
+                count: number;
+                sum?: {
+                    /**
+                     * @description An exact decimal number.
+                     * @example 1466146500
+                     */
+                    population?: string | null;
+                };
+                avg?: {
+                    /**
+                     * @description An exact decimal number.
+                     * @example 1466146500
+                     */
+                    population?: string | null;
+                };
+                max?: {
+                    /** Format: int32 */
+                    population?: number | null;
+                    /** Format: double */
+                    latitude?: number | string | null;
+                };
+                countDistinct?: {
+                    countryCode?: number;
+                };
+            }[];
+            /** @description Whether other groups follow. */
+            has_next: boolean;
+        };
+        ImportResult: {
+            /** @description Rows of the file. */
+            rows: number;
+            /** @description Records that are new. */
+            created: number;
+            /** @description Records that were there. */
+            updated: number;
+            /** @description Rows that are refused. */
+            failed: number;
+            /** @description The first things that are wrong. */
+            errors: {
+                /** @description The row, from 1, without the header. */
+                row: number;
+                /** @description The line of the file on which the row begins. */
+                line: number;
+                /** @description A JSON pointer into the row (RFC 6901); empty for all of it. */
+                pointer?: string;
+                /** @description A stable word for programs. */
+                code: string;
+                /** @description A sentence for people. */
+                detail: string;
+            }[];
+            /** @description Number of `errors`. */
+            errors_shown: number;
         };
         /** @description Countries, under their ISO 3166-1 alpha-3 codes. */
         CountryWritten: {
@@ -896,6 +1017,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The next rows of the file did not arrive in time. */
+        RequestTimeout: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "The next rows did not arrive within 30000 ms; send the file again."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Another record has the same unique value, a record refers to one that does not exist or is referred to, or somebody else changed the data at the same time. With `Retry-After`: a request with the same `Idempotency-Key` is under way. */
         Conflict: {
             headers: {
@@ -1234,6 +1369,74 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    aggregateCities: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
+                 *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 */
+                q?: string;
+                /** @description The groups of records. Default: one group of all. */
+                group?: ("countryCode" | "featureCode")[];
+                /** @description The sums of these attributes. */
+                sum?: "population"[];
+                /** @description The averages of these attributes. */
+                avg?: "population"[];
+                /** @description The highest values of these attributes. */
+                max?: ("population" | "latitude")[];
+                /** @description How many different values these attributes have. NULL is none. */
+                countDistinct?: "countryCode"[];
+                /** @description A condition on groups, in the language of `q`: on `count`, and on the measures of the request, such as `sum.price>=100`. */
+                having?: string;
+                /** @description The order of the groups, by groups and measures of the request; `-` is descending. Default: the groups, ascending. */
+                sort?: ("countryCode" | "-countryCode" | "featureCode" | "-featureCode" | "count" | "-count" | "sum.population" | "-sum.population" | "avg.population" | "-avg.population" | "max.population" | "-max.population" | "max.latitude" | "-max.latitude" | "countDistinct.countryCode" | "-countDistinct.countryCode")[];
+                /** @description Groups of a page. */
+                size?: number;
+                /** @description The number of the page. Pages reach 10000 groups. */
+                page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CityGroups"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -1589,6 +1792,64 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    importCities: {
+        parameters: {
+            query?: {
+                /** @description The attributes of the key by which `mode=upsert` finds a record. Default: `id`. */
+                on?: "id";
+                /** @description What is done with the rows. Default: `create`. */
+                mode?: "create" | "update" | "upsert";
+                /** @description Whether one row that is refused undoes all. Then a file has 10000 rows at most. With `false` the other rows are stored, and the answer is 207. Default: true. */
+                atomic?: boolean;
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+                /** @description The text between two cells of CSV. Default: a comma. */
+                delimiter?: "," | ";" | "tab";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description All rows are stored. As JSON lines there is one for each chunk, and the last one is the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResult"];
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description Some rows are refused, and the others are stored, because `atomic` is `false`. */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
@@ -2447,6 +2708,78 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CityPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    aggregateCountryCities: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
+                 *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 */
+                q?: string;
+                /** @description The groups of records. Default: one group of all. */
+                group?: ("countryCode" | "featureCode")[];
+                /** @description The sums of these attributes. */
+                sum?: "population"[];
+                /** @description The averages of these attributes. */
+                avg?: "population"[];
+                /** @description The highest values of these attributes. */
+                max?: ("population" | "latitude")[];
+                /** @description How many different values these attributes have. NULL is none. */
+                countDistinct?: "countryCode"[];
+                /** @description A condition on groups, in the language of `q`: on `count`, and on the measures of the request, such as `sum.price>=100`. */
+                having?: string;
+                /** @description The order of the groups, by groups and measures of the request; `-` is descending. Default: the groups, ascending. */
+                sort?: ("countryCode" | "-countryCode" | "featureCode" | "-featureCode" | "count" | "-count" | "sum.population" | "-sum.population" | "avg.population" | "-avg.population" | "max.population" | "-max.population" | "max.latitude" | "-max.latitude" | "countDistinct.countryCode" | "-countDistinct.countryCode")[];
+                /** @description Groups of a page. */
+                size?: number;
+                /** @description The number of the page. Pages reach 10000 groups. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The code. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CityGroups"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -86,6 +86,15 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
     ...both.flatMap((path) => headers.map((each) => ({ method, path, headers: each, ...given }))),
     ...bodies.slice(1).map((each) => ({ method, path: first, body: each })),
   ];
+  if (isOfFile(operation)) {
+    const changes: WholeRequest[] = bodies.map((each) => ({
+      method,
+      path: `${first}?mode=update`,
+      body: each,
+    }));
+    const type = { 'Content-Type': LINES };
+    return [...requests, ...changes].map((each) => ({ ...each, headers: { ...each.headers, ...type } }));
+  }
   if (method !== 'GET') return requests;
   const conditions = samples.tags.map((tag) => ({ 'If-None-Match': tag }));
   return [
@@ -181,9 +190,23 @@ function filtersOf({ own, foreign }: Samples): string[] {
   });
 }
 
+const LINES = 'application/x-ndjson';
+
+/** True for a route that takes a file: a record as JSON is one of its lines. */
+function isOfFile({ requestBody }: DescribedOperation): boolean {
+  return requestBody?.content[LINES] !== undefined && requestBody.content['application/json'] === undefined;
+}
+
 /** The first one is right, where there are any. */
 function bodiesOf({ operation, schemas }: DescribedRoute, samples: Samples): unknown[] {
   const content = operation.requestBody?.content['application/json'];
+  if (isOfFile(operation)) {
+    const record = Object.entries(schemas).find(
+      ([name, { properties = {} }]) =>
+        name.endsWith('Create') && Object.keys(samples.fresh).every((each) => each in properties),
+    );
+    return record ? recordsOf(record[1], samples) : [];
+  }
   if (!content) return [];
   return (content.schema.oneOf ?? [content.schema]).flatMap((schema) => {
     if (!schema.items) return recordsOf(resolve(schema, schemas), samples);

@@ -5,7 +5,7 @@ import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table 
 import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
 import { KeyedRow, NumberedRow } from '../models/rows.js';
-import { SERVES_EXPORTS } from './combination.js';
+import { SERVES_EXPORTS, SERVES_MANY } from './combination.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 
@@ -84,6 +84,7 @@ const LISTS = {
   endpoints: [...OPERATIONS, 'restore', 'purge', 'upsert', ...BULK_ENDPOINTS],
   upsert: [['owner', 'code']] as never,
   can: { deleted: true },
+  ...(SERVES_MANY ? { import: { modes: ['create', 'update'] } as const } : {}),
   ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
 } as const;
 

@@ -47,6 +47,9 @@ import { Review } from './review.js';
   subresources: ['reviews'],
   // All 140,000 as a file: /cities?format=csv
   export: ['csv', 'ndjson'],
+  // And back: POST /cities/import?mode=upsert&dry_run=true
+  import: { modes: ['create', 'update', 'upsert'] },
+  upsert: [['id']],
   // `POST /cities/many` takes an array.
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany'],
 })
