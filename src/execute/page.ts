@@ -193,9 +193,8 @@ async function findPlace<Row, Range>(
 ): Promise<Keyset | null> {
   if (place?.digest === undefined) return place;
   const { values, isInclusive, digest } = place;
-  const key = values.findIndex((value) => value !== null);
-  const byKey = source.terms.slice(key, key + 1);
-  const start = { values: values.slice(key, key + 1), isInclusive: true };
+  const byKey = source.terms.filter((_, index) => values[index] !== null);
+  const start = { values: values.filter((value) => value !== null), isInclusive: true };
   // The rows of the list from the key on: what others may see of the row is not told by a key that was made up.
   const [row] = await findRows(source, byKey, start, 1);
   const found = row !== undefined && source.isPlace(row) ? source.valuesOf(row) : [];

@@ -37,6 +37,15 @@ class NamedEssay extends Model {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
+/** Two attributes are the key, of which the first is that of several rows. */
+@Crud({ prefix: '/leaves', pagination: 'cursor', pageSize: { default: 2, max: 2 }, sortAllow: ['text'] })
+@Table({ tableName: 'leaves', timestamps: false })
+class Leaf extends Model {
+  @PrimaryKey @Column(DataType.INTEGER) declare tree: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare id: number;
+  @Column(DataType.TEXT) declare text: string;
+}
+
 interface Page {
   readonly items: readonly { readonly id: unknown }[];
   readonly next_cursor: string | null;
@@ -57,10 +66,10 @@ const GONE = {
 
 describe('paging by long values', () => {
   const bootstrap = { logger: new CapturedLog() };
-  const site = serveTestApp(() => ({ models: [Essay, NamedEssay], bootstrap }));
+  const site = serveTestApp(() => ({ models: [Essay, NamedEssay, Leaf], bootstrap }));
 
   beforeEach(async () => {
-    await emptyTables(site, 'essays', 'named_essays');
+    await emptyTables(site, 'essays', 'named_essays', 'leaves');
     const texts = [long('c'), long('a'), null, long('b'), 'short', long('b'), long('a', 10_000), long('é')];
     await Essay.bulkCreate(texts.map((text, index) => ({ text, team: index % 3 === 2 ? null : index % 3 })));
   });
@@ -106,6 +115,16 @@ describe('paging by long values', () => {
       expect(back.toReversed()).to.deep.equal(expected.slice(0, -last.items.length));
     });
   }
+
+  it('finds the row by all attributes of its key', async () => {
+    await Leaf.bulkCreate([3, 1, 2, 5, 4].map((id) => ({ tree: id % 2, id, text: long(String(9 - id)) })));
+    const first = await page({ sort: 'text' }, '/leaves');
+    const there = await walk({ sort: 'text' }, 'after', first.next_cursor ?? '', '/leaves');
+    expect([...first.items.map(({ id }) => id), ...there]).to.deep.equal([5, 4, 3, 2, 1]);
+    const last = await page({ sort: '-text' }, '/leaves');
+    const back = await walk({ sort: '-text' }, 'after', last.next_cursor ?? '', '/leaves');
+    expect([...last.items.map(({ id }) => id), ...back]).to.deep.equal([1, 2, 3, 4, 5]);
+  });
 
   it('goes on in the list of a filter', async () => {
     const query = { sort: 'text', q: 'team==0' };
