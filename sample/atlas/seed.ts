@@ -29,6 +29,10 @@ export async function seed(sequelize: Sequelize, { onProgress, signal }: SeedOpt
       onProgress(Math.min(start + CHUNK, cityCount), cityCount);
     }
   });
+  // Built at once, after the rows.
+  await sequelize.query(
+    'CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE INDEX IF NOT EXISTS cities_words ON cities USING gin (name gin_trgm_ops)',
+  );
   // Fresh tables have no statistics, and without them the first queries are planned badly.
   await sequelize.query('ANALYZE');
 }

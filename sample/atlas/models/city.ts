@@ -31,6 +31,8 @@ import { Review } from './review.js';
     'country.region': true,
     reviews: ['rating', 'author'],
   },
+  // The seed makes the index of trigrams that serves it.
+  search: ['name'],
   sortAllow: ['id', 'name', 'population'],
   // How many cities and people each country has, for a page of figures.
   aggregate: {

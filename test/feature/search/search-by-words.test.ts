@@ -27,6 +27,8 @@ const isEditor = (request: Request) => request.get('role') === 'editor';
   filterAllow: ['shelfId', 'title'],
   sortAllow: ['id', 'title'],
   pagination: 'cursor',
+  aggregate: { group: ['shelfId'] },
+  export: ['ndjson'],
   visible: (request) => filter`owner==${request.get('owner') ?? 'A'}`,
   fields: { note: { read: isEditor } },
 })
@@ -242,6 +244,19 @@ describe('a search by words', () => {
       },
     ]);
     expect(await found('/shelves?pages.search=wool')).to.deep.equal(['include.missing']);
+  });
+
+  it('chooses the rows of groups and of exports', async () => {
+    const { body } = await answer('/pages/aggregate?group=shelfId&search=wool');
+    expect(body.items).to.deep.equal([{ group: { shelfId: 1 }, count: 2 }]);
+    expect((await answer('/pages/aggregate?search=classified')).body.items).to.deep.equal([
+      { group: {}, count: 0 },
+    ]);
+    const exported = await paths.same({ path: '/pages?format=ndjson&search=wool&fields=id' });
+    expect(exported.body).to.equal('{"id":1}\n{"id":2}\n');
+    for (const path of ['/pages/aggregate?', '/pages?format=ndjson&'])
+      expect(await found(`${path}search=it`), path).to.deep.equal(['search.short']);
+    expect(await found('/secrets?search=secret')).to.deep.equal(['unknown']);
   });
 
   it('is about what a request may read: others have no such parameter, in the words of any unknown one', async () => {
