@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import { UseBefore } from 'routing-controllers';
-import type { DataType as AnyType } from 'sequelize';
+import { type DataType as AnyType, Op } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type CrudController, crudController, crudRouter, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -40,6 +40,18 @@ class Pebble extends NumberedRow {
   @Column(DataType.STRING(10)) declare kind: string;
 }
 
+/** Its default scope hides rows, and it is searched. */
+@Crud({
+  aggregate: { group: ['kind'], requireFilter: true },
+  search: ['kind'],
+  filterAllow: ['kind'],
+  unknownQuery: 'ignore',
+})
+@Table({ tableName: 'shells', timestamps: false, defaultScope: { where: { kind: { [Op.ne]: 'hidden' } } } })
+class Shell extends NumberedRow {
+  @Column(DataType.STRING(20)) declare kind: string;
+}
+
 @Crud({ aggregate: { group: ['kind'] } })
 @Table({ tableName: 'gems', timestamps: false })
 class Gem extends NumberedRow {
@@ -58,7 +70,7 @@ class GuardedList extends crudController(Gem) {
 
 except(NO_OVERRIDES).describe('the route of aggregates', () => {
   const site = serveTestApp(() => ({
-    models: [Marble, Pebble],
+    models: [Marble, Pebble, Shell],
   }));
   before(async () => {
     await Marble.bulkCreate([
@@ -150,6 +162,19 @@ except(NO_OVERRIDES).describe('the route of aggregates', () => {
     );
   });
 
+  it('has the default scope of the model, its search, and no hook that chooses rows', async () => {
+    await Shell.bulkCreate([{ kind: 'cowrie' }, { kind: 'cowrie' }, { kind: 'conch' }, { kind: 'hidden' }]);
+    const groups = async (query: string) => (await get(`/shells/aggregate?group=kind&${query}`)).body;
+    const cowries = { items: [{ group: { kind: 'cowrie' }, count: 2 }], has_next: false };
+    expect(await groups('search=wrie')).to.deep.equal(cowries);
+    expect(await groups('q=kind!=conch&more=1')).to.deep.equal(cowries);
+    expect((await groups('')).errors[0].code).to.equal('aggregate.filter');
+    expect((await site.agent.head('/shells/aggregate?q=kind==conch')).status).to.equal(200);
+    Shell.addHook('beforeFind', 'late', () => {});
+    expect((await get('/shells/aggregate?q=kind==conch')).status).to.equal(500);
+    Shell.removeHook('beforeFind', 'late');
+  });
+
   it('has a tag as lists have, and stands in the table of routes', async () => {
     const first = await get('/marbles/aggregate?group=colour');
     expect(first.get('ETag')).to.match(/^W\//);
@@ -162,6 +187,7 @@ except(NO_OVERRIDES).describe('the route of aggregates', () => {
     expect(found.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
       'GET /marbles/aggregate',
       'GET /pebbles/kinds',
+      'GET /shells/aggregate',
     ]);
   });
 });
