@@ -60,7 +60,13 @@ const LISTS = {
   sortAllow: ['title'],
 } as never;
 
-const EXPORTS = SERVES_EXPORTS ? { export: { formats: ['ndjson'] as const, snapshot: { seconds: 60 } } } : {};
+/** An override of the list prevents both. */
+const EXPORTS = SERVES_EXPORTS
+  ? {
+      export: { formats: ['ndjson'] as const, snapshot: { seconds: 60 } },
+      aggregate: { group: ['tenant'] as const },
+    }
+  : {};
 
 /** Models of the one table: with nothing of the user's, by keyset, with hooks that query, and with an override. */
 @Crud({ ...(LISTS as object), subresources: { copies: UNGUARDED } })
@@ -357,6 +363,13 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
     await expectAnswer('PATCH', `${path}?q=title=='two ${title}'`, 200, { title: 'last' }, affected, 2);
     await expectAnswer('DELETE', `${path}?q=title=='row ${other}'`, 200, undefined, affected, 0);
     await expectAnswer('DELETE', `${path}?q=title==last`, 200, undefined, affected, 2);
+  }
+  const grouped = SERVES_EXPORTS ? ['/walkeds', '/hookeds', `/papers/${own}/copies`] : [];
+  for (const path of grouped.map((each) => `${each}/aggregate?group=tenant`)) {
+    let answer = await ask(server, { path, headers: { tenant } });
+    while (answer.status === 503) answer = await ask(server, { path, headers: { tenant } });
+    const groups = `{"items":[{"group":{"tenant":"${tenant}"},"count":${ROWS}}],"has_next":false}`;
+    if (answer.body !== groups) wrong.push([tenant, path, answer]);
   }
   const exported = SERVES_EXPORTS ? ['/walkeds?format=ndjson', '/hookeds?format=ndjson'] : [];
   for (const path of exported.flatMap((each) => [each, `${each}&consistent=true`])) {
