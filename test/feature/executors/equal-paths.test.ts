@@ -19,11 +19,15 @@ import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { SERVES_EXPORTS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../../support/specimen.js';
 import { SpecimenTable } from '../../support/specimen-table.js';
 import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
+
+const EXPORTS = SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {};
+const FILES = SERVES_EXPORTS ? ['format=csv&spreadsheet=true', 'format=ndjson&checkpoints=true'] : [];
 
 /** A column of every type, all nullable. */
 @Crud({
@@ -31,6 +35,7 @@ import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../suppor
   pageSize: { default: 3, max: 50 },
   sortAllow: ['id', 'text', 'whole'],
   filterAllow: ['text', 'whole', 'colour', 'flag'],
+  ...EXPORTS,
 })
 @Table({ tableName: 'things', createdAt: false })
 class Thing extends NumberedManyTypes {
@@ -42,7 +47,7 @@ class Thing extends NumberedManyTypes {
 }
 
 /** Types whose changes only Sequelize tells; they are read as others are. */
-@Crud({ prefix: '/odds' })
+@Crud({ prefix: '/odds', ...EXPORTS })
 @Table({ tableName: 'odds', createdAt: false })
 class Odd extends NumberedRow {
   @Column(DataType.JSON) declare json: unknown;
@@ -195,6 +200,7 @@ const LEAFLET_REQUESTS: readonly WholeRequest[] = [
   sortAllow: ['rank', 'shop', 'at'],
   filterAllow: ['shop', 'at', 'rank'],
   can: { deleted: true, update: () => filter`rank!=2` },
+  ...EXPORTS,
 })
 @Table({ tableName: 'receipts', createdAt: false, updatedAt: false, paranoid: true, version: true })
 class Receipt extends Model {
@@ -223,6 +229,11 @@ const RECEIPT_REQUESTS: readonly WholeRequest[] = [
     '',
     '?size=2',
     '?size=2&sort=-rank',
+    ...FILES.flatMap((file) => [
+      `?${file}`,
+      `?${file}&sort=-at,rank&fields=rank,shop`,
+      `?${file}&deleted=with`,
+    ]),
     '?sort=-shop',
     '?fields=rank',
     '?q=shop=="a,b"',
@@ -732,6 +743,8 @@ async function fill({ site }: TwoPaths): Promise<void> {
 async function expectEqualReads(paths: TwoPaths): Promise<number> {
   const things = await Thing.count();
   for (let id = 1; id <= things; id += 1) await paths.same({ path: `/things/${id}` });
+  for (const path of FILES.flatMap((file) => [`/things?${file}&sort=-text`, `/odds?${file}`]))
+    expect((await paths.same({ path })).status).to.equal(200);
   for (let id = 1; id <= STORED_ODDS.length; id += 1) await paths.same({ path: `/odds/${id}` });
   return things;
 }
